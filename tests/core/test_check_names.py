@@ -16,6 +16,7 @@ from herorun.core.event import Decided, Done
 from herorun.core.finding import Finding, Waiver, failed
 from herorun.core.journal.lines import read_line, write_line
 from herorun.core.waivers import waiver_use, waiver_verdicts
+from herorun.runs.thresholds import check_limits
 from screens.notices import Notice
 from wording import mentions
 
@@ -73,25 +74,25 @@ def test_an_old_name_in_a_contract_means_the_check_of_today() -> None:
         babysit={"stop_on": ["wedged"], "thresholds": {"spent-learning-rate": {"rows": 7}}}
     )
     assert contract.babysit.stop_on == ("stalled-by-infrastructure",)
-    assert discover.limits(contract)["exhausted-learning-rate"].rows == 7
+    assert check_limits(contract)["exhausted-learning-rate"].rows == 7
 
 
 def test_an_old_name_of_a_threshold_means_the_one_of_today() -> None:
     old, new = "apart", "max_step_difference"
     contract = a_contract(babysit={"thresholds": {"repeated-crash": {old: 7}}})
-    assert discover.limits(contract)["repeated-crash"].max_step_difference == 7
+    assert check_limits(contract)["repeated-crash"].max_step_difference == 7
     contract = a_contract(babysit={"thresholds": {"pending-too-long": {"never": "9m"}}})
-    assert discover.limits(contract)["pending-too-long"].unsatisfiable == timedelta(minutes=9)
+    assert check_limits(contract)["pending-too-long"].unsatisfiable == timedelta(minutes=9)
     both = a_contract(babysit={"thresholds": {"repeated-crash": {old: 7, new: 9}}})
     with pytest.raises(WrongUse, match=rf"repeated-crash.*{old}.*{new}"):
-        discover.limits(both)
+        check_limits(both)
 
 
 @pytest.mark.parametrize("check", ["repeated-crash", "pending-too-long"])
 def test_the_map_of_earlier_names_is_no_threshold(check: str) -> None:
     contract = a_contract(babysit={"thresholds": {check: {"RENAMED": {}}}})
     with pytest.raises(WrongUse, match="unknown key `RENAMED`"):
-        discover.limits(contract)
+        check_limits(contract)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +106,7 @@ def test_a_mistyped_threshold_is_told_its_name_and_line(thresholds: Any, notice:
     contract = a_contract(babysit={"thresholds": thresholds})
     text = 'slug = "tiny"\n\n[babysit.thresholds.not-finite]\nloss_row = 3\n'
     with pytest.raises(WrongUse, match="mean") as caught:
-        discover.limits(contract, ContractFile("runs/tiny.toml", text))
+        check_limits(contract, ContractFile("runs/tiny.toml", text))
     assert str(caught.value) == notice
 
 

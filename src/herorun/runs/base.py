@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from herorun import __version__, adapters, discover
+from herorun import __version__, adapters
 from herorun.core.babysit.actions import Tell
 from herorun.core.check import Check
 from herorun.core.contract import Contract, ContractFile, locate_faults
@@ -28,6 +28,7 @@ from herorun.core.ports import (
 )
 from herorun.record import RunRecord
 from herorun.runs.notifiers import connect_channel, connect_issue
+from herorun.runs.thresholds import check_limits
 from herorun.store_router import RoutedStore
 
 if TYPE_CHECKING:
@@ -218,4 +219,4 @@ class MonitoredRun(ABC):
 
     @cached_property
     def limits(self) -> dict[str, Any]:
-        return discover.limits(self.contract)
+        return check_limits(self.contract)

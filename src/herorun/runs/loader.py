@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from herorun import discover
 from herorun.core.contract import SLUG, Contract, ContractFile, parse_contract, plan_part
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.evidence import LaunchProof
@@ -16,6 +15,7 @@ from herorun.runs.admitted_contract import admitted_contract, drift_from, replac
 from herorun.runs.launch_history import LARGEST_CONTRACT, launched_contract, newest
 from herorun.runs.notifiers import must_hold_pages
 from herorun.runs.run import Run
+from herorun.runs.thresholds import check_limits
 from herorun.system.files import read_regular
 from herorun.system.git import GitFailed, Repository, find_repository
 from herorun.system.user_trust import REJECTED, trusted
@@ -79,7 +79,7 @@ def open_run(name: str, start: Path) -> Run:
             f"{shown_path} says slug = {run.slug!r}: a slug names its file. "
             "Rename the one or the other."
         )
-    discover.limits(run.contract, run.file)
+    check_limits(run.contract, run.file)
     with run.naming_lines():
         must_hold_pages(run.contract.issue.kind)
     _must_read_its_catalogue(run)

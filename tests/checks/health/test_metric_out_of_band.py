@@ -16,7 +16,7 @@ from herorun.checks.health.metric_out_of_band import Limits, metric_out_of_band
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
-from herorun.discover import limits
+from herorun.runs.thresholds import check_limits
 from wording import mentions
 
 
@@ -74,10 +74,10 @@ def test_bands_are_the_contracts():
         babysit={"thresholds": {"metric-out-of-band": {"bands": ["router/load 0.1 0.9"]}}}
     )
 
-    assert limits(contract)["metric-out-of-band"].bands == ("router/load 0.1 0.9",)
+    assert check_limits(contract)["metric-out-of-band"].bands == ("router/load 0.1 0.9",)
 
 
 @pytest.mark.parametrize("band", ["router/load", "router/load 0.1", "router/load low high"])
 def test_a_band_that_is_none_is_refused(band):
     with pytest.raises(WrongUse, match="bands"):
-        limits(a_contract(babysit={"thresholds": {"metric-out-of-band": {"bands": [band]}}}))
+        check_limits(a_contract(babysit={"thresholds": {"metric-out-of-band": {"bands": [band]}}}))
