@@ -24,7 +24,7 @@ from library_page import library_page
 from pydantic import TypeAdapter
 from words import page, shown, table
 
-from herorun import adapters, discover, signatures
+from herorun import adapter_declarations, discover, signatures
 from herorun.check_index import declarations, index_file
 from herorun.cli import herorun
 from herorun.contract_schema import ContractSchema
@@ -470,7 +470,7 @@ THRESHOLDS = "The thresholds of one check; [checks](checks.md) lists them with t
 
 
 def adapter_parts(name: str) -> Iterator[str]:
-    for adapter, options in adapters.adapter_options(PORTS[name]).items():
+    for adapter, options in adapter_declarations.adapter_options(PORTS[name]).items():
         shape = options.model_json_schema(schema_generator=ContractSchema)
         keys = keys_table(shape.get("properties", {}), shape, shape.get("$defs", {}))
         yield f'### `[{name}]` with `kind = "{adapter}"`\n\n{keys}'

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from pydantic_core import CoreSchema
 
-from herorun import adapters, discover
+from herorun import adapter_declarations, discover
 from herorun.core.contract import Contract
 from herorun.core.docstrings import unwrap
 from herorun.core.durations import format_duration
@@ -44,7 +44,7 @@ def contract_schema() -> dict[str, Any]:
 
 def _add_options(table: dict[str, Any], port: str) -> None:
     """The keys of each kind hold only where that kind is chosen."""
-    by_kind, own = adapters.adapter_options(port), set(table["properties"])
+    by_kind, own = adapter_declarations.adapter_options(port), set(table["properties"])
     for kind, options in by_kind.items():
         of_model = getattr(options, "model_json_schema", None)
         shape = of_model(schema_generator=ContractSchema) if of_model else {}

@@ -25,13 +25,20 @@ def is_supported(kind: str) -> bool:
 
 
 def job_kind(kind: str) -> JobKind:
-    """What its adapter declares; `WrongUse` for a scheduler whose jobs cannot be read by id."""
+    """What its adapter declares as `JOBS`; `WrongUse` for a scheduler whose jobs cannot be read by
+    id.
+    """
     if not is_supported(kind):
         raise WrongUse(
             f"Jobs of {kind!r} cannot be monitored by id; --scheduler is one of "
             f"{', '.join(kinds())}."
         )
-    return adapters.declared_jobs(kind)
+    declared_jobs = getattr(adapters.adapter_module(PORT, kind), "JOBS", None)
+    if not isinstance(declared_jobs, JobKind):
+        raise WrongUse(
+            f"The adapter {kind!r} of {adapters.ADAPTERS[PORT]} lacks JOBS, which is a JobKind."
+        )
+    return declared_jobs
 
 
 def must_be_id(kind: str, job: str) -> None:

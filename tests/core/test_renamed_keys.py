@@ -7,7 +7,7 @@ import pytest
 
 import herorun
 from builders import a_contract
-from herorun import adapters
+from herorun import adapter_declarations, adapters
 from herorun.core.contract import (
     BabysitTable,
     ChainTable,
@@ -34,7 +34,7 @@ TABLES: list[type[RenamedKeys]] = [
     *(
         options
         for port in ("schedulers", "schedulers.external")
-        for options in adapters.adapter_options(port).values()
+        for options in adapter_declarations.adapter_options(port).values()
         if issubclass(options, RenamedKeys)
     ),
 ]
@@ -99,12 +99,12 @@ def test_the_options_of_an_adapter_keep_the_digest_of_a_plan_that_was_admitted()
 
 @pytest.mark.parametrize("key", ["programs", "slurm_bin"])
 def test_a_program_under_an_earlier_name_needs_trust_as_well(key: str) -> None:
-    items = adapters.trust_items("scheduler", "schedulers", "slurm", {key: "/opt/bin"})
+    items = adapter_declarations.trust_items("scheduler", "schedulers", "slurm", {key: "/opt/bin"})
     assert len(items) == 1 and mentions(items[0], "slurm_bin", "/opt/bin")
 
 
 def test_the_values_of_ssh_code_have_one_word_with_the_other_schedulers() -> None:
-    options = adapters.adapter_options("schedulers")["ssh"]
+    options = adapter_declarations.adapter_options("schedulers")["ssh"]
     given = {"host": "box", "folder": "/jobs"}
     words = {v: options(**given, code=v).code for v in ("ship", "there", "upload", "shared")}
     assert words == {
@@ -138,4 +138,4 @@ def test_a_wrong_option_is_reported_by_the_key_that_the_contract_has() -> None:
 def test_trust_shows_no_half_of_a_key_that_is_there_twice() -> None:
     both = {"programs": "/opt/one", "slurm_bin": "/opt/two"}
     with pytest.raises(WrongUse, match=r"\[scheduler\] slurm: `programs`.* `slurm_bin`"):
-        adapters.trust_items("scheduler", "schedulers", "slurm", both)
+        adapter_declarations.trust_items("scheduler", "schedulers", "slurm", both)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from herorun import adapters
+from herorun.adapter_declarations import reach
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Offered
 from herorun.core.ports import Submission
@@ -245,6 +245,6 @@ def test_only_the_partition_that_is_used_is_asked_for() -> None:
 
 
 def test_behind_a_login_node_the_runs_paths_are_read_there() -> None:
-    there = adapters.reach("slurm", {"host": "login1", "user": "ada", "partition": "train"})
+    there = reach("slurm", {"host": "login1", "user": "ada", "partition": "train"})
     assert there and (there.login.host, there.login.user) == ("login1", "ada")
-    assert adapters.reach("slurm", {"partition": "train"}) is None
+    assert reach("slurm", {"partition": "train"}) is None

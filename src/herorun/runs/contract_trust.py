@@ -5,7 +5,7 @@ it.
 from collections.abc import Iterator
 from pathlib import Path
 
-from herorun import adapters
+from herorun import adapter_declarations
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
 from herorun.core.trust import config_item
@@ -43,7 +43,7 @@ def all_items(contract: Contract) -> Iterator[str]:
         ("issue", "notifiers"),
     ):
         section = getattr(contract, table)
-        yield from adapters.trust_items(table, port, section.kind, section.options)
+        yield from adapter_declarations.trust_items(table, port, section.kind, section.options)
     yield from config_item(contract)
 
 

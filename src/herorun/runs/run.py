@@ -4,7 +4,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from herorun import adapters, discover
+from herorun import adapter_declarations, adapters, discover
 from herorun.adopted_scheduler import WithAdopted, jobs_by_id
 from herorun.core.check import Check, Gate, Mode
 from herorun.core.contract import Contract, ContractFile, parse_contract
@@ -78,7 +78,7 @@ class Run(MonitoredRun):
         self.must_be_open()
         scheduler = self.contract.scheduler
         with self.naming_lines():
-            reach = adapters.reach(scheduler.kind, scheduler.options)
+            reach = adapter_declarations.reach(scheduler.kind, scheduler.options)
         root = self.contract.output.root.rstrip("/")
         return Place(self.slug, str(self.state), root, str(self.repository.top), reach)
 

@@ -1,7 +1,7 @@
 import pytest
 
 from builders import a_contract, answer
-from herorun import adapters
+from herorun.adapter_declarations import notified_by
 from herorun.checks.launch.unnotified_hero import unnotified_hero
 from herorun.core.finding import Outcome
 
@@ -21,4 +21,4 @@ GITHUB = {"kind": "github", "repo": "lab/runs"}
 )
 def test_a_hero_run_must_reach_somebody(changes, outcome):
     contract = a_contract(**changes)
-    assert answer(unnotified_hero, contract, adapters.notified_by(contract)).outcome is outcome
+    assert answer(unnotified_hero, contract, notified_by(contract)).outcome is outcome

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from herorun import adapters, discover, signatures
+from herorun import adapter_declarations, discover, signatures
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate
@@ -35,7 +35,7 @@ def probes(run: Run, send_test: bool = False) -> Iterator[tuple[str, str, Probe]
     contract = run.contract
     yield "contract", run.slug, lambda: _contract(run)
     kind = contract.scheduler.kind
-    for argv in adapters.programs(kind, contract.scheduler.options):
+    for argv in adapter_declarations.programs(kind, contract.scheduler.options):
         yield "scheduler", f"{kind}, {argv[0]}", partial(_program, kind, argv)
     yield "scheduler", _join_kind_and_slug(kind, run.slug), lambda: _scheduler(run)
     yield (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from herorun import adapters
+from herorun.adapter_declarations import notified_by
 from herorun.adopted_scheduler import without
 from herorun.core.check import Gate, Mode
 from herorun.core.contract import Contract
@@ -216,7 +216,7 @@ def _given(run: Run, adoptee: Adoptee | None) -> Evidence:
 
 def _notified_by(run: Run) -> NotifiedBy:
     with run.naming_lines("notify"):
-        return adapters.notified_by(run.contract)
+        return notified_by(run.contract)
 
 
 def _request(run: Run, submission: Submission) -> str:

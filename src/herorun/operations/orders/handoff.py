@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 
-from herorun import adapters, discover
+from herorun import discover
+from herorun.adapter_declarations import tracker_links
 from herorun.core.babysit.action_key import Verb, parse_key, write_key
 from herorun.core.babysit.alert import AlertState
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, describe_error
@@ -256,9 +257,9 @@ def _links(run: Run) -> tuple[str, ...]:
     evidence = gather([JobLog], discover.sources(), run.given(run.record.memory()))
     log = evidence[JobLog]
     if not isinstance(log, JobLog):
-        return adapters.tracker_links(run.contract)
+        return tracker_links(run.contract)
     pages = (page for _, page in shown_links(log.server, log.runs))
-    return tuple(dict.fromkeys((*adapters.tracker_links(run.contract, log.runs), *pages)))
+    return tuple(dict.fromkeys((*tracker_links(run.contract, log.runs), *pages)))
 
 
 def _post_handoff(run: Run) -> tuple[str, ...]:

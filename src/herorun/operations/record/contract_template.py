@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from herorun.adapters import init_kind
+from herorun.adapter_declarations import init_kind
 from herorun.core.contract import SLUG
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from string import Template
 
-from herorun import adapters
+from herorun.adapter_declarations import issue_address, tracker_links
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.config.final_step import resolve_final_step
 from herorun.core.contract import Contract
@@ -145,7 +145,7 @@ def issue_key(run: MonitoredRun) -> str:
 def _issue(run: Run, final_step: str) -> Post:
     contract, record = run.contract, run.record
     init_event = record.memory().initialised
-    page = init_event.issue if init_event else adapters.issue_address(contract)
+    page = init_event.issue if init_event else issue_address(contract)
     remote = run.repository.remotes().get(record.remote or "", "")
     facts = {
         "slug": run.slug,
@@ -157,7 +157,7 @@ def _issue(run: Run, final_step: str) -> Post:
         "output_root": quoted(contract.output.root),
         "final_step": quoted(final_step),
         "tracker_name": tracker_name(contract.tracker.kind),
-        "tracker": one_line("; ".join((_describe_tracker(run), *adapters.tracker_links(contract)))),
+        "tracker": one_line("; ".join((_describe_tracker(run), *tracker_links(contract)))),
         "stop_when": quoted(contract.stop_when),
         "logbook": file_link(record.logbook_path, record.branch, remote, page),
     }

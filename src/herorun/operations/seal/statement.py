@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from herorun import __version__, adapters
+from herorun import __version__
+from herorun.adapter_declarations import tracker_links
 from herorun.core.canonical_json import canonical, plain, timestamp
 from herorun.core.errors import CouldNotLook, describe_error, sentence
 from herorun.core.event import CheckedIn
@@ -122,7 +123,7 @@ def _of_launch(
         "launch_command": plan["argv"],
         "output_root": current.output_root,
         "tracker": plan["tracker"],
-        "tracker_links": list(adapters.tracker_links(run.contract)),
+        "tracker_links": list(tracker_links(run.contract)),
         **remembered(memory),
     }
 

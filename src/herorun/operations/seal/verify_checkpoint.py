@@ -1,6 +1,6 @@
 """Whether a sealed checkpoint still has the content that it had, file by file."""
 
-from herorun import adapters
+from herorun import adapter_declarations
 from herorun.core.finding import count as count_of
 from herorun.core.ports import Place, Store
 from herorun.core.seal.manifest import Manifest, ManifestComparison, compare
@@ -64,7 +64,7 @@ def _store(seal: SealedTag) -> RoutedStore:
     """
     facts, contract = seal.facts, contract_of(seal)
     scheduler = contract.scheduler if contract else None
-    reach = adapters.reach(scheduler.kind, scheduler.options) if scheduler else None
+    reach = adapter_declarations.reach(scheduler.kind, scheduler.options) if scheduler else None
     return RoutedStore(
         Place(facts["run"], "", facts["output_root"], str(seal.repository.top), reach)
     )
