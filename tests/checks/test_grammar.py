@@ -35,6 +35,7 @@ _CONSTANT_OR_WORDS = re.compile(r"^[A-Z_]+$|progress|kind|other")
 ON_ITS_OWN = (
     "checkin.py",
     "log.py",
+    "process_facts.py",
     "core/admission/",
     "system/_host_",
     "stores/_ssh_remote.py",

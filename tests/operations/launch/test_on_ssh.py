@@ -63,6 +63,7 @@ def bring_check_in(story: Story) -> None:
     names = (
         "__init__.py",
         "checkin.py",
+        "process_facts.py",
         "receipt_file.py",
         "core/__init__.py",
         "core/admission/*.py",
