@@ -30,9 +30,6 @@ class DoneFile(NamedLayout):
         changed = modified(entries, MARKER, candidate)
         return replace(candidate, modified=changed, problem=problem_of(set(entries)))
 
-    def final(self, root: str, step: int) -> str:
-        return f"{root.rstrip('/')}/ckpt_{step}"
-
 
 def problem_of(names: set[str]) -> str:
     """Why a folder of these names is no whole checkpoint; empty for one that is."""

@@ -22,16 +22,18 @@ class Naming:
 
     full_name: re.Pattern[str]  # a checkpoint's name, all of it
     nearly: re.Pattern[str]  # found in a name that is not one: a backup, or a save under way
+    form: str  # the name of a new checkpoint, by `format(step)`
     files: bool = False  # whether a checkpoint may be one file
 
 
-def stem(name: str, digits: str = "[0-9]+") -> Naming:
-    """Folders called `<words><step>`; nearly one is whatever holds that between other signs than
-    letters and digits.
+def stem(name: str, digits: str = "[0-9]+", width: str = "") -> Naming:
+    """Folders called `<name><step>`, the step with at least as many digits as `width` says (`07`:
+    seven). Nearly one is a name that holds that between other signs than letters and digits.
     """
     return Naming(
         re.compile(f"{name}({digits})"),
         re.compile(rf"(?<![0-9A-Za-z]){name}([0-9]+)(?![0-9A-Za-z])"),
+        f"{name}{{:{width}}}",
     )
 
 
@@ -44,8 +46,8 @@ class NamedLayout(ABC):
     def examine(self, store: Store, candidate: Candidate) -> Candidate | None:
         """Examine one checkpoint; None if it is gone."""
 
-    @abstractmethod
-    def final(self, root: str, step: int) -> str: ...
+    def final(self, root: str, step: int) -> str:
+        return f"{root.rstrip('/')}/{self.naming.form.format(step)}"
 
     def listed(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
         root = root.rstrip("/") or "/"

@@ -40,9 +40,6 @@ class Dcp(NamedLayout):
         modified_at = modified(files, MARKER, candidate)
         return replace(candidate, modified=modified_at, problem=shard_problem(files))
 
-    def final(self, root: str, step: int) -> str:
-        return f"{root.rstrip('/')}/step-{step}"
-
 
 def shard_problem(files: Mapping[str, FileEntry]) -> str:
     """What a folder of shards lacks; empty for a whole one."""

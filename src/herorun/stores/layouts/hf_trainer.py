@@ -62,9 +62,6 @@ class HfTrainer(NamedLayout):
         )
         return replace(candidate, modified=modified(files, MARKER, candidate), problem=problem)
 
-    def final(self, root: str, step: int) -> str:
-        return f"{root.rstrip('/')}/checkpoint-{step}"
-
 
 def _without_weights(names: set[str]) -> str:
     missing = missing_shard(names)

@@ -61,9 +61,6 @@ class Levanter(NamedLayout):
             or _without_data(names),
         )
 
-    def final(self, root: str, step: int) -> str:
-        return f"{root.rstrip('/')}/step-{step}"
-
 
 def _unmarked(names: set[str]) -> str:
     if not names:

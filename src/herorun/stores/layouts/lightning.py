@@ -38,6 +38,7 @@ class Lightning(NamedLayout):
     naming = Naming(
         lazy_regex(r"epoch=[0-9]+-step=([0-9]+)(?:-v[0-9]+)?\.ckpt"),
         lazy_regex(r"(?<![0-9A-Za-z])step=([0-9]+)(?![0-9])"),
+        "epoch=*-step={}.ckpt",  # a pattern: the step does not determine the epoch
         files=True,
     )
 
@@ -54,10 +55,6 @@ class Lightning(NamedLayout):
             return None
         problem = shard_problem(files) or ("" if META in files else f"no {META}")
         return replace(candidate, modified=modified(files, META, candidate), problem=problem)
-
-    def final(self, root: str, step: int) -> str:
-        """A pattern: the step does not determine the epoch."""
-        return f"{root.rstrip('/')}/epoch=*-step={step}.ckpt"
 
 
 def _cut(tail: bytes) -> str:

@@ -39,7 +39,7 @@ class Megatron(NamedLayout):
     one listing more.
     """
 
-    naming = stem("iter_", digits="[0-9]{7}|[1-9][0-9]{7,}")
+    naming = stem("iter_", digits="[0-9]{7}|[1-9][0-9]{7,}", width="07")
 
     def examine(self, store: Store, candidate: Candidate) -> Candidate | None:
         tracker = marker(store, f"{candidate.root.rstrip('/')}/{TRACKER}")
@@ -59,9 +59,6 @@ class Megatron(NamedLayout):
             return replace(candidate, problem=f"{rank} is empty")
         times = [entry.modified for entry in inside.values() if entry.modified]
         return replace(candidate, modified=max(times, default=candidate.modified))
-
-    def final(self, root: str, step: int) -> str:
-        return f"{root.rstrip('/')}/iter_{step:07d}"
 
 
 def _unfinished(tracker: bytes | None, step: int) -> str:

@@ -42,6 +42,7 @@ class Orbax(NamedLayout):
         lazy_regex(
             rf"^(?:[A-Za-z][A-Za-z0-9-]*_)?([0-9]+)(?:{re.escape(UNDER_WAY)}|[._~-]+(?:{_BACKUP})\b|~$)"
         ),
+        "{}",  # without a prefix, which is Orbax's default
     )
 
     def examine(self, store: Store, candidate: Candidate) -> Candidate | None:
@@ -61,10 +62,6 @@ class Orbax(NamedLayout):
     def _metadata(self, store: Store, path: str) -> dict[str, Any] | None:
         data = marker(store, f"{path}/{METADATA}")
         return {} if data is None else parsed(data)
-
-    def final(self, root: str, step: int) -> str:
-        """As it is without a prefix, which is Orbax's default."""
-        return f"{root.rstrip('/')}/{step}"
 
 
 def _commit_time(metadata: Mapping[str, Any] | None) -> datetime | None:
