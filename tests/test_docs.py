@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 import pytest
 
-from herorun import discover
+from herorun import discover, job_kinds
 from herorun.cli import herorun
 from herorun.core.agent_tools import ORDERS, READS
 from herorun.demo.sandbox import SLUG
@@ -264,6 +264,12 @@ def test_the_skill_has_every_tool_and_order() -> None:
     _, _, partition = text.partition("## With the tools of `herorun mcp`")
     for tool in (*READS, *ORDERS):
         assert f"`{tool.name}`" in partition, tool.name
+
+
+def test_the_skill_names_every_kind_of_job() -> None:
+    text = (TOP / "templates" / "SKILL.md").read_text(encoding="utf-8")
+    kinds = re.findall(r"TYPE is ([a-z, ]+)", text)
+    assert [re.split(", | or ", each.strip()) for each in kinds] == [list(job_kinds.kinds())]
 
 
 def test_the_readme_names_the_commands_that_everybody_needs() -> None:
