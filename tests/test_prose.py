@@ -6,7 +6,11 @@ from them; messages are the string literals of the package that hold a space.
 """
 
 import ast
+import io
 import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -62,6 +66,7 @@ IN_DOCSTRINGS = {
 }
 # What is still to be rewritten, by folder of the package; a number only ever gets smaller.
 LEFT: dict[str, int] = {}
+LEFT_IN_COMMENTS = {"core/patrol": 3, "core/remote": 4}  # and docstrings
 WRITTEN_BY_OTHERS = {"CHANGELOG.md"}  # says what was, in the words of its time
 FORBIDDEN = re.compile(
     "|".join(rf"\b{words}\b" for words in PLAIN) + r"|[;,] else\b", re.IGNORECASE
@@ -111,6 +116,37 @@ def test_messages_are_in_plain_english() -> None:
         room: each for room, each in idioms_of_package().items() if len(each) > LEFT.get(room, 0)
     }
     assert too_many == {}
+
+
+def remarks(code: str) -> Iterator[str]:
+    """The comments of a module, and its docstrings without examples and names in backticks."""
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            text, _, _ = (ast.get_docstring(node) or "").partition(">>>")
+            yield re.sub("`[^`]*`", "``", text)
+
+
+def test_comments_and_docstrings_of_the_package_are_in_plain_english() -> None:
+    codes = {path: path.read_text(encoding="utf-8") for path in sorted(SRC.rglob("*.py"))}
+    counts = Counter(
+        "/".join(path.relative_to(SRC).parts[:2])
+        for path, code in codes.items()
+        if idioms(code.replace("#", ""))  # few files need to be parsed
+        for remark in remarks(code)
+        for _ in idioms(remark)
+    )
+    assert counts - Counter(LEFT_IN_COMMENTS) == Counter()
+
+
+def test_an_idiom_of_a_comment_or_a_docstring_is_noticed() -> None:
+    code = 'def f():\n    """Nothing of it.\n\n    `beside`.\n    """\n    g()  # all the same\n'
+    assert [each for remark in remarks(code) for each in idioms(remark)] == [
+        "all the same",
+        "Nothing of it",
+    ]
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,7 @@ def rank() -> int:
 
 
 def _attempt() -> int:
-    """The back end's own restart count, where it tells one, else 1; and the launcher's on top."""
+    """The back end's own restart count, 1 if it reports none, plus that of the launcher."""
     restarts = os.environ.get("SLURM_RESTART_COUNT", "")
     ours = os.environ.get("HERORUN_ATTEMPT", "")
     within = os.environ.get("TORCHELASTIC_RESTART_COUNT", "")

@@ -133,8 +133,8 @@ def _collect_late() -> None:
 
 
 def _nothing_left() -> None:
-    """What could not be written was said already; Python would try once more at its end, and exit
-    with 120.
+    """What could not be written was reported already; Python would try once more at its end, and
+    exit with 120.
     """
     try:
         sys.stdout.flush()
@@ -239,7 +239,7 @@ def _print_failure(message: str, code: int, as_json: bool) -> int:
 
 
 def _take_the_bar_away() -> None:
-    """Whatever ended the command: a bar that stays hides the cursor, and what is said after it."""
+    """Whatever ended the command: a bar that stays hides the cursor, and the messages after it."""
     if progress := sys.modules.get("herorun.system.progress"):
         progress.finish()
 

@@ -30,7 +30,7 @@ Kind: TypeAlias = Any  # an evidence type
 _Graph: TypeAlias = dict[Kind, tuple[Kind, ...]]  # what each is read from
 
 PROGRESS_INTERVAL = 0.5  # seconds between two updates of the progress line
-PATIENCE = 0.005  # seconds without an answer until what waits behind a slow read is read beside it
+PATIENCE = 0.005  # seconds without an answer until what waits behind it is read in parallel
 MOST_PATIENCE = 0.1  # the same while this process computes
 
 # sources whose read has not come back, by run and name
@@ -117,7 +117,7 @@ def _accepted_types(source: Source) -> tuple[tuple[Any, ...], ...]:
 class _SourceReads:
     """The reads of one `gather`. One thread takes the reads one after another and notes each answer
     itself, for most are over in less time than it takes to wake another thread; only what waits
-    behind a slow one is read beside it.
+    behind a slow one is read in parallel.
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class _SourceReads:
             reader.queue.put(self)
 
     def read(self, reader: "_Reader") -> None:
-        """Until nothing waits any more. The reader is idle before the end is told: who hears of it
+        """Until nothing waits any more. The reader is idle before the end is reported: who gets it
         may need one.
         """
         while (kind := self._next()) is not None:
@@ -208,7 +208,7 @@ class _SourceReads:
         except BaseException as error:  # such as a library's sys.exit: the answer is not lost
             return Unavailable(f"the read ended with {type(error).__name__}")
         finally:
-            _reading.discard(key)  # before it is told: anyone who hears of it may ask again
+            _reading.discard(key)  # before it is reported: who gets it may ask again
 
     def _note(self, kind: Kind, value: Any) -> None:
         with self._lock:

@@ -25,7 +25,7 @@ _COMMAND = lazy_regex(r" \(`[^`)]*\bRUN\b[^)]*\)")  # in it: a command that take
 class Gate(StrEnum):
     LAUNCH = "launch"  # may it start?
     CHECKIN = "checkin"  # is what runs what was admitted?
-    HEALTH = "health"  # may it go on?
+    HEALTH = "health"  # may it continue?
     SEAL = "seal"  # is it done?
 
 

@@ -2,7 +2,7 @@
 
 from herorun.core.lazy_regex import lazy_regex
 
-# A line that goes on with the one above it: neither is empty, and it begins no part of its own.
+# A line that continues the one above it: neither is empty, and it begins no part of its own.
 _GOES_ON = lazy_regex(r"(?<!\n)\n(?!\n|\Z|Why:|Fix:|Source:|[ \t]|[-*|] |```|\d+\. )")
 
 

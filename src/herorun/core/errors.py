@@ -36,7 +36,7 @@ class WrongUse(HerorunError):
 
 
 class WrongTable(WrongUse):
-    """What the adapter of a kind does not take of its table in the contract, or beside an option
+    """What the adapter of a kind does not take of its table in the contract, or next to an option
     such as `--scheduler`: each fault with the keys that lead to it in the table.
     """
 

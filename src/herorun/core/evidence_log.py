@@ -66,7 +66,8 @@ def digests(forms: Mapping[str, Any]) -> dict[str, str]:
 
 
 def decode_evidence(forms: Mapping[str, Any], journal_digests: Mapping[str, str]) -> Evidence:
-    """The evidence again, if it has the digests that are in `journal_digests`; else `LostEvidence`.
+    """The evidence again, if it has the digests that are in `journal_digests`; otherwise
+    `LostEvidence`.
 
     A fact that this version does not know is left out: no check asks for it.
     """

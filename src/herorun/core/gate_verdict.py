@@ -24,7 +24,9 @@ def stands_in_the_way(finding: Finding, check: Check, mode: Mode = Mode.ENFORCE)
 def verdict_of(
     findings: Iterable[Finding], checks: Mapping[str, Check], mode: Mode = Mode.ENFORCE
 ) -> GateVerdict:
-    """Any open blocking FAIL: blocked; else any open blocking UNKNOWN: unknown; else clear."""
+    """Any open blocking FAIL: blocked; otherwise any open blocking UNKNOWN: unknown; otherwise
+    clear.
+    """
     open_outcomes = {
         finding.verdict.outcome
         for finding in findings

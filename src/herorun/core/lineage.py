@@ -127,8 +127,8 @@ def decided_on(contract: Contract, candidates: Iterable[Candidate]) -> Candidate
 
 
 def seconds_between(one: Candidate, other: Candidate) -> float | None:
-    """From the one's writing to the other's: by the trainer's own time, else by the store's. None:
-    it is unknown.
+    """From the one's writing to the other's: by the trainer's own time, otherwise by the store's.
+    None: it is unknown.
 
     A time without a zone is only compared with another such; two stores have two clocks.
     """

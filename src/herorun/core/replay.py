@@ -165,7 +165,7 @@ def _block_of(evidence: Evidence) -> ActionBlock:
 
 
 def _readable(decision: Any, intent_data: Mapping[str, Any]) -> dict[str, Any]:
-    """A decision by the names that people know; nothing of it is left out."""
+    """A decision by the names that people know; no part is left out."""
     alerts = {f"{alert['check']}[{alert['subject']}]": alert for alert in decision["alerts"]}
     return {**decision, "alerts": alerts, "intended": intent_data}
 

@@ -124,7 +124,7 @@ def prune_plan(
     trusted_paths: Iterable[str],
     now: datetime,
 ) -> PrunePlan:
-    """`recovery` is what a relaunch would go on from now; `trusted_paths` are the paths that it
+    """`recovery` is what a relaunch would continue from now; `trusted_paths` are the paths that it
     might choose among.
     """
     paths = set(trusted_paths)

@@ -45,7 +45,7 @@ def config_item(contract: Contract) -> Iterator[str]:
 
 
 def _option_value(options: Any, name: str) -> Any:
-    """None for a required option that the contract lacks, which is told elsewhere."""
+    """None for a required option that the contract lacks, which is reported elsewhere."""
     return getattr(options, name, None)
 
 

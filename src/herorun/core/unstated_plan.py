@@ -12,8 +12,8 @@ from herorun.core.redaction.scrub import scrub
 
 
 def describe_unstated_parts(contract: Contract, plan: Mapping[str, Any]) -> str:
-    """In words, empty where there is nothing of it: variables of a shell, and a start that is not
-    the run's own.
+    """In words, empty if there is none: variables of a shell, and a start that is not the run's
+    own.
 
     Either decides what code a job runs: `PYTHONPATH` by name, a checkpoint by what it holds when it
     is unpickled.

@@ -79,7 +79,7 @@ def whole_number(value: Any) -> int:
 
 
 def parse_utc(text: str) -> datetime | None:
-    """A moment in UTC, which is meant where no zone is said, as in W&B's answers; None for what is
+    """A moment in UTC, which is meant if no zone is stated, as in W&B's answers; None for what is
     no time.
     """
     try:

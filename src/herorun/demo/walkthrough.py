@@ -85,7 +85,7 @@ def _kill_the_trainer(stage: Sandbox) -> None:
 
 
 def _wait_for_the_spike(stage: Sandbox) -> None:
-    """The babysitter escalates it, and a person decides to go on."""
+    """The babysitter escalates it, and a person decides to continue."""
     run = stage.run
     stage.show_heading("A broken data shard comes at step 640: the loss jumps")
     stage.wait("the spike is escalated", lambda: done(run, write_key(Verb.ESCALATE, "loss-spike")))

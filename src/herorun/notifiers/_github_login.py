@@ -31,8 +31,8 @@ class GithubSession:
     account: int | None = None  # its number, which a new login does not change; None: unknown
 
     def is_of(self, user: Any) -> bool:
-        """By the number where it is known. GitHub takes a login in any case of its letters, and so
-        may a person have written it in the contract.
+        """By the number where it is known. GitHub takes a login in upper and lower case, and the
+        contract may have either.
         """
         if self.account is not None:
             return bool(user.id == self.account)

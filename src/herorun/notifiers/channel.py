@@ -80,7 +80,7 @@ class AppriseChannel:
         return f"{self.name} holds no address that apprise knows"
 
     def _service(self) -> Any:
-        """What apprise makes of the address; None where it makes nothing of it."""
+        """apprise's object for the address; None if it does not know the address."""
         import apprise
 
         asset = apprise.AppriseAsset(

@@ -265,7 +265,7 @@ class GitHubIssue:
                     raise
                 self._calls.read(get_label)  # another machine was first
 
-    # --- what was said -------------------------------------------------------------------------
+    # --- what was posted -------------------------------------------------------------------------
 
     def _find(self, key: str) -> PostedComment | None:
         if self._number is None and self._page(key) is None:

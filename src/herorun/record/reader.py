@@ -27,7 +27,7 @@ LARGEST = 64 << 20
 
 
 class RecordReader:
-    """One run's record in one repository, as far as it is read."""
+    """One run's record in one repository: what reads it."""
 
     def __init__(
         self,

@@ -37,7 +37,7 @@ WRITER = "another herorun that writes this record"
 
 
 class RecordWriter(RecordReader):
-    """One run's record in one repository, as far as it is this clone's alone."""
+    """One run's record in one repository: what this clone alone writes."""
 
     def append(self, *events: Event, files: Mapping[str, bytes] | None = None) -> str:
         """Add events in one durable commit, and return it. Secrets are masked before anything is

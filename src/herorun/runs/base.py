@@ -79,7 +79,7 @@ class MonitoredRun(ABC):
     @property
     @abstractmethod
     def waivers(self) -> tuple[Waiver, ...]:
-        """What was signed for, and so speaks no more."""
+        """What was signed for, so it is not reported again."""
 
     @property
     @abstractmethod

@@ -77,8 +77,8 @@ def _admitted_values(launching: Launching) -> dict[str, Any]:
 
 
 def source_run(repository: Repository, contract: Contract) -> SourceRun | Nothing | Unavailable:
-    """What the record of `[start] source_run` holds of that run: where it wrote, and what nobody
-    should go on from.
+    """What the record of `[start] source_run` holds of that run: where it wrote, and what no run
+    should continue from.
     """
     slug = contract.start.source_run
     if slug is None:
@@ -113,8 +113,8 @@ def _source_of(repository: Repository, slug: str, memory: Memory) -> SourceRun:
 def source_launches(
     repository: Repository, contract: Contract
 ) -> SourceLaunches | Nothing | Unavailable:
-    """The launches that may have written the checkpoint of `[start] from`: of `source_run`, else of
-    any recorded run.
+    """The launches that may have written the checkpoint of `[start] from`: of `source_run`,
+    otherwise of any recorded run.
     """
     start = contract.start
     if start.from_ is None:

@@ -87,7 +87,7 @@ def open_run(name: str, start: Path) -> Run:
 
 
 def _must_read_its_catalogue(run: Run) -> None:
-    """A wrong row is said when the contract is read, not on the day that a log is."""
+    """A wrong row is reported when the contract is read, not on the day that a log is."""
     if run.contract.babysit.signatures:
         from herorun import signatures
 
@@ -118,10 +118,9 @@ def watched_run(name: str, start: Path, follow: bool = True) -> tuple[Run, str]:
     """The run as a babysitter sees it, and what is wrong with the contract on disk (empty if
     nothing).
 
-    The file is followed while it parses and its plan part is the admitted one; else the admitted
-    contract stands.
-    Where nothing proves the launch, the run is closed: it is shown from its record, and nothing of
-    it is used. `follow` as for `Record.fetch`.
+    The file is followed while it parses and its plan part is the admitted one; otherwise the
+    admitted contract stands. Where nothing proves the launch, the run is closed: it is shown from
+    its record, and none of its values is used. `follow` as for `Record.fetch`.
     """
     try:
         run, problem = open_run(name, start), ""

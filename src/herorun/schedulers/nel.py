@@ -213,7 +213,7 @@ class Nel(NelJobs):
         """Submit, with queries before and after."""
         instance = must_be_instance(submission.instance)
         argv = self._run_argv(submission)
-        secret_values(submission)  # a missing one is said before anything starts
+        secret_values(submission)  # a missing one is reported before anything starts
         where = Path(code, submission.cwd)
         if not (where / argv[2]).is_file():
             raise WrongUse(f"{instance} was not submitted: there is no {where / argv[2]}.")

@@ -100,7 +100,7 @@ def _loaded_below(top: str, folder: str) -> Iterator[str]:
         with os.scandir(os.path.join(top, folder)) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
     except PermissionError:
-        return  # unreadable for us, and so for the job
+        return  # unreadable for us, so also for the job
     names = {entry.name for entry in entries}
     if names.intersection(_ENVIRONMENT) or _is_build(folder, names):
         return

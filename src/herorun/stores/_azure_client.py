@@ -70,7 +70,7 @@ def _file_system(account: str, host: str) -> Any:
 
 
 def _client(url: str, credential: Any) -> Any:
-    # Its warnings about an answer would go to standard error, beside the error that we report.
+    # Its warnings about an answer would go to standard error, next to the error that we report.
     logger = logging.getLogger("azure")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())

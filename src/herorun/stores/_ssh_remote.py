@@ -67,7 +67,7 @@ def swap(path: str, before: str, after: str) -> bool:
     """Safe between processes of the box, and between machines where the file system carries
     flock.
     """
-    # a missing file is said before a lock is made next to it
+    # a missing file is reported before a lock is made next to it
     mode = stat.S_IMODE(os.stat(path).st_mode)
     with _lock_of(path):
         if read(path) != before:

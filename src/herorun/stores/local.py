@@ -91,7 +91,7 @@ class LocalStore:
         carries flock.
         """
         file = _local(path)
-        # a missing file is said before a lock is made next to it
+        # a missing file is reported before a lock is made next to it
         mode = stat.S_IMODE(file.stat().st_mode)
         with _lock_of(file):
             if self.read(path) != before:

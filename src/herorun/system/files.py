@@ -132,8 +132,8 @@ def _write_in_room(path: Path, data: bytes, mode: int, spare: bool, sync: bool =
 
 
 def _temporary_path(path: Path) -> Path:
-    """A name for each writer: threads share a process id, and so may two machines on one file
-    system.
+    """A name for each writer: threads share a process id, and two machines on one file system may
+    have the same.
     """
     _sweep(path)
     return path.with_name(f".{path.name}.{node()}-{os.getpid()}-{os.urandom(4).hex()}.new")

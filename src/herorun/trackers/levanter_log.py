@@ -51,8 +51,8 @@ class LevanterLog:
         self._path = path
 
     def read(self, cursor: str) -> Rows:
-        """The next rows. A row of the progress bar tells a step and no values, at least as far as
-        that was.
+        """The next rows. A row of the progress bar tells a step and no values, and its step is a
+        lower bound.
         """
         return read_growing(self._logs(), cursor, _read_levanter_lines)
 

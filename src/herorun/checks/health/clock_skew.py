@@ -52,8 +52,8 @@ def clock_skew(
     now: Now,
     limits: Limits,
 ) -> list[Verdict]:
-    """One verdict for each clock: the scheduler's, the store's, the log's, the tracker's. One whose
-    times nothing can be compared with passes no check, and so ends no alert.
+    """One verdict for each clock: the scheduler's, the store's, the log's, the tracker's. A clock
+    whose times cannot be compared passes no check, so it ends no alert.
     """
     scheduler_times = _scheduler_times(job)
     store_times = _store_times(checkpoints, lease)
@@ -77,7 +77,7 @@ def clock_skew(
 
 @dataclass(frozen=True)
 class _Clock:
-    """How far a clock differs, as far as its times show."""
+    """How far a clock differs, by the times that are there."""
 
     name: str
     ahead: timedelta
@@ -116,7 +116,7 @@ def _lead(times: list[datetime], now: datetime) -> timedelta:
 
 
 def _earliest_launch(history: History) -> datetime | None:
-    """When the current instance was launched: a correct clock dates nothing of it earlier."""
+    """When the current instance was launched: a correct clock dates none of its events earlier."""
     return history.current.intended if history.current else None
 
 

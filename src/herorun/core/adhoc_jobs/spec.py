@@ -58,7 +58,7 @@ class JobSpec:
         )
 
     def may_be(self, other: "JobSpec") -> bool:
-        """Whether nothing that is said of the other one contradicts this one."""
+        """Whether nothing that the other one states contradicts this one."""
         names = ("kind", "cluster", "config", "host", "user")
         return all(getattr(other, each) in ("", getattr(self, each)) for each in names)
 

@@ -171,8 +171,8 @@ class CurveBacktest:
         return gaps or any(len(watch.closed) >= KEPT for watch in after.watches())
 
     def _news(self, metrics: Metrics) -> Metrics:
-        """The rows that wait for their order tell an excursion's end once more: without those that
-        were told.
+        """The rows that wait for their order report an excursion's end again: without those that
+        were reported.
         """
         return _only(
             metrics,
@@ -239,7 +239,7 @@ class CurveBacktest:
 
 
 def only_open(metrics: Metrics) -> Metrics:
-    """What is still going on at the newest row."""
+    """The excursions that have not ended at the newest row."""
     return _only(metrics, lambda excursion: excursion.open)
 
 

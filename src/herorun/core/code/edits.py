@@ -29,6 +29,6 @@ def blocking_changes(
 
 
 def ignored(tree: WorkTree) -> tuple[str, ...]:
-    """What git ignores and the job could import all the same, but for what lies in submodules."""
+    """What git ignores and the job could still import, except files of submodules."""
     inside = tuple(f"{submodule.path}/" for submodule in tree.submodules)
     return tuple(path for path in tree.importable if not path.startswith(inside))

@@ -44,7 +44,7 @@ class Side:
 
     @property
     def span(self) -> tuple[int, int] | None:
-        """The first and the last step of its loss, else of anything that it logs."""
+        """The first and the last step of its loss; without a loss, of any metric."""
         steps = self.curve("loss").keys() or {
             step for curve in self.values.values() for step in curve
         }

@@ -36,7 +36,7 @@ class ConfigChange:
 
     @property
     def steers(self) -> bool:
-        """Whether it trains another trajectory, as far as is known."""
+        """Whether it is known to train another trajectory."""
         return self.kind in (None, KeyClass.TRAJECTORY)
 
     def __str__(self) -> str:

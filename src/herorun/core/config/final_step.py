@@ -26,8 +26,8 @@ PERHAPS_TOKENS = 131_072  # from here on a batch may be counted in tokens, as OL
 def resolve_final_step(
     contract: Contract, config: Mapping[str, Any], source: str, stated_source: str
 ) -> Sourced[int | None]:
-    """Stated as an integer or a key; else inferred from the config's own keys, or from tokens /
-    batch.
+    """Stated as an integer or a key; otherwise inferred from the config's own keys, or from tokens
+    / batch.
     """
     final_step = contract.final_step
     if isinstance(final_step, int):
@@ -101,7 +101,7 @@ def steps_by_tokens(contract: Contract, config: Mapping[str, Any]) -> ByTokens |
 
 def tokens_per_step(contract: Contract, config: Mapping[str, Any]) -> int | None:
     """Tokens of one update, where the contract names the keys of batch and sequence, and no phase
-    changes the batch; else None.
+    changes the batch; otherwise None.
     """
     batch = _count_of_key(config, contract.config.batch_size)
     sequence = _count_of_key(config, contract.config.sequence_length)

@@ -57,7 +57,7 @@ class Launching:
     overlooked: tuple[str, ...] = ()
     # of a rollback: what it rules out, once the instance was launched
     given_up: GivenUp | None = None
-    # what a person was told of the choice, before it
+    # what a person read about the choice before making it
     facts: Mapping[str, str] = field(default_factory=dict)
     adopts: Adopted | None = None  # nothing is submitted: the job runs already
     # name -> salted digest; those that are set here

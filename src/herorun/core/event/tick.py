@@ -60,13 +60,13 @@ class Intended:
     key: DecodedKey
     attempt: int
     what: str
-    body: str = ""  # of a post, so that it can be said later exactly as it was meant
+    body: str = ""  # of a post, so that it can be posted later exactly as intended
     # its entry in the logbook, once it is done
     lines: Mapping[str, str] = field(default_factory=dict)
     edits: DecodedKey = ""  # key of an earlier post, whose comment is to say this from then on
     anew: bool = True  # whether it is a comment of its own as well
     page: str = (
-        # how much it matters to the DRI, who is told by the channels too; empty: it is not sent
+        # how much it matters to the DRI, who also gets it by the channels; empty: it is not sent
         # there
         ""
     )

@@ -106,7 +106,7 @@ class GivenUp:
     reason: str = ""
 
     def covers(self, candidate: Candidate) -> bool:
-        """What is written again later, in the same place, is of the lineage that goes on.
+        """What is written again later, in the same place, is of the lineage that continues.
 
         If the store has no time, the trainer's counts; where that is missing too, it is unknown,
         and it is ruled out.
@@ -126,7 +126,7 @@ class Checkpoints:
     candidates: tuple[Candidate, ...] = ()
     given_up: tuple[
         Candidate, ...
-    ] = ()  # that a rollback ruled out: they lie there, and are none to go on from
+    ] = ()  # that a rollback ruled out: they exist, and no run may continue from them
 
     @property
     def newest(self) -> Candidate | None:

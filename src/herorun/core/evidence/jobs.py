@@ -128,7 +128,7 @@ class Job:
 
     @property
     def other_cause(self) -> str:
-        """The scheduler's words for what ended it, where they say that no person did; else
+        """The scheduler's words for what ended it, where they say that no person did; otherwise
         empty.
         """
         message = f"{self.raw} {self.reason}".strip()

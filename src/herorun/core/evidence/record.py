@@ -161,10 +161,10 @@ class History:
     def reached(
         self, metrics: Metrics, checkpoints: Checkpoints | Nothing | Unavailable | None
     ) -> int:
-        """Completed updates, as far as the current instance keeps them: those of the newest row,
-        unless an earlier instance wrote it. Then at most those that the current one starts from,
-        and those of a checkpoint that it has completed: what an earlier one reached beyond is
-        trained again, or was given up by a rollback.
+        """Completed updates that the current instance keeps: those of the newest row, unless an
+        earlier instance wrote it. Then at most those that the current one starts from, and those of
+        a checkpoint that it has completed: what an earlier one reached beyond is trained again, or
+        was given up by a rollback.
         """
         current = self.current
         if current is None or current.start is None or not self.is_of_earlier(metrics):

@@ -16,7 +16,7 @@ class Sealing:
     kind: SealKind = SealKind.FINAL
     name: str = ""  # of the milestone, or the run that replaces this one
     step: int | None = (
-        None  # of the milestone, where it is said; None: that of the newest permanent checkpoint
+        None  # of the milestone, if it is stated; None: that of the newest permanent checkpoint
     )
 
 

@@ -42,7 +42,7 @@ class Life:
 
     @property
     def ended(self) -> int | None:
-        """By the scheduler, else when it was seen; None while it is unknown."""
+        """By the scheduler; otherwise when it was seen; None while it is unknown."""
         ended_at = self.end.ended if self.end else None
         if ended_at is None and self.ending and micros(self.ending.ended) != self.seen_ended:
             ended_at = self.ending.ended

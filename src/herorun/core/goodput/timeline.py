@@ -100,8 +100,8 @@ def _live(line: Timeline, life: Life, rows: list[Beat], clock: Clock, facts: Jou
 
 
 def _first_steps(line: Timeline, life: Life, first: Beat, clock: Clock, pace: float | None) -> None:
-    """Up to the first row, whose own steps are training already, as far as the pace tells how long
-    they took.
+    """Up to the first row, whose own steps are training already, if the pace tells how long they
+    took.
     """
     before = _before_first_step(life)
     start = life.start_step

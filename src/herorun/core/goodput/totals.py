@@ -28,7 +28,7 @@ class GoodputTotals:
     """Times are in seconds."""
 
     since: datetime | None  # the first intent to launch; None: nothing was launched
-    until: datetime | None  # its good end, else the newest line or row
+    until: datetime | None  # its good end; otherwise the newest line or row
     wall_seconds: float
     states: Mapping[WallTimeState, float]  # all of them; they add up to `wall`
     productive_fraction: Range  # productive time as a part of `wall_seconds`
@@ -102,7 +102,7 @@ def _effective(states: Mapping[WallTimeState, int], wall: int) -> Range:
 
 
 def _count_lost_steps(facts: JournalFacts, beats: Sequence[Beat]) -> tuple[int, int]:
-    """What was reached before each restart beyond the step that it went on from."""
+    """What was reached before each restart beyond the step that it continued from."""
     high, lost_steps, unknown = 0, 0, 0
     for life, rows in zip(facts.lives, rows_of_lives(facts.lives, beats), strict=True):
         if life.start_step is None:

@@ -97,7 +97,7 @@ def save_interval(contract: Contract, checkpoints: Checkpoints) -> tuple[float, 
 
 
 def job_start(job: Job, history: History) -> datetime | None:
-    """When the current instance began to run, as far as is known."""
+    """When the current instance began to run, if that is known."""
     return job.started or (history.current.started if history.current else None)
 
 

@@ -131,7 +131,7 @@ def duration(excursion: Excursion) -> str:
 
 
 def state(excursion: Excursion) -> str:
-    """Going on is only what the newest value shows."""
+    """Only the newest value shows that an excursion continues."""
     if not excursion.open:
         return f"ended at step {excursion.last_step}"
     return f"not seen since step {excursion.last_step}" if excursion.back else "still in progress"

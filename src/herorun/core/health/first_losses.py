@@ -16,7 +16,7 @@ from herorun.core.lazy_statistics import fmean
 
 ROWS = 4  # as many as the folds keep of a run's beginning
 ALIKE = 0.1  # as a logarithm: within it two rows repeat each other
-# times that a loss must have fallen by, for its beginning to be told from what came later
+# times that a loss must have fallen by, so that its beginning differs from what came later
 LEARNED = 2.0
 LEAST, MOST = 0.9, 1.5  # of ln V; beyond, the loss is no mean over tokens in nats
 # times ln 2: the mean loss of the first rows, where a decision between two is open

@@ -19,7 +19,7 @@ from herorun.core.lazy_pydantic import PositiveFloat
 
 # Linux dates a file by the clock's last interrupt: up to 10 ms before the time that a program reads
 FILE_CLOCK = timedelta(milliseconds=20)
-FRESH = timedelta(minutes=5)  # a log that changed so lately goes on
+FRESH = timedelta(minutes=5)  # a log that changed so lately is still written
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def log_wrong(
     """What the log's last line on loading means, then what the tracker dropped. None if the log
     does not say.
 
-    `own`: where a restart by the back end has to go on.
+    `own`: where a restart by the back end must continue.
     """
     dropped_text = _dropped(start, log, first_step) or _dropped_again(own, log, first_step)
     if dropped_text:
@@ -94,7 +94,7 @@ def _is_planned(start: PlannedStart, resume_line: Loading) -> bool:
 
 
 def _its_own(resume_line: Loading, checkpoints: Checkpoints, current: Instance) -> bool:
-    """A later attempt of one instance goes on from what the instance itself saved."""
+    """A later attempt of one instance continues from what the instance itself saved."""
     intended_at = current.intended or current.started
     return any(
         abs(each.step - (resume_line.step or 0)) <= NEAR
@@ -129,8 +129,8 @@ def _dropped(start: PlannedStart, log: JobLog, first_step: int) -> str:
 
 
 def _dropped_again(own: PlannedStart | None, log: JobLog, first_step: int) -> str:
-    """Of a restart that began at the very first step; one that goes on from an older checkpoint is
-    dropped as it must.
+    """Of a restart that began at the very first step; one that continues from an older checkpoint
+    is dropped as it must.
     """
     began = log.dropped is not None and log.dropped.first <= first_step
     return _dropped(own, log, first_step) if own and began else ""

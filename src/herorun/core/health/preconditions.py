@@ -6,7 +6,7 @@ from herorun.core.finding import Verdict, not_applicable, unknown
 
 def not_running(job: Job) -> Verdict | None:
     """The answer of a check that asks of running jobs only, where this one is not, or it is
-    unknown; else None.
+    unknown; otherwise None.
     """
     if job.state.in_doubt:
         return unknown(

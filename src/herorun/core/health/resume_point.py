@@ -10,8 +10,8 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class PlannedStart:
-    """What the plan says: nothing at all, or a checkpoint whose step goes on being counted, or
-    starts at 0 again.
+    """What the plan says: nothing at all, or a checkpoint whose step count continues, or starts at
+    0 again.
     """
 
     path: str | None
@@ -30,9 +30,7 @@ class ResumeRows:
 
 
 def resume_of(metrics: Metrics, history: History) -> Resume | None:
-    """How the present instance goes on from the one before it; what an older one did says nothing
-    of it.
-    """
+    """How the present instance continues from the one before it, which older ones do not show."""
     resume, current = metrics.resume, history.current
     if resume is None or current is None or not history.wrote(metrics):
         return None
@@ -65,7 +63,7 @@ def loaded_wrong(start: PlannedStart, receipt: Receipt | None, checkpoints: Chec
     """What is wrong with what the receipt says was loaded; empty where it says nothing, or what was
     planned.
 
-    A later attempt of one instance goes on from what the instance itself saved.
+    A later attempt of one instance continues from what the instance itself saved.
     """
     loaded_path = (receipt.loaded or "").rstrip("/") if receipt else ""
     if receipt is None or not loaded_path or loaded_path == start.path:
@@ -77,7 +75,7 @@ def loaded_wrong(start: PlannedStart, receipt: Receipt | None, checkpoints: Chec
 
 
 def own_start(checkpoints: Checkpoints, history: History) -> PlannedStart | None:
-    """Where a restart by the back end has to go on: at the newest complete checkpoint that the
+    """Where a restart by the back end must continue: at the newest complete checkpoint that the
     instance had saved.
     """
     current = history.current
@@ -141,10 +139,10 @@ def rows_wrong(
     """By the newest attempt's first row. None: the rows do not tell.
 
     A row of the start's own step, as of an evaluation after loading, is no fault. A newest row
-    before the start is none where the instance itself has saved behind it, or ended there.
-    Where the record does not say whose the rows are, an attempt that began at or below the start
-    may be an earlier instance's that goes on without a break; only a newest row at or below the
-    start is then sure to be wrong.
+    before the start is none where the instance itself has saved behind it, or ended there. Where
+    the record does not say whose the rows are, an attempt that began at or below the start may be
+    an earlier instance's that continues without a break; only a newest row at or below the start is
+    then sure to be wrong.
     """
     if start.step is None:
         return None

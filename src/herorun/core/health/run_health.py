@@ -51,7 +51,7 @@ BY_PROOF: Mapping[TrainingProof, RunHealth] = {
     TrainingProof.LACKING: RunHealth.UNKNOWN,
 }
 
-# What a firing alert makes of a live run, by its topic; an INFO one makes nothing of it.
+# The health of a live run while an alert of a topic fires; an INFO alert changes nothing.
 BY_TOPIC: Mapping[Topic, RunHealth] = {
     Topic.JOB: RunHealth.DEGRADED,
     Topic.PROGRESS: RunHealth.DEGRADED,

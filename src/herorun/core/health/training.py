@@ -37,7 +37,7 @@ class TrainingProof(StrEnum):
     """What the evidence of a live job amounts to."""
 
     COMPLETE = "complete"
-    # the job has not begun to train, as far as is known, and may still be starting
+    # the job is not known to train yet, and may still be starting
     AWAITED = "awaited"
     LACKING = "lacking"  # evidence is missing that should be there, or could not be read
 

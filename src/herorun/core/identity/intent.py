@@ -31,7 +31,7 @@ def prior_identity(prior: PriorLaunch | Nothing) -> Mapping[str, Any]:
 
 
 def identity_of(tracker: Mapping[str, Any]) -> str:
-    """`entity/project/id` of a plan's tracker, as far as they are stated.
+    """`entity/project/id` of a plan's tracker, those parts that are stated.
 
     >>> identity_of({"entity": "lab", "project": None, "id": "tiny"})
     'lab/tiny'
@@ -52,7 +52,8 @@ def intent_of(
     run: TrackerRun, prior: PriorLaunch | Nothing, state: TrackerState, going_on: bool
 ) -> Intent:
     """An instance that ended before it logged anything has not reported: where W&B knows nothing
-    and the launch does not go on from a checkpoint of this run, it is as good as the first."""
+    and the launch does not continue from a checkpoint of this run, it is as good as the first.
+    """
     has_reported = is_same(run, prior) and (going_on or state is not TrackerState.ABSENT)
     if has_reported:
         return Intent.RESUME

@@ -54,7 +54,7 @@ def web_page(remote: str, issue: str) -> str | None:
 
 
 def commit_link(sha: str, remote: str, issue: str) -> str:
-    """A commit as Markdown: a link to its page where there is one, else the SHA alone.
+    """A commit as Markdown: a link to its page where there is one, otherwise the SHA alone.
 
     >>> issue = "https://github.com/lab/runs/issues/7"
     >>> commit_link("c0ffee" * 6, "git@github.com:lab/runs.git", issue)

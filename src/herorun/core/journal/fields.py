@@ -70,7 +70,7 @@ class JournalFields:
     health: Health = field(default_factory=Health)
     # by instance, as its scheduler tells
     job_started: Mapping[str, datetime] = field(default_factory=dict)
-    # by instance: its nodes and images, as far as its scheduler tells
+    # by instance: the nodes and images that its scheduler names
     placements: Mapping[str, Placement] = field(default_factory=dict)
     # by instance, in the order that they were seen
     ends: Mapping[str, End] = field(default_factory=dict)

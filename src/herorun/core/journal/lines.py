@@ -74,8 +74,8 @@ def chain(
 
 
 def read_line(text: str, place: str) -> JournalLine:
-    """Parse one line and check its hash. A line of a newer version is kept as `Newer`, as far as it
-    can be read.
+    """Parse one line and check its hash. A line of a newer version is kept as `Newer`, with the
+    fields that can be read.
     """
     try:
         body = read_json(text)

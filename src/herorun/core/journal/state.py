@@ -101,7 +101,7 @@ class Memory(JournalFields):
 
     @property
     def newest(self) -> str:
-        """The instance that is being started, else the current one; empty before any."""
+        """The instance that is being started; otherwise the current one; empty before any."""
         return (
             self.unsettled.instance if self.unsettled else self.current.name if self.current else ""
         )
@@ -173,7 +173,7 @@ class Memory(JournalFields):
     @property
     def rollback_ordered(self) -> Ordered | None:
         """A person's order to go back that is not carried out: until it is, or is refused, nothing
-        else goes on.
+        else continues.
         """
         name = self.current.name if self.current else ""
         about = [
@@ -187,7 +187,7 @@ class Memory(JournalFields):
         return None if key in self.done or is_refused else about[-1]
 
     def _start_step(self) -> int:
-        """The step that the current instance went on from; -1 for one from scratch, for one that
+        """The step that the current instance continued from; -1 for one from scratch, for one that
         takes over weights alone, whose steps are counted from 0 again, and where no step is known.
         """
         launching = self.launchings.get(self.current.name) if self.current else None

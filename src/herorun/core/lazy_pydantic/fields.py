@@ -26,7 +26,7 @@ class FieldInfo:
 
     @property
     def annotation(self) -> Any:
-        """Without what stands beside it in `Annotated`."""
+        """Without the other arguments of `Annotated`."""
         kind = self.whole_annotation
         return get_args(kind)[0] if get_origin(kind) is Annotated else kind
 

@@ -145,7 +145,9 @@ def _key_number(value: Any) -> Any:
 
 
 def _union(members: Sequence[Any], is_stored: bool) -> Reader:
-    """The member whose very type it has, as pydantic does; else the only one that could take it."""
+    """The member whose very type it has, as pydantic does; otherwise the only one that could take
+    it.
+    """
     by_type: dict[type, Reader] = {}
     others = []
     for member in members:
@@ -179,7 +181,7 @@ def _of_its_type(
 
 
 def constrained(inner: Reader, kind: Any, metadata: Sequence[Any]) -> Reader:
-    """With what stands beside the type in `Annotated`, from the inside out."""
+    """With the other arguments of `Annotated`, from the inside out."""
     for mark in metadata:
         if not isinstance(mark, Marker):
             if hasattr(mark, "__get_pydantic_core_schema__") or not _is_marked_by_us(mark):

@@ -220,8 +220,8 @@ def _second_person(
 
 
 def all_answered(alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger) -> bool:
-    """Whether a person has acknowledged everything critical that was told and fires, or has said
-    no to a relaunch.
+    """Whether a person has acknowledged everything critical that was reported and fires, or has
+    said no to a relaunch.
     """
     return all(
         alert.key in ledger.acked or is_denied(checks[alert.check], ledger)

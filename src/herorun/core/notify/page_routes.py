@@ -43,8 +43,8 @@ def is_held(urgency: Urgency, quiet: str | None, now: datetime) -> bool:
 
 
 def grouped(pages: Iterable[Page], routes: Routes) -> list[list[Page]]:
-    """What waits for the same channels is one message: an incident is said once. The most urgent
-    stands first in it.
+    """What waits for the same channels is one message: an incident is reported once. The most
+    urgent stands first in it.
     """
     groups: dict[tuple[str, ...], list[Page]] = {}
     for page in pages:

@@ -29,7 +29,7 @@ HOUR = timedelta(hours=1)
 
 class Urgency(StrEnum):
     MUST = "must"  # a crash, a relaunch, an escalation: never folded
-    NEWS = "news"  # folded where the same was said before
+    NEWS = "news"  # folded if the same was sent before
     AGAIN = "again"  # a reminder
     SECOND = "second"  # not acknowledged: for another person, never folded
     INFORM = "inform"  # a warning, for the channels that only inform
@@ -69,7 +69,7 @@ class Page:
 
     @property
     def since(self) -> datetime:
-        """When its incident began, which an alert's key tells; else when it was decided."""
+        """When its incident began, which an alert's key tells; otherwise when it was decided."""
         match = re.search(r"@([^@/]+)(?:/[^@]*)?$", self.key)
         try:
             began = datetime.fromisoformat(match[1]) if match else self.at
@@ -196,7 +196,7 @@ class Pages:
 
     def summary(self, now: datetime) -> Page | None:
         """What was folded, as a page of its own for when the budget has room again and nothing else
-        is said.
+        is sent.
         """
         if not self.folded or self.waiting:
             return None
@@ -241,7 +241,7 @@ class UndeliveredAlert:
 def undelivered(
     pages: Pages, queue: Mapping[str, Intended], tries_by_key: Mapping[str, Tries]
 ) -> tuple[UndeliveredAlert, ...]:
-    """What must be told and was tried in vain: by every channel, or in the issue where there is no
+    """What must be sent and was refused: by every channel, or in the issue where there is no
     channel.
     """
     tries = {key: one for key, one in tries_by_key.items() if verb_of(key) == Verb.PAGE}

@@ -110,7 +110,7 @@ def choose_start(
     siblings: StartSiblings,
     history: History,
 ) -> Sourced[StartPoint | None]:
-    """What a run with a past continues from; else what the contract names; else none.
+    """What a run with a past continues from; otherwise what the contract names; otherwise none.
 
     That is its newest complete checkpoint that no finding excludes, or the one of its own that
     the contract names with a reason. None is ever chosen that is rejected, foreign or tainted.

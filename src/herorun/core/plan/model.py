@@ -15,7 +15,7 @@ PLAN_SCHEMA = 1
 def argv_to_run(
     argv: Sequence[str], resume_argv: Sequence[str], start: str | None
 ) -> tuple[str, ...]:
-    """`resume_argv` with the path of the start checkpoint, where there are both; else `argv`.
+    """`resume_argv` with the path of the start checkpoint, where there are both; otherwise `argv`.
 
     >>> argv_to_run(["train"], ["train", "--from={start}"], "/data/step-2")
     ('train', '--from=/data/step-2')

@@ -30,7 +30,7 @@ def snapshot_ref(slug: str, tree: str) -> str:
 
 @dataclass(frozen=True)
 class StartPoint:
-    """The checkpoint that the trainer is told to load."""
+    """The checkpoint that the trainer must load."""
 
     path: str
     step: int | None

@@ -1,6 +1,6 @@
-"""What an adapter may do beyond its port. Every member is optional: whoever asks for one looks
-first whether the adapter has it. One that has it takes these parameters, which the contract suites
-assert of every adapter and template.
+"""What an adapter may do beyond its port. Every member is optional: a caller first tests whether
+the adapter has it. One that has it takes these parameters, which the contract suites assert of
+every adapter and template.
 
 An ability of several members has a protocol of its own, next to its port.
 """

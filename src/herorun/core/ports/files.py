@@ -42,7 +42,7 @@ class FileDigest:
 
     name: str
     size: int  # bytes
-    # as in `FileEntry`; empty for what is no regular file, and so has no content of its own
+    # as in `FileEntry`; empty for what is no regular file, which has no content of its own
     checksum: str
     version: str = ""
     stamp: str = (

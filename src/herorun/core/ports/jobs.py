@@ -184,8 +184,8 @@ class Origin:
 
 
 class Submitted(Protocol):
-    """A `ById` that reports where a job comes from. One without it is not asked: then nothing of it
-    is known.
+    """A `ById` that reports where a job comes from. One without it is not asked: its origin is then
+    unknown.
     """
 
     def origin(self, job: str) -> Origin:
@@ -210,7 +210,7 @@ class LogPart:
     """
 
     data: bytes
-    offset: int  # of the byte after `data`: where to go on
+    offset: int  # of the byte after `data`: where to continue
     size: int  # of the whole log, in bytes, at the time of the query
     # the adapter's own; given back with `offset` it shows whether this is still the same log
     mark: str

@@ -18,12 +18,10 @@ class Notifier(Protocol):
     """A channel that gets messages. Posting one key twice is one post."""
 
     def post(self, post: Post) -> str:
-        """Say it, and return a reference to what was said."""
+        """Post it, and return a reference to the post."""
 
     def find(self, key: str) -> str | None:
-        """The reference of what was said under a key; None if every place was read and it is not
-        there.
-        """
+        """The reference of the post with a key; None if all places were read and none has it."""
 
 
 class Channel(Notifier, Protocol):

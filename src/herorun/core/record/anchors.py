@@ -8,7 +8,7 @@ from typing import Any
 from herorun.core.lazy_regex import lazy_regex
 
 _COMMIT = "[0-9a-f]{40,64}"
-# As `commit_link` writes it: a link to its page, else the commit alone.
+# As `commit_link` writes it: a link to its page, otherwise the commit alone.
 _LINK = rf"(?:\[`[0-9a-f]{{9}}`\]\(\S+/commit/({_COMMIT})\)|`({_COMMIT})`)"
 _LAUNCH = lazy_regex(rf"^- Record: {_LINK}$", re.MULTILINE)
 RECEIPT = "HERORUN_RECEIPT "

@@ -1,7 +1,7 @@
 """Events as the logbook's Markdown, in the seed's shape. Pure: text in, text out.
 
-Each entry carries a hidden id and the hash of its journal line, so that the two can be compared for
-ever.
+Each entry carries a hidden id and the hash of its journal line, so that the two can always be
+compared.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

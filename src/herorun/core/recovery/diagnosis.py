@@ -18,7 +18,7 @@ from herorun.core.recovery.lost_root import LostRoot, lost_root
 
 
 class Cause(StrEnum):
-    """The cause of an end, as far as it matters for a relaunch."""
+    """The cause of an end: what matters of it for a relaunch."""
 
     PREEMPTION = "preemption"
     TIME_LIMIT = "time-limit"

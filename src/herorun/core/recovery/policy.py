@@ -57,7 +57,7 @@ class RecoveryPolicy:
 
 
 def format_hourly_cost(accelerators: int | None, rate: float | None) -> str:
-    """What an hour of a job costs, as far as the contract states it."""
+    """What an hour of a job costs, if the contract states it."""
     if accelerators is None:
         return "The cost of an hour is unknown: [hardware] count is not stated"
     money = f", {accelerators * rate:,.2f} at [budget] rate" if rate else ""

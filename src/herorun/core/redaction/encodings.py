@@ -24,7 +24,7 @@ _PADDING = {0: "", 2: "==", 3: "="}
 _LEAST_LOGIN = 16
 DEEPEST = 3  # a text in a text in a text
 
-# What a terminal is told about colours, also as `repr` and JSON write it.
+# What sets a terminal's colours, also as `repr` and JSON write it.
 _COLOUR = lazy_regex(r"(?:\x1b|\\++(?:x1[bB]|u001[bB]|033|e))\[[0-9;:?]*[A-Za-z]")
 
 Scrub = Callable[[str], str]

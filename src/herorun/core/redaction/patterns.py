@@ -164,7 +164,7 @@ def mask_wrapped(text: str, mask: str) -> str:
 
 
 def _span(text: str, border: int) -> tuple[int, int]:
-    """Where in some joined rows a secret stands that goes on after the first of them; `(0, 0)`
+    """Where in some joined rows a secret stands that continues after the first of them; `(0, 0)`
     without one.
     """
     spans = (

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import MASK, has_known_shape, scrub
 
-_MOST = 20  # values of one text that are told apart
+_MOST = 20  # values of one text that are counted separately
 # What scrubbing masks to be on the safe side, and what gives no login.
 _HARMLESS = lazy_regex(
     r"<.*|\[[A-Za-z_|]+\]?"  # special tokens of a vocabulary, and places to fill in
@@ -64,7 +64,7 @@ def exposed(path: str, before: bytes, after: bytes) -> Iterator[str]:
 
 
 def _in_utf8(data: bytes) -> bytes:
-    """Text that some systems write with two bytes a character is text all the same."""
+    """Text that some systems write with two bytes a character is still text."""
     has_utf16_mark = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return data.decode("utf-16", "replace").encode("utf-8", "replace") if has_utf16_mark else data
 

@@ -46,7 +46,7 @@ class AlertIncident:
 
     @property
     def steps(self) -> tuple[int, int]:
-        """Where it happened, as the data names it; else the step at which it was noticed."""
+        """Where it happened, as the data names it; otherwise the step at which it was noticed."""
         return self.alert.steps or (self.alert.first_step, self.alert.first_step)
 
 
@@ -60,7 +60,7 @@ class AttemptStart:
 
 
 def launches(events: Iterable[Event]) -> list[StepMark]:
-    """Where each instance went on from. One with an unknown start stands at 0 and says so."""
+    """Where each instance continued from. One with an unknown start stands at 0 and says so."""
     intents: dict[str, Launching] = {}
     marks = []
     for event in events:
@@ -87,8 +87,8 @@ def _launch(event: Launched, intent: Launching | None) -> StepMark:
 
 
 def restarts(attempts: Sequence[AttemptStart], events: Iterable[Event]) -> list[StepMark]:
-    """The attempts that no launch explains: each launch explains the first attempt after it, as far
-    as times tell.
+    """The attempts that no launch explains: each launch explains the first attempt after it, if the
+    times tell.
     """
     open_launches = [event for event in events if isinstance(event, Launched)]
     marks = []

@@ -23,8 +23,8 @@ class Trace:
 
 @dataclass(frozen=True)
 class Strand:
-    """What is drawn as one line: finite values alone. Lane 0 is what the run went on from, above it
-    what was done again.
+    """What is drawn as one line: finite values alone. Lane 0 is what the run continued from; the
+    lanes above it are steps that were repeated.
     """
 
     lane: int

@@ -36,12 +36,11 @@ class Eta:
 
 
 def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str = "") -> Eta:
-    """`beats` in the order of their times; `idle` is what is said instead where the run is known
-    not to train.
+    """`beats` in the order of their times; `idle` is the text instead if the run is known not to
+    train.
 
     The paces are the net gain of steps, restarts and all, over the last hour, 6 hours, day, week
-    and the whole run, as far as it is that old. The range is from the fastest of them to the
-    slowest.
+    and the whole run, if it is that old. The range is from the fastest of them to the slowest.
     """
     if final_step is None:
         return Eta(None, None, "unknown: the final step is not known")

@@ -27,8 +27,8 @@ class SealProof:
         return "unknown" if self.unproven else "clear"
 
     def ask(self, what: str, check: Callable[[], None]) -> None:
-        """One question; where it cannot be answered that is said, and the others are asked all the
-        same.
+        """One question. If it cannot be answered, the result says so, and the others are still
+        asked.
         """
         try:
             check()

@@ -98,7 +98,7 @@ class OwnLog:
         )
 
     def dated(self, at: datetime, before: "OwnLog") -> "OwnLog":
-        """What it complains of stands there since `before` knew it, else since `at`."""
+        """What it complains of stands there since `before` knew it, otherwise since `at`."""
         times = dict(before.known)
         return replace(
             self,
@@ -140,7 +140,7 @@ def _loading(recent: tuple[Match, ...], matches: Sequence[Match]) -> tuple[Match
 
 
 def skip_to(log: OwnLog, offset: int) -> OwnLog:
-    """Go on further down, within a line perhaps; what was said before stays known."""
+    """Continue further down, within a line perhaps; what was read before stays known."""
     skipped_bytes = offset - log.offset
     state = skip(log.scan, skipped_bytes)
     return replace(

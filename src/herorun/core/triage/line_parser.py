@@ -40,7 +40,7 @@ T = TypeVar("T")
 # Of a stream: the last line on which one of so many tracebacks that are ignored may begin.
 Ignoring = tuple[int, int]
 APART = 40  # lines of others between two lines of one rank
-_OF_THE_DEVICE = ("device-assert", "illegal-access")  # bugs that leave no device to go on with
+_OF_THE_DEVICE = ("device-assert", "illegal-access")  # bugs that leave no usable device
 _DUE_TO = "due to:"  # between an announcement of torch.compile and its traceback
 STREAMS = 64  # tracebacks that are open at once; a log of more ranks loses the oldest
 
@@ -108,7 +108,9 @@ def _open_traceback(now: LineParser, line: LogLine, number: int) -> Open:
 
 
 def _begins_ignored(now: LineParser, stream: str, number: int) -> int:
-    """1 where the head that is read there was announced as that of an ignored traceback, else 0."""
+    """1 where the head that is read there was announced as that of an ignored traceback, otherwise
+    0.
+    """
     due, count = now.ignoring.pop(stream, (0, 0))
     if not count or number > due:
         return 0

@@ -36,7 +36,7 @@ class Scan:
     inside: bool = False  # the carry continues a long line
     open: tuple[Open, ...] = ()
     ended: tuple[tuple[str, int], ...] = ()  # stream -> the line of its last exception
-    # the same, once it is said that another came meanwhile
+    # the same, once the log says that another came meanwhile
     handled: tuple[tuple[str, int], ...] = ()
     ignoring: tuple[tuple[str, Ignoring], ...] = ()  # of each stream
     watch: ProgressWatch = NOT_YET
@@ -88,7 +88,7 @@ def _scan_after(
 
 
 def skip(state: Scan, size: int, newlines: int = 0) -> Scan:
-    """Go on so many bytes further down, within a line perhaps."""
+    """Continue so many bytes further down, within a line perhaps."""
     lines = state.lines + newlines
     last_line = lines if newlines else state.last_line
     return Scan(

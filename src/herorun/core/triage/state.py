@@ -41,8 +41,8 @@ class AttemptLog:
     cascade: Match | None = None
     confirmation: Match | None = None
     benign: Match | None = None
-    survived: Match | None = None  # a root that the training went on after
-    # of each class the root of what was said since the training last went on
+    survived: Match | None = None  # a root after which the training continued
+    # by class, the root of what the log has said since the training last continued
     lately: tuple[Match, ...] = ()
     crowded: Match | None = None  # the newest line about a crowded host
     before: "AttemptLog | None" = None  # the attempt before this one
@@ -118,7 +118,7 @@ def _with_cascade(log: AttemptLog, match: Match) -> AttemptLog:
 
 def _with_success(log: AttemptLog, match: Match) -> AttemptLog:
     """A step or the end of one process does not show that an error before it was harmless: other
-    ranks go on for a while.
+    ranks continue for a while.
     """
     suspect = log.suspect
     if suspect and match.signature not in _PARTIAL and suspect.line <= match.line:
@@ -135,7 +135,7 @@ def _ended_by_srun(log: AttemptLog, match: Match) -> bool:
 
 
 def _explains(match: Match, root: Match | None) -> bool:
-    """The stronger one, else the earlier; of two in one chain the one that ended it."""
+    """The stronger one, otherwise the earlier; of two in one chain the one that ended it."""
     if root is None:
         return True
     if root.signature == UNREACHABLE and match.signature in _BY_TYPE and match.earlier < 0:

@@ -25,7 +25,7 @@ _NOT_OURS = lazy_regex(
 _FOLDERS = lazy_regex(r"[\\/]")
 # What is printed before the traceback of an exception that ends nothing, perhaps behind a progress
 # bar: by CPython (python/cpython:Python/errors.c, Modules/atexitmodule.c; a thread that it ends is
-# not meant), and by torch.compile where it goes on without compiling a function
+# not meant), and by torch.compile where it continues without compiling a function
 # (pytorch/pytorch:torch/_dynamo/convert_frame.py).
 _IGNORED = lazy_regex(
     r"(?:^|(?:it/s|s/it|\?)[^\]]{0,40}\]\s{0,4})Exception ignored (?:in(?! thread)|on|while)\b"

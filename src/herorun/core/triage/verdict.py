@@ -14,7 +14,7 @@ _SIGNAL = 128
 
 @dataclass(frozen=True, kw_only=True)
 class TriageVerdict:
-    """What is said of one log. `line` and `excerpt` are the anchor's; a quiet log has none."""
+    """The class of one log. `line` and `excerpt` are the anchor's; a quiet log has none."""
 
     failure: FailureClass
     role: LineRole

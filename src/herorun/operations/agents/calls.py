@@ -1,6 +1,6 @@
 """A tool's answer: one command, run in its own process, and its document.
 
-Each call has its own process, so that each answer is read anew, and a hanging command can be ended
+Each call has its own process, so that each answer is read again, and a hanging command can be ended
 alone.
 """
 

@@ -215,7 +215,7 @@ def _once(own: BabysitLoop[W]) -> tuple[float, int | None]:
         tick = own.tick(run, drift)
     ends = tick.is_complete or own.until.reached(tick.step, now())
     pause = _seconds_to_next_tick(tick, own.until)
-    # a full disk: the tick was taken and is in the record all the same
+    # a full disk: the tick was taken and is still in the record
     with contextlib.suppress(OSError):
         beat(run, None if ends else now() + timedelta(seconds=pause))
     with contextlib.suppress(OSError):

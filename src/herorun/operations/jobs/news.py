@@ -115,8 +115,8 @@ def _event_key(instance: str, event: str) -> str:
 
 
 def _end_actions(scheduler: ExternalJobs, job: Job, cause: JobCause | None) -> list[Tell]:
-    """The postmortem by its tasks, or what came of it; what its scheduler cannot say now is said by
-    nobody later.
+    """The postmortem by its tasks, or what came of it; what its scheduler cannot say now stays
+    unknown.
     """
     if job.state is JobState.SUCCEEDED:
         results = scheduler.results(job.instance)

@@ -229,7 +229,7 @@ class JobRun(MonitoredRun):
         return answer
 
     def record_first(self) -> None:
-        """Write the job down as the first instance, and open the page that is told on; each
+        """Write the job down as the first instance, and open the page that gets the news; each
         once.
         """
         self.prepare()

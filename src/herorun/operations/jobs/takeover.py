@@ -12,7 +12,7 @@ from herorun.operations.jobs.state_file import of_job
 
 
 def spec_on_record(spec: JobSpec, start: Path) -> JobSpec | None:
-    """The state file comes first: it may be from a machine that went on with the job."""
+    """The state file comes first: it may be from a machine that continued the job."""
     return of_job(start, spec) or known_spec(spec)
 
 

@@ -164,7 +164,7 @@ def preflight(run: Run, adoptee: Adoptee | None = None) -> PreflightOutcome:
 
 
 def notifies_nobody(report: GateReport) -> bool:
-    """Whether alerts reach nobody, as far as the contract says."""
+    """Whether the contract names nobody whom alerts reach."""
     notifiers = report.evidence.get(NotifiedBy)
     return isinstance(notifiers, NotifiedBy) and not (notifiers.channels or notifiers.issue)
 

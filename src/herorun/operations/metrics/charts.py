@@ -37,7 +37,7 @@ class ChartDrawing:
 
     @property
     def newest(self) -> float | None:
-        """The value of the highest step; NaN if it is not finite, and so in no line."""
+        """The value of the highest step; NaN, which no line shows, if it is not finite."""
         if not self.series:
             return None
         lines, spans = self.series[0].strands, self.series[0].not_finite

@@ -124,7 +124,7 @@ def reopen(run: MonitoredRun) -> None:
     """Open the issue's page where the record is begun and the page is not here, as in another
     clone.
 
-    What was said on the lost page stays said. Errors are the issue tracker's.
+    What was posted on the lost page is not posted again. Errors are the issue tracker's.
     """
     if (
         not isinstance(run, Run)
@@ -169,7 +169,7 @@ def _issue(run: Run, final_step: str) -> Post:
 
 
 def _cluster(contract: Contract) -> str:
-    """`local, 8 x H100, 1x8, region`, as far as it is stated."""
+    """`local, 8 x H100, 1x8, region`, those parts that are stated."""
     hardware = contract.hardware
     chips = " x ".join(str(part) for part in (hardware.count, hardware.accelerator) if part)
     where = (contract.scheduler.kind, chips, hardware.topology, hardware.region)

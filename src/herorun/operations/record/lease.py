@@ -20,7 +20,7 @@ from herorun.system.git.clones import lease_last_seen, without_lost_clone
 from herorun.system.timeout import within
 
 DEADLINE = 30.0  # seconds that a tick gives it
-LEAST = timedelta(minutes=2)  # that a lease may stand still, however short the cadence is
+LEAST = timedelta(minutes=2)  # that a lease may stay unchanged, however short the cadence is
 
 
 class HeldElsewhere(Blocked):

@@ -80,7 +80,7 @@ def send_page(run: MonitoredRun, key: str) -> str:
 
 def settle_pages(run: MonitoredRun) -> None:
     """A sending that was begun and has no outcome was interrupted: it is unknown whether it was
-    said.
+    sent.
     """
     for key, intent in run.record.memory().intended.items():
         if verb_of(key) == Verb.PAGE:

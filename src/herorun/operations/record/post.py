@@ -38,8 +38,8 @@ def post_intent(
     edits: str = "",
     own_comment: bool = True,
 ) -> Intended:
-    """What is journalled before it is said, word for word. `edits` and `own_comment` (`anew`) as in
-    `Intended`.
+    """What is journalled before it is posted, word for word. `edits` and `own_comment` (`anew`) as
+    in `Intended`.
     """
     title = worded(title)
     body = f"**{title}**\n\n{why}\n\nRun `{run.slug}`, record {record_link(run)}."

@@ -60,7 +60,7 @@ class JobSession:
 def current_session(
     start: Path, session_id: str = "", env: Mapping[str, str] | None = None
 ) -> JobSession:
-    """Of the agent that its variable names, else of this terminal."""
+    """Of the agent that its variable names, otherwise of this terminal."""
     identity, agent = _parse_session(session_id, os.environ if env is None else env) or (
         terminal(),
         "manual",
@@ -86,7 +86,7 @@ def _parse_session(session_id: str, env: Mapping[str, str]) -> tuple[str, str] |
 
 
 def _folder_name(name: str) -> str:
-    """As it stands where it can be a folder's name, else by its digest."""
+    """Unchanged where it can be a folder's name, otherwise its digest."""
     return (
         name
         if _NAME.fullmatch(name)

@@ -61,7 +61,7 @@ def monitor_is_stale(run: Run) -> bool:
     """Whether the babysitter of this machine has stopped or hangs; of a run that was handed to
     another machine, whether the record shows no tick since for too long.
 
-    The evidence of the present command may be new all the same: a command does not monitor.
+    The evidence of the present command may still be new: a command does not monitor.
     """
     if run.contract.babysit.declined:
         return False

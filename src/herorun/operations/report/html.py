@@ -34,7 +34,7 @@ KINDS = (
 def page_of(report: RunReport, fleet: str = "", poll: int = 0, newer: str = "") -> str:
     """The complete page. Its policy names each script and the style by digest: nothing else runs or
     is fetched. `fleet` is the address of the page of all runs; with `poll` the page refreshes
-    itself every so many seconds, and `newer` is the address that reads everything anew.
+    itself every so many seconds, and `newer` is the address that reads everything again.
     """
     logbook, cut = _tail_of_logbook(report.logbook)
     document = report.document

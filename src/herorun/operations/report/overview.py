@@ -222,7 +222,7 @@ def _newest_step(evidence: Evidence, memory: Memory) -> tuple[datetime | None, i
 
 
 def last_evidence(run: Run, at: datetime) -> dict[Any, Any]:
-    """The newest tick's evidence, as far as a summary needs it; unreadable parts are omitted."""
+    """The newest tick's evidence that a summary needs; unreadable parts are omitted."""
     try:
         line = _last_line(evidence_file(run, at.astimezone(UTC)))
         facts = json.loads(line)["evidence"]

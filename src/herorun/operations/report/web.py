@@ -57,9 +57,7 @@ class FleetPages:
         self._of_runs = BoundedSemaphore(MOST_OF_RUNS)
 
     def page(self, path: str) -> tuple[int, str]:
-        """The HTTP status and the page of a path. `/now` after a run's path reads everything
-        anew.
-        """
+        """The HTTP status and the page of a path. `/now` after a run's path reads it all again."""
         slug = path.removeprefix(RUNS).removesuffix(NOW)
         own = f"{RUNS}{slug}"
         try:

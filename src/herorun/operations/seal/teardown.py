@@ -70,7 +70,7 @@ def _release_lease(run: Run) -> list[str]:
 
 
 def _timers(run: Run) -> list[str]:
-    """Timers that people set up for this run, as far as this machine shows them."""
+    """Timers that people set up for this run and that this machine shows."""
     pattern = re.compile(
         rf"(?<![\w-]){re.escape(run.slug)}(?![\w-])"
     )  # commands with `--all` ignore a sealed run

@@ -76,9 +76,7 @@ def ask_record(seal: SealedTag, record: Record, proof: SealProof) -> None:
 
 
 def _parse_json(data: bytes) -> Any:
-    """The value; None if the data is not valid or not unambiguous JSON, and so was not written by
-    herorun.
-    """
+    """The value; None if the data is invalid or ambiguous JSON, which herorun never writes."""
     try:
         return read_strict_json(data)
     except ValueError:

@@ -30,7 +30,7 @@ def _changed_in_job(
     kube: Kubectl, document: Mapping[str, Any], tolerated_fields: tuple[str, ...]
 ) -> tuple[str, ...]:
     """JobSet makes the Job with what it holds, of which an older server drops what it does not
-    know. JobSet's definition takes it all the same.
+    know. JobSet's definition takes it anyway.
     """
     job = job_in(document)
     try:

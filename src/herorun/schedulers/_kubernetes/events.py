@@ -12,7 +12,7 @@ from herorun.schedulers._kubernetes.client import Kubectl
 from herorun.schedulers._kubernetes.parse import items_of
 from herorun.schedulers._kubernetes.request import MAIN
 
-MOST = 1000  # of a namespace; what is beyond them is said to be unread
+MOST = 1000  # of a namespace; what is beyond them is reported as unread
 KEPT = 50  # the newest, of one job
 _LONGEST = 400  # characters of one message
 

@@ -19,8 +19,8 @@ from herorun.schedulers._kubernetes.saved_log import (
 
 
 class InstanceLogs:
-    """A deadline, and so a stop, deletes the pods and their logs: what was read before is kept in
-    the folder.
+    """A deadline, which a stop sets, deletes the pods and their logs: what was read before is kept
+    in the folder.
     """
 
     def __init__(self, kube: Kubectl, folder: Path) -> None:

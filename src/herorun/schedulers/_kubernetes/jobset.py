@@ -48,7 +48,7 @@ def job_spec_of(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def job_in(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The Job that JobSet makes of a request, as far as the server's admission asks."""
+    """The Job that JobSet makes of a request: what the server's admission asks about."""
     name = f"{document['metadata']['name']}-{MAIN}-0"
     meta = document["spec"]["replicatedJobs"][0]["template"]["metadata"]
     spec = job_spec_of(document)

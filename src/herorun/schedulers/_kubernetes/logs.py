@@ -36,7 +36,7 @@ class PodLogs:
         self._kube, self._container = kube, container
 
     def tail(self, pods: Sequence[PodRecord], lines: int) -> str:
-        """Of the pod that failed first, else of the first index; a container that was started
+        """Of the pod that failed first, otherwise of the first index; a container that was started
         again shows its earlier attempt before.
         """
         pod = self._pod(pods)

@@ -124,7 +124,7 @@ class KubernetesSubmitter:
         return template
 
     def _must_have_secrets(self, submission: Submission) -> None:
-        """A pod without one waits for ever, and its Job stays active."""
+        """A pod without one never starts, and its Job stays active."""
         for name in submission.secrets:
             secret, _, key = self._options.secrets[name].partition("/")
             if self._has_secret(secret, key) is False:

@@ -48,7 +48,7 @@ def below(text: str, separator: str, folders: Sequence[str]) -> list[str]:
 
 
 class SlurmJobs:
-    """Asked on the login node that the options name, else on the one that nel itself goes to."""
+    """Asked on the login node that the options name, otherwise on the one that nel itself uses."""
 
     def __init__(self, options: Options) -> None:
         self._options = options

@@ -113,9 +113,7 @@ def judge_nel(
 
 
 def _deciding(parts: Sequence[JudgedTask]) -> JudgedTask:
-    """One that runs, else one that waits, else one whose state is unknown, else one that did not
-    succeed.
-    """
+    """In this order: one that runs, that waits, whose state is unknown, that did not succeed."""
 
     def rank(part: JudgedTask) -> int:
         order = (

@@ -58,8 +58,8 @@ class Dashboard:
         timeout: float | None = None,
         end: int | None = None,
     ) -> RayResponse:
-        """The answer, if its status is one of `ok`; else `CouldNotLook`. With `end`, only its last
-        bytes are kept.
+        """The answer, if its status is one of `ok`; otherwise `CouldNotLook`. With `end`, only its
+        last bytes are kept.
         """
         within = timeout or self.timeout
         try:

@@ -120,7 +120,7 @@ class RaySnapshot:
         return with_loss(job, loss, lost_node(self.nodes, loss.node) if loss else "")
 
     def _loss(self, record: RayJob) -> WorkerFailure | None:
-        """None also if it could not be read: that the job failed is known all the same."""
+        """None also if it could not be read: that the job failed is known anyway."""
         try:
             tasks, actors = (self.dashboard.read(each) for each in _of_driver(record.driver))
         except CouldNotLook:

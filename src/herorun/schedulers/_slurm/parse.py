@@ -61,7 +61,7 @@ class SlurmRow:
     """A job as one of the two programs reports it."""
 
     id: str  # the number alone
-    part: str  # `_3` of an array, `+1` of a heterogeneous job; else empty
+    part: str  # `_3` of an array, `+1` of a heterogeneous job; otherwise empty
     name: str
     user: str
     word: str  # the state as Slurm says it

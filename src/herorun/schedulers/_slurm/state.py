@@ -159,8 +159,8 @@ def _build_slurm_job(
 
 
 def _deciding_row(rows: Sequence[SlurmRow]) -> SlurmRow:
-    """Of an array or a heterogeneous job, the part that decides: one that lives, else one that did
-    not succeed.
+    """Of an array or a heterogeneous job, the part that decides: one that lives, otherwise one that
+    did not succeed.
     """
 
     def rank(row: SlurmRow) -> int:
@@ -248,7 +248,7 @@ def _add_failure(job: Job, row: SlurmRow, only_accounting: bool) -> Job:
 def _cancelled(
     job: Job, row: SlurmRow, accounting_row: SlurmRow | None, record: SubmissionRecord
 ) -> Job:
-    """Who cancelled it: from our own stop, else by the user's number in accounting."""
+    """Who cancelled it: from our own stop, otherwise by the user's number in accounting."""
     number = cancelled_by(accounting_row.word) if accounting_row else None
     if number is None and "Dependency" in row.reason:
         return replace(job, state=JobState.UNSCHEDULABLE)

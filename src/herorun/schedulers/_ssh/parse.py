@@ -34,7 +34,7 @@ class StoredRequest:
 
 
 def answer_of(document: Any, names: Iterable[str]) -> dict[str, Any]:
-    """A remote machine's answer about these jobs, in the expected form; else a TypeError, a
+    """A remote machine's answer about these jobs, in the expected form; otherwise a TypeError, a
     ValueError or a LookupError.
     """
     jobs = {str(name): _parse_facts(facts) for name, facts in document["jobs"].items()}

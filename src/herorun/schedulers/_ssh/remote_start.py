@@ -98,7 +98,7 @@ def _take_lock(path: str) -> int | None:
 
 
 def _start_detached(order: dict[str, Any], secrets: dict[str, str]) -> str:
-    """Start under tmux, else in a session of its own; either outlives the connection. Returns
+    """Start under tmux, otherwise in a session of its own; either outlives the connection. Returns
     which.
     """
     folder, name = order["folder"], order["request"]["instance"]

@@ -74,7 +74,9 @@ class LauncherOutput:
 
     @property
     def word(self) -> str:
-        """Of several tasks the one that decides: one that lives, else one that did not succeed."""
+        """Of several tasks the one that decides: one that lives, otherwise one that did not
+        succeed.
+        """
         order = (
             "RUNNING",
             "PENDING",

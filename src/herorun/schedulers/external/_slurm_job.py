@@ -18,8 +18,8 @@ _MB = {"": 1 / 2**20, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
 def origin_in(text: str, uid: str) -> Origin:
     """What `scontrol show job` reports of it, for whom `uid` is asked.
 
-    Its first line has the job's name, which may hold line breaks and any words. What is said twice
-    is not known; of the owner that is `CouldNotLook`.
+    Its first line has the job's name, which may hold line breaks and any words. A field that stands
+    twice is unknown; if it is the owner, that is `CouldNotLook`.
 
     >>> text = "JobId=7\\n   UserId=ada(1000) GroupId=ada\\n   Command=/x/a b.sh\\n   WorkDir=/x\\n"
     >>> origin_in(text, "1000").details

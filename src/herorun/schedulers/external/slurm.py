@@ -126,7 +126,7 @@ class SlurmById:
         return file_age(self._transport, path, TIMEOUT)
 
     def _log_of(self, job: str) -> str:
-        """As the controller tells while it remembers the job, else sbatch's own default in the
+        """As the controller tells while it remembers the job, otherwise sbatch's own default in the
         job's folder.
         """
         answer = self._slurm.ask(["scontrol", "show", "job", job])

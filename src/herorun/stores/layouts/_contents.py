@@ -74,6 +74,6 @@ def last_touched(entries: Mapping[str, FileEntry], candidate: Candidate) -> date
 
 
 def modified(entries: Mapping[str, FileEntry], file: str, candidate: Candidate) -> datetime | None:
-    """When the marker changed, if the store reports it; else the folder's own time."""
+    """When the marker changed, if the store reports it; otherwise the folder's own time."""
     entry = entries.get(file)
     return (entry.modified if entry else None) or candidate.modified

@@ -5,8 +5,7 @@ git removes such files after two weeks, if somebody lets it; until then they fil
 full. A killed git leaves no report, so each of our writing calls is marked in a file while it runs;
 it may also leave the lock of one of our refs, which would refuse every later write. Only ours go: a
 report that names our import, or is empty and of that second; and files of this user from the time
-of such a report or of such a call, that no process has open. What cannot be told from somebody
-else's stays.
+of such a report or of such a call, that no process has open. What may be somebody else's stays.
 """
 
 import contextlib

@@ -49,7 +49,7 @@ def pack(
     Packs that are not at least twice as large as what follows them are replaced together: of N
     commits there are never more than log2(N) packs, and each commit is packed so often at most.
     Where the repository has a multi-pack index, which names packs, none is replaced: the program
-    that made it looks after them. `note` must keep what it is told: with that as `packs`, the next
+    that made it looks after them. `note` must keep what it gets: with that as `packs`, the next
     call cleans up after one that was killed.
     """
     folder = repository.common / "objects" / "pack"
@@ -131,8 +131,8 @@ def _temporary_objects(repository: Repository, slug: str) -> Iterator[Path]:
 def _write_pack(
     repository: Repository, temporary: Path, tip: str, since: str | None, new_objects: set[str]
 ) -> str:
-    """Make the pack; git finds differences between objects that it is told the same path of. Empty
-    for nothing.
+    """Make the pack; git finds differences between objects that are given to it with the same path.
+    Empty for nothing.
     """
     paths_by_oid = dict(_list_new_objects(repository, tip, since))
     lines = [f"{oid} {path}" for oid, path in paths_by_oid.items() if oid in new_objects]

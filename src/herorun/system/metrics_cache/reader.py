@@ -61,9 +61,8 @@ def fetched(folder: Path) -> "Fetched | None":
 class Fetched:
     """The rows of one source, as they were when this was opened.
 
-    `older` ones are no longer the tracker's: it was told otherwise, or its history was replaced,
-    cut or deleted.
-    Whatever is damaged is `CouldNotLook`.
+    `older` ones are no longer the tracker's: it reported other values, or its history was replaced,
+    cut or deleted. Whatever is damaged is `CouldNotLook`.
     """
 
     def __init__(self, folder: Path, older: bool = False) -> None:
@@ -131,8 +130,8 @@ class Fetched:
         """The metric's points from step `first` to `last`, both included, in the order in which
         they were fetched.
 
-        One file's worth is held at a time. Of an attempt's step that was told twice, the last value
-        counts.
+        One file's worth is held at a time. Of an attempt's step that was reported twice, the last
+        value counts.
         """
         query = _SeriesQuery(metric, first, last, attempt)
         for number, part in enumerate(self._parts):
