@@ -19,7 +19,7 @@ from herorun.core.babysit.ended_alerts import (
 )
 from herorun.core.babysit.muting import Steps, is_muted
 from herorun.core.check import Check, Topic
-from herorun.core.finding import Finding, Outcome, Verdict
+from herorun.core.finding import Finding, Outcome, Verdict, Waiver
 
 
 def advance(
@@ -40,17 +40,14 @@ def advance(
     before = {key: alert for key, alert in alerts.items() if alert.state is not AlertState.RESOLVED}
     after: dict[AlertId, Alert] = {}
     blind_checks: set[str] = set()
-    silenced_alerts: dict[AlertId, str] = {}
+    waiver_messages: dict[AlertId, str] = {}
     answers: dict[str, list[Verdict]] = {}
     for finding in findings:
-        answers.setdefault(finding.check, []).append(finding.verdict)
         check, verdict = checks[finding.check], finding.verdict
+        answers.setdefault(check.name, []).append(verdict)
         key = (check.name, verdict.subject)
-        if finding.waiver is not None and verdict.outcome is Outcome.FAIL and key in before:
-            until = f"{finding.waiver.expires.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-            silenced_alerts[key] = (
-                f"waived by {finding.waiver.approved_by} until {until}: {finding.waiver.reason}"
-            )
+        if finding.waiver is not None and verdict.outcome is Outcome.FAIL:
+            waiver_messages[key] = _waiver_message(finding.waiver)
         silent = finding.open and is_muted(check.topic, verdict.steps, quiet_topics, numeric)
         if verdict.outcome is Outcome.UNKNOWN or silent:
             blind_checks.add(check.name)  # a muted check may still report that its problem is over
@@ -59,18 +56,29 @@ def advance(
     for key, alert in before.items():
         if key in after:
             continue
-        if alert.check in blind_checks and key not in silenced_alerts:
+        if alert.check in blind_checks and key not in waiver_messages:
             after[key] = alert
-        elif alert.firing and (
-            key in silenced_alerts or shows_the_end(alert, answers.get(alert.check, ()), moment)
-        ):
-            message = silenced_alerts.get(key) or (
-                as_answered(alert, moment) if is_answered(alert, moment) else as_over(alert.message)
-            )
-            after[key] = replace(alert, state=AlertState.RESOLVED, message=message)
         elif alert.firing:
-            after[key] = as_not_judged(alert, answers.get(alert.check, ()))
+            verdicts = answers.get(alert.check, ())
+            after[key] = _without_failure(alert, waiver_messages.get(key, ""), verdicts, moment)
     return dict(sorted(after.items()))
+
+
+def _waiver_message(waiver: Waiver) -> str:
+    until = f"{waiver.expires.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return f"waived by {waiver.approved_by} until {until}: {waiver.reason}"
+
+
+def _without_failure(
+    alert: Alert, waiver_message: str, verdicts: Sequence[Verdict], moment: Moment
+) -> Alert:
+    """What becomes of a firing alert whose check could be asked and did not fail openly."""
+    if waiver_message:
+        return replace(alert, state=AlertState.RESOLVED, message=waiver_message)
+    if not shows_the_end(alert, verdicts, moment):
+        return as_not_judged(alert, verdicts)
+    message = as_answered(alert, moment) if is_answered(alert, moment) else as_over(alert.message)
+    return replace(alert, state=AlertState.RESOLVED, message=message)
 
 
 def _update_alert(before: Alert | None, check: Check, finding: Finding, moment: Moment) -> Alert:

@@ -4,7 +4,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from herorun.core.evidence import Checkpoints, History, Metrics, PriorLaunch, Receipt, Resume
+from herorun.core.evidence import (
+    Candidate,
+    Checkpoints,
+    History,
+    Instance,
+    Metrics,
+    PriorLaunch,
+    Receipt,
+    Resume,
+)
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -171,17 +180,21 @@ def rows_wrong(
     if ours and start.step < high_water < metrics.first_step:
         # the tracker drops the steps that it has: where the rows begin is not where the job did
         return None
-    later = [
-        c
-        for c in checkpoints.candidates
-        if start.step < c.step < metrics.first_step
-        and c.modified
-        and current
-        and c.modified < (current.intended or current.started)
-    ]
-    if later:
-        newest = max(later, key=lambda c: c.step)
+    if newer := _newest_between(start.step, metrics.first_step, checkpoints, current):
         return ResumeRows(
-            f"began at step {metrics.first_step}, as from {newest.path}; the plan says {start}"
+            f"began at step {metrics.first_step}, as from {newer.path}; the plan says {start}"
         )
     return ResumeRows(right=f"began at step {metrics.first_step}, as the plan says: {start}")
+
+
+def _newest_between(
+    start_step: int, first_step: int, checkpoints: Checkpoints, current: Instance | None
+) -> Candidate | None:
+    """The newest checkpoint between the two steps that was there before the instance began."""
+    began = (current.intended or current.started) if current else None
+    earlier = [
+        c
+        for c in checkpoints.candidates
+        if start_step < c.step < first_step and c.modified and began and c.modified < began
+    ]
+    return max(earlier, key=lambda c: c.step, default=None)
