@@ -65,7 +65,7 @@ from herorun.operations.orders.trust import TrustQuestion
 from herorun.operations.record.verify import Verified
 from herorun.operations.remote.patrol import PatrolTick
 from herorun.operations.remote.watchers import WatcherRow
-from herorun.operations.report.comparison import Compared
+from herorun.operations.report.differences import CompareOutcome
 from herorun.operations.report.goodput import Account
 from herorun.operations.report.report import RunReport
 from herorun.operations.seal.seal import SealOutcome
@@ -451,7 +451,7 @@ def closer() -> Iterator[Screen]:
     replacements = {**OPENED, f"{OPERATIONS}checkpoints.list.make_plan": PLAN, **here}
     yield Screen("checkpoints-plan", argv, replacements)
     for answer, gates in ANSWER_GATES.items():
-        outcome = Compared(
+        outcome = CompareOutcome(
             *CURVES, "change", compare(*CURVES, [*map(parse_gate, gates)]), ("lr: 0.1 -> 0.2",)
         )
         assert outcome.comparison.answer is answer

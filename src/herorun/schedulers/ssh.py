@@ -14,7 +14,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Hashable, Mapping, Set
+from collections.abc import Hashable, Mapping
 from copy import copy
 from datetime import datetime
 from typing import Any
@@ -22,13 +22,13 @@ from typing import Any
 from herorun.core.durations import format_duration
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.evidence import Job, JobState
-from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
 from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.schedulers._logs import read_remote_part
 from herorun.schedulers._ssh import request as build
 from herorun.schedulers._ssh.options import Options as Options
 from herorun.schedulers._ssh.parse import answer_of, parse_job, stored_request
+from herorun.schedulers._ssh.snapshot import SshSnapshot
 from herorun.schedulers._validate import must_be_instance, secret_values
 from herorun.system.clock import now
 from herorun.system.remote_python import readable, remote_to
@@ -48,20 +48,6 @@ def reach(options: Options) -> RemoteTarget:
     login = SshLogin(**options.model_dump(include=set(SshLogin.model_fields)))
     within = options.connect_timeout.total_seconds(), options.timeout.total_seconds()
     return RemoteTarget(login, options.python, *within)
-
-
-@dataclass(frozen=True)
-class SshSnapshot:
-    """A snapshot of the machine's jobs, for all the runs that share it."""
-
-    at: datetime  # when it began
-    answer: Mapping[str, Any]
-    slugs: frozenset[str]  # runs of which every instance is in it
-
-    @property
-    def jobs(self) -> Set[str]:
-        names: Set[str] = self.answer["jobs"].keys()
-        return names
 
 
 class SshScheduler:
@@ -221,13 +207,13 @@ class SshScheduler:
         options = self._options
         return ("ssh", *self._login.model_dump().values(), options.python, options.folder)
 
-    def snapshot(self, intents: Mapping[str, datetime]) -> "SshSnapshot":
+    def snapshot(self, intents: Mapping[str, datetime]) -> SshSnapshot:
         """All by one connection."""
         slugs = frozenset(_instance(name).rpartition("-")[0] for name in intents)
         at = now()
         return SshSnapshot(at, self._probe_all(sorted(slugs), sorted(intents)), slugs)
 
-    def with_snapshot(self, snapshot: "SshSnapshot") -> "SshScheduler":
+    def with_snapshot(self, snapshot: SshSnapshot) -> "SshScheduler":
         view = copy(self)
         view._snapshot = snapshot
         return view

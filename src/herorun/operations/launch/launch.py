@@ -15,7 +15,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.taints import record_taints
 from herorun.operations.launch.adopt import adopted_instance, adopted_job, facts_of, find_adoptee
 from herorun.operations.launch.config_stability import must_be_stable
-from herorun.operations.launch.dirty_line import dirty_tree_line
+from herorun.operations.launch.dirty_tree_line import dirty_tree_line
 from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.launch.plan_file import moved_since, must_be
 from herorun.operations.launch.preflight import PreflightOutcome, preflight

@@ -18,9 +18,9 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.metric_names import names_of
 from herorun.core.plan import moved
 from herorun.operations.metrics.series import Curves, RowSeries, curves_of
-from herorun.operations.report.comparison import Compared
 from herorun.operations.report.curve_file import columns_of, rows_of
 from herorun.operations.report.curve_file import names_of as names_of_columns
+from herorun.operations.report.differences import CompareOutcome
 from herorun.runs import Run, watched_run
 from herorun.system.metrics_cache import Point
 
@@ -45,7 +45,7 @@ def compare_two(
     metrics: Sequence[str] = (),
     window: str = "",
     repeat: bool = False,
-) -> Compared:
+) -> CompareOutcome:
     """Compare two subjects. `WrongUse` for an unknown name, or an invalid gate or window."""
     bounds = parse_window(window)
     try:
@@ -58,7 +58,7 @@ def compare_two(
     result = compare(
         a.side, b.side, list(dict.fromkeys([*_gates_of(b), *own_gates])), metrics, bounds
     )
-    return Compared(a.side, b.side, kind, result, differs)
+    return CompareOutcome(a.side, b.side, kind, result, differs)
 
 
 def parse_window(text: str) -> tuple[int | None, int | None]:

@@ -9,7 +9,9 @@ from herorun.schemas.evaluations import CompareDocument
 
 
 @dataclass(frozen=True)
-class Compared:
+class CompareOutcome:
+    """What two runs, instances or files differ in, and whether the gates hold."""
+
     a: Side
     b: Side
     kind: str  # repeat, resume, change or curves
