@@ -1,5 +1,6 @@
-"""Bringing the record to its remote, and taking over what is there: each event once, never on top
-of anything else.
+"""Pushes the record to its remote, and fetches what other clones pushed: each event once.
+
+Unpublished events are rebased onto theirs; nothing else on the remote is ever overwritten.
 """
 
 import contextlib
@@ -22,10 +23,8 @@ from herorun.system.git.remote_refs import AskRemote, recent_tips
 # seconds for the remote to say whether there is more: who has a record waits no longer for more
 FOLLOWING = 20.0
 PATIENCE = 5.0  # seconds for which a push is retried against others who push the same branch
-FIRST_PAUSE, LONGEST_PAUSE = (
-    0.1,
-    1.0,
-)  # seconds, between two tries; a part of it by lot, so that two do not stay in step
+# seconds between two tries, partly random, so that two clones do not stay in step
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
 
 
 class Overtaken(CouldNotLook):
@@ -64,28 +63,37 @@ class Record(RecordWriter):
         """The record of a run whose contract is not at hand: it is read, and never begun."""
         return cls(repository, slug, branch or f"herorun/{slug}", remote, lambda: "")
 
+    @property
+    def _target(self) -> str:
+        """The branch on the remote."""
+        return f"refs/heads/{self.branch}"
+
+    @property
+    def _fetched_ref(self) -> str:
+        return f"refs/herorun/fetched/{self.slug}"
+
     def push(self) -> Pushed:
         """Bring the remote up to date. What cannot go through stays queued and goes out at the next
         chance.
         """
         push_result = (
-            Pushed("there is no remote") if self.remote is None else self._brought(self.remote)
+            Pushed("there is no remote") if self.remote is None else self._push_locked(self.remote)
         )
         self.pack_refs()
         return push_result
 
-    def _brought(self, remote: str) -> Pushed:
+    def _push_locked(self, remote: str) -> Pushed:
         """Pushes of one record go one after another, by a lock of their own: who only writes waits
         for no network.
         """
         lock = self.repository.common / "herorun" / f"{self.slug}.push.lock"
         try:
             with locked(lock, what="another herorun that pushes this record"):
-                return self._in_the_end(remote)
+                return self._push_with_retries(remote)
         except HerorunError as error:
             return Pushed(str(error))
 
-    def _in_the_end(self, remote: str) -> Pushed:
+    def _push_with_retries(self, remote: str) -> Pushed:
         until, pause = time.monotonic() + PATIENCE, FIRST_PAUSE
         while True:
             try:
@@ -105,7 +113,7 @@ class Record(RecordWriter):
         if tip == pushed_tip:
             return Pushed(self.branch_loss())
         self._must_be_a_branch_of_its_own()
-        target = f"refs/heads/{self.branch}"
+        target = self._target
         try:
             push(self.repository, remote, tip, target, pushed_tip)
         except CouldNotLook:
@@ -114,10 +122,10 @@ class Record(RecordWriter):
                 raise Blocked(f"{self._gone_from(remote)}.") from None
             if remote_tip is None or remote_tip == pushed_tip:
                 raise
-            self._adopt(remote, target)
+            self._fetch_and_rebase(remote)
             tip = self.tip or tip
             if tip != remote_tip:
-                self._push_on(remote, tip, target, remote_tip)
+                self._push_rebased(remote, tip, remote_tip)
             pushed_tip = self.pushed
         move_ref(self.repository, self.pushed_ref, tip, pushed_tip)
         return Pushed()
@@ -134,30 +142,28 @@ class Record(RecordWriter):
         """
         if self.remote is None or not self.is_unlisted or not self.pushed:
             return ""
-        target = f"refs/heads/{self.branch}"
-        tips = self.repository.remote_tips(self.remote, target, timeout=FOLLOWING)
-        return "" if target in tips else self._gone_from(self.remote)
+        tips = self.repository.remote_tips(self.remote, self._target, timeout=FOLLOWING)
+        return "" if self._target in tips else self._gone_from(self.remote)
 
-    def _push_on(self, remote: str, tip: str, target: str, remote_tip: str) -> None:
+    def _push_rebased(self, remote: str, tip: str, remote_tip: str) -> None:
         try:
-            push(self.repository, remote, tip, target, remote_tip)
+            push(self.repository, remote, tip, self._target, remote_tip)
         except CouldNotLook as error:
-            if self.repository.remote_tips(remote, target).get(target) == remote_tip:
+            if self.repository.remote_tips(remote, self._target).get(self._target) == remote_tip:
                 raise
             raise Overtaken(str(error)) from None
 
-    def _adopt(self, remote: str, target: str) -> None:
+    def _fetch_and_rebase(self, remote: str) -> None:
         """Another clone pushed first: put our unpublished events on top of theirs, each event once.
 
         Our ref moves in one step at the end, so that an interruption loses nothing.
         """
-        fetched_ref = f"refs/herorun/fetched/{self.slug}"
-        fetch(self.repository, remote, {target: fetched_ref})
+        fetch(self.repository, remote, {self._target: self._fetched_ref})
         with locked(self._lock, what=WRITER):
-            self._put_on_top_of(fetched_ref, remote)
+            self._rebase_onto_fetched(remote)
 
-    def _put_on_top_of(self, fetched_ref: str, remote: str) -> None:
-        theirs, ours = self.repository.resolve(fetched_ref), self.tip
+    def _rebase_onto_fetched(self, remote: str) -> None:
+        theirs, ours = self.repository.resolve(self._fetched_ref), self.tip
         assert theirs is not None and ours is not None
         if self.repository.is_ancestor(theirs, ours):
             return
@@ -165,7 +171,8 @@ class Record(RecordWriter):
         target = self._load(theirs, self._segments(theirs))
         tail = missing(self._read_all(), target)
         if tail:
-            target = self._written(fetched_ref, target, tail, self._files_beside(ours, theirs))
+            files = self._unpublished_files(ours, theirs)
+            target = self._written(self._fetched_ref, target, tail, files)
         move_ref(self.repository, self.ref, str(target.tip), ours)
 
     def _must_continue_ours(self, theirs: str, remote: str) -> None:
@@ -176,7 +183,7 @@ class Record(RecordWriter):
             )
         self._must_hold_this_run(theirs)
 
-    def _files_beside(self, ours: str, theirs: str) -> dict[str, bytes]:
+    def _unpublished_files(self, ours: str, theirs: str) -> dict[str, bytes]:
         """What only our side has besides the journal: contracts, configs, seal statements, by
         digest.
         """
@@ -203,27 +210,26 @@ class Record(RecordWriter):
             return
         ask = ask or self._ask_for_branch
         if self.tip is None:
-            self._take_over(self.remote, ask)
+            self._fetch_first(self.remote, ask)
             return
         if not follow:
             return
         try:
-            self._follow(self.remote, ask)
+            self._fast_forward(self.remote, ask)
             self.remote_unread = ""
         except (HerorunError, OSError) as error:
             self.remote_unread = scrub(describe_error(error)).rstrip(".")
 
     def _ask_for_branch(self, remote: str, timeout: float | None) -> Mapping[str, str]:
-        target = f"refs/heads/{self.branch}"
-        return self.repository.remote_tips(remote, target, timeout=timeout)
+        return self.repository.remote_tips(remote, self._target, timeout=timeout)
 
     def ask_recently(self, remote: str, timeout: float | None) -> Mapping[str, str]:
         """Heed a listing that another run of this process had seconds ago."""
         return recent_tips(self.repository, remote, timeout)[0]
 
-    def _take_over(self, remote: str, ask: AskRemote) -> None:
+    def _fetch_first(self, remote: str, ask: AskRemote) -> None:
         self._must_be_a_branch_of_its_own()
-        target, fetched_ref = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
+        target, fetched_ref = self._target, self._fetched_ref
         if target not in (tips := ask(remote, None)):
             return
         if self.repository.resolve(fetched_ref) != tips[target]:
@@ -233,9 +239,9 @@ class Record(RecordWriter):
         moves = [(self.pushed_ref, theirs, self.pushed), (self.ref, theirs, None)]
         move_refs(self.repository, moves)
 
-    def _follow(self, remote: str, ask: AskRemote) -> None:
+    def _fast_forward(self, remote: str, ask: AskRemote) -> None:
         """Nothing is taken over while lines of this clone wait: their push puts them on top."""
-        target, fetched_ref = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
+        target, fetched_ref = self._target, self._fetched_ref
         tip, pushed_tip = self.tip, self.pushed
         theirs = ask(remote, FOLLOWING).get(target)
         self.is_unlisted = theirs is None
@@ -271,7 +277,7 @@ class Record(RecordWriter):
         return tuple(self._published(self.remote).lines) if self.remote else ()
 
     def _published(self, remote: str) -> Content:
-        target, fetched_ref = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
+        target, fetched_ref = self._target, self._fetched_ref
         if target not in self.repository.remote_tips(remote, target):
             return Content()
         fetch(self.repository, remote, {target: fetched_ref})
