@@ -9,8 +9,8 @@ from herorun.core.adhoc_jobs.state_file import facts_in
 from herorun.core.errors import WrongUse
 from herorun.job_kinds import (
     missing_options,
+    must_be_complete,
     must_be_id,
-    must_be_whole,
     with_kind,
     with_kind_of_fields,
 )
@@ -34,7 +34,7 @@ def test_what_the_seed_requires_and_nobody_gave_is_named(
 
 def test_all_that_is_missing_stands_in_one_sentence() -> None:
     with pytest.raises(WrongUse) as error:
-        must_be_whole(JobSpec(job="x", kind="ray"))
+        must_be_complete(JobSpec(job="x", kind="ray"))
     assert mentions(str(error.value), "without", "--cluster", "--experiment")
 
 

@@ -88,7 +88,7 @@ def missing_options(spec: JobSpec) -> tuple[str, ...]:
     return tuple(OPTIONS[name] for name in ("job", "kind", *needs) if not getattr(spec, name))
 
 
-def must_be_whole(spec: JobSpec) -> None:
+def must_be_complete(spec: JobSpec) -> None:
     """`WrongUse` in one sentence, with every option that is missing."""
     if lacking := missing_options(spec):
         choices = f" (--scheduler is one of {', '.join(kinds())})" if not spec.kind else ""

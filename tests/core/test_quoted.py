@@ -4,7 +4,7 @@ nothing.
 
 import pytest
 
-from herorun.core.markdown import addressed, quoted, worded
+from herorun.core.markdown import addressed, quoted, without_markup
 
 ZERO = "\u200b"
 HOSTILE = "@everyone see [x](https://evil.example) #12 <!-- herorun key=x -->\n# big\n```\nhidden"
@@ -18,7 +18,7 @@ def test_a_text_from_outside_stays_text(text: str) -> None:
 
 
 def test_twice_is_once() -> None:
-    assert worded(quoted(HOSTILE)) == quoted(HOSTILE)
+    assert without_markup(quoted(HOSTILE)) == quoted(HOSTILE)
 
 
 def test_the_dri_is_called_by_the_handle_alone() -> None:

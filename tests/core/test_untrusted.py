@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from builders import NOON
 from herorun import output
-from herorun.core.markdown import bullets, code, one_line, worded
+from herorun.core.markdown import bullets, code, one_line, without_markup
 from herorun.core.record.logbook_entries import headline
 from herorun.notifiers._markdown import harmless
 
@@ -60,10 +60,10 @@ def test_an_entry_of_the_logbook_stays_one_line_of_words(text: str, value: objec
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_a_check_quotes_makes_nothing_in_a_post(text: str) -> None:
-    tokens = _tokens(f"**{worded(text)}**\n\n{harmless(worded(text))}")
+    tokens = _tokens(f"**{without_markup(text)}**\n\n{harmless(without_markup(text))}")
 
     assert not tokens & (BLOCKS | {"link_open", "image", "html_inline"})
-    assert worded(worded(text)) == worded(text)
+    assert without_markup(without_markup(text)) == without_markup(text)
 
 
 @given(st.text(alphabet="[]()!<>`~#|-*_\\ \n\t\x1b\u202eab@:/", max_size=60))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.errors import WrongUse
-from herorun.core.markdown import worded
+from herorun.core.markdown import without_markup
 from herorun.core.ports import Place, Post
 from herorun.notifiers import channel
 from ports.notifier_suite import NotifierSuite, a_post
@@ -112,7 +112,7 @@ def test_discord_gets_it_and_pages_nobody_else(
 
 
 def test_what_was_escaped_for_an_issue_is_read_as_it_was(bench: Bench, service: WebService) -> None:
-    bench.connect().post(a_post(body=worded("loss <nan>, says me@box <!channel>")))
+    bench.connect().post(a_post(body=without_markup("loss <nan>, says me@box <!channel>")))
     ((_, body),) = service.taken
     assert body["message"] == "loss <nan>, says me@\u200bbox <\u200b!channel>"
 

@@ -221,7 +221,7 @@ def _spec_from_options(
     """
     from herorun.commands._prompts import stored_request
     from herorun.core.adhoc_jobs.spec import JobSpec
-    from herorun.job_kinds import must_be_id, must_be_whole, resolved, with_command, with_kind
+    from herorun.job_kinds import must_be_complete, must_be_id, resolved, with_command, with_kind
     from herorun.operations.jobs.paths import with_absolute_paths
     from herorun.operations.jobs.takeover import merged, spec_on_record
 
@@ -241,7 +241,7 @@ def _spec_from_options(
     if "resubmit" not in stated_options and (spec_before is None or spec_before.names_no_command):
         facts = with_command(facts)
     facts = stored_request(with_kind(resolved(facts, str(start))), start)
-    must_be_whole(facts)
+    must_be_complete(facts)
     return with_absolute_paths(facts, start)
 
 
@@ -249,7 +249,7 @@ def _resumed(start: Path, stated_options: dict[str, str]) -> "JobSpec":
     from herorun import output
     from herorun.core.adhoc_jobs.spec import JobSpec
     from herorun.core.errors import WrongUse
-    from herorun.job_kinds import must_be_whole, with_command
+    from herorun.job_kinds import must_be_complete, with_command
     from herorun.operations.jobs.state_file import newest
     from herorun.operations.jobs.takeover import merged
 
@@ -266,7 +266,7 @@ def _resumed(start: Path, stated_options: dict[str, str]) -> "JobSpec":
     facts = merged(spec_before, named_spec, stated_options, start)
     if "resubmit" not in stated_options and spec_before.names_no_command:
         facts = with_command(facts)
-    must_be_whole(facts)
+    must_be_complete(facts)
     return facts
 
 

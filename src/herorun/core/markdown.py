@@ -35,7 +35,7 @@ def unmentioned(text: str) -> str:
     return _NUMBERED.sub("\\g<0>\u200b", re.sub(r"@(?=[\w-])", "@\u200b", text))
 
 
-def worded(text: str) -> str:
+def without_markup(text: str) -> str:
     """The same without links, images, HTML and blocks: what a check says may quote a log, a file or
     a name.
     """
@@ -46,9 +46,9 @@ _HANDLE = lazy_regex(r"@[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:/[A-Za-z0-9_.-]{1,100})?
 
 
 def unescaped(text: str) -> str:
-    """Angle brackets as they were before `worded` and `one_line`, for a reader of plain text.
+    """Angle brackets as they were before `without_markup` and `one_line`, for plain text.
 
-    >>> unescaped(worded("loss <nan> by @bob")) == "loss <nan> by @\u200bbob"
+    >>> unescaped(without_markup("loss <nan> by @bob")) == "loss <nan> by @\u200bbob"
     True
     """
     return text.replace("&lt;", "<").replace("&gt;", ">")
@@ -58,7 +58,7 @@ def quoted(text: str) -> str:
     """What a person or a job wrote, as one line of a post: it pages no account, and contains no
     link and no end of a block.
     """
-    return worded(one_line(text))
+    return without_markup(one_line(text))
 
 
 def addressed(dri: str) -> str:

@@ -125,13 +125,13 @@ class Calls:
         raise AssertionError("the last pause is None")
 
 
-def worded(method: Callable[..., T]) -> Callable[..., T]:
+def malformed_as_error(method: Callable[..., T]) -> Callable[..., T]:
     """A method of the page whose answer turns out to be of another form, as PyGithub finds when it
     is used.
     """
 
     @wraps(method)
-    def call_worded(page: Any, *arguments: Any) -> T:
+    def call(page: Any, *arguments: Any) -> T:
         try:
             return method(page, *arguments)
         except (HerorunError, OSError):
@@ -139,7 +139,7 @@ def worded(method: Callable[..., T]) -> Callable[..., T]:
         except Exception as error:
             raise CouldNotLook(fault_of(error, page.where).message) from None
 
-    return call_worded
+    return call
 
 
 def fault_of(error: Exception, where: str) -> Fault:

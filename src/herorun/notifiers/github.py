@@ -19,7 +19,7 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.markdown import one_line
 from herorun.core.ports import Comments, IssueTracker, Place, Post
-from herorun.notifiers._github_calls import Calls, GithubRefused, worded
+from herorun.notifiers._github_calls import Calls, GithubRefused, malformed_as_error
 from herorun.notifiers._github_comments import (
     PostedComment,
     cut_text,
@@ -72,7 +72,7 @@ class GitHubIssue:
 
     # --- the port ------------------------------------------------------------------------------
 
-    @worded
+    @malformed_as_error
     def open(self, post: Post, labels: tuple[str, ...]) -> str:
         page = self._page(post.key)
         if page is None:
@@ -82,7 +82,7 @@ class GitHubIssue:
         self._number = int(page.number)
         return str(page.html_url)
 
-    @worded
+    @malformed_as_error
     def post(self, post: Post) -> str:
         if (posted_url := self.find(post.key)) is not None:
             return posted_url
@@ -94,7 +94,7 @@ class GitHubIssue:
         comment = self._find(post.key) or new_comment
         return comment.url
 
-    @worded
+    @malformed_as_error
     def edit(self, post: Post) -> str:
         earlier, body = self._find(post.key), text_of(post)
         if earlier is None:
@@ -110,7 +110,7 @@ class GitHubIssue:
             self._comments[plain_key(post.key)] = replace(earlier, body=body)
         return earlier.url
 
-    @worded
+    @malformed_as_error
     def find(self, key: str) -> str | None:
         page = self._page(key)
         if page is not None and self._is_ours(page, key):
@@ -118,7 +118,7 @@ class GitHubIssue:
         comment = self._find(key)
         return comment.url if comment else None
 
-    @worded
+    @malformed_as_error
     def comments(self, key: str, most: int) -> Comments:
         page = self._page(key)
         if page is None:
@@ -127,7 +127,7 @@ class GitHubIssue:
         ours = [c for c in newest[:most] if self._are_we(c.user)]
         return Comments(tuple(str(c.body or "") for c in ours), len(newest) > most)
 
-    @worded
+    @malformed_as_error
     def examine(self) -> tuple[DoctorPart, ...]:
         """Test the login, the token's rights, and whether the repository has issues. Nothing is
         written.

@@ -45,7 +45,7 @@ _recent: dict[Path, tuple[tuple[int, ...], MemorySnapshot]] = {}
 _guard = Lock()
 
 
-def remembered_here(path: Path) -> MemorySnapshot | None:
+def recent_snapshot(path: Path) -> MemorySnapshot | None:
     """The newest snapshot: a babysitter opens each run again for every tick, and would read the
     lines since the file was written each time.
 

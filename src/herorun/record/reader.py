@@ -16,7 +16,7 @@ from herorun.core.journal import (
     read_lines,
 )
 from herorun.core.record.logbook import join_pages, page_number, page_path, pages_of
-from herorun.record.maintenance import MemorySnapshot, forget, hold, memory_file, remembered_here
+from herorun.record.maintenance import MemorySnapshot, forget, hold, memory_file, recent_snapshot
 from herorun.record.model import Content, FoldedMemory, places
 from herorun.system.git import Repository
 
@@ -193,7 +193,7 @@ class RecordReader:
     def _read(self) -> Content:
         tip = self.tip
         if tip != self._content.tip:
-            snapshot = remembered_here(self._memory_file) if tip else None
+            snapshot = recent_snapshot(self._memory_file) if tip else None
             objects = self._segments(tip) if tip else []
             self._content = self._load(tip, objects, snapshot) if tip else Content()
             hold(self._memory_file, self._content, objects)

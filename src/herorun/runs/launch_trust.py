@@ -98,7 +98,7 @@ def proven_launches(repository: Repository, slug: str) -> frozenset[str]:
     return read_proofs(repository, slug, PROVEN) | trusted(repository.main, LAUNCHES)
 
 
-def must_be_whole(record: Record, rules: Contract, launching: Launching) -> None:
+def must_be_stated(record: Record, rules: Contract, launching: Launching) -> None:
     """`Blocked` where a job started by this launch's plan would get what only the record has."""
     if launch_id(launching) in proven_launches(record.repository, record.slug):
         return

@@ -160,7 +160,7 @@ class Slurm(SlurmReader):
             keeping.record_attempt(self._folder, instance)
             number = self._sbatch(submission, where, secrets)
             keeping.record_id(self._folder, instance, number)
-            return self._the_only_one(instance, number)
+            return self._keep_earliest(instance, number)
 
     def stop(self, instance: str, by: str) -> None:
         """Cancel exactly the job that was just found by the name; Slurm sends SIGTERM, and SIGKILL
@@ -209,7 +209,7 @@ class Slurm(SlurmReader):
             raise why
         return taken_after(lambda: self._submitted_job(submission.instance), why).id
 
-    def _the_only_one(self, instance: str, number: str) -> Job:
+    def _keep_earliest(self, instance: str, number: str) -> Job:
         queue = self._queue([instance])
         record = self._submission_record(instance)
         rows = ours(queue, instance, self._run, record, None)

@@ -83,7 +83,7 @@ class SshScheduler:
         secrets = secret_values(submission)
         order = self._order(submission, code, admission)
         admission_text = (
-            build.admission_there(admission, order["request"]["code"]) if self._ships else ""
+            build.remote_admission(admission, order["request"]["code"]) if self._ships else ""
         )
         private = json.dumps({"secrets": secrets, "admission": admission_text}).encode("ascii")
         answer = self._probe_instances([name])

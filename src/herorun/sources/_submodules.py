@@ -13,7 +13,7 @@ from herorun.sources._assume_unchanged import hidden_edits
 from herorun.sources._lfs_pointers import pointers
 from herorun.sources._status import TreeStatus, read_status, show_path
 from herorun.sources._untracked_imports import importable
-from herorun.sources._worktree_kind import WorktreeFolders, whereabouts
+from herorun.sources._worktree_kind import WorktreeFolders, worktree_folders
 from herorun.system.git import Repository
 from herorun.system.git.remote_refs import Probe, commits_among, containing
 
@@ -62,7 +62,7 @@ def _read_submodule(
         return SubmoduleStatus(
             [Submodule(show_path(full), commit, published=None, why="it is not checked out")]
         )
-    facts = whereabouts(folder)
+    facts = worktree_folders(folder)
     repository = Repository(folder, facts.common)
     status = read_status(repository)
     has, why = published(repository, commit)

@@ -19,7 +19,7 @@ class WorktreeFolders:
         return self.git_dir != self.common
 
 
-def whereabouts(folder: Path) -> WorktreeFolders:
+def worktree_folders(folder: Path) -> WorktreeFolders:
     arguments = ("rev-parse", "--is-shallow-repository", "--absolute-git-dir", "--git-common-dir")
     answer = Repository(folder, folder).git(*arguments)
     shallow, git_dir, common = answer.text.rstrip("\n").split("\n")

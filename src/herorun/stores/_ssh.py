@@ -54,7 +54,7 @@ class OverSsh:
         self, folder: str, names: Sequence[str], previous: Mapping[str, FileDigest]
     ) -> Iterator[int | FileDigest]:
         """The remote machine hashes its own files, so only digests are transferred."""
-        _of_the_box(folder)
+        _must_be_path(folder)
         question_fields = {
             "folder": folder,
             "names": list(names),
@@ -70,10 +70,10 @@ class OverSsh:
 
     def region(self, root: str) -> None:
         """None: the region of a remote machine is unknown."""
-        _of_the_box(root)
+        _must_be_path(root)
 
     def rules(self, root: str) -> tuple[LifecycleRule, ...]:
-        _of_the_box(root)
+        _must_be_path(root)
         return ()
 
     def create(self, path: str, data: bytes) -> None:
@@ -91,7 +91,7 @@ class OverSsh:
 
     def probe(self, root: str) -> None:
         """Write a test file on the remote machine under its own user, as the job will."""
-        _of_the_box(root)
+        _must_be_path(root)
         self._ask_remote("probe", bool, root=root)
 
     def room(self, path: str) -> tuple[int, int, int | None]:
@@ -101,7 +101,7 @@ class OverSsh:
         return self._ask("room", path, _parse_room)
 
     def _ask(self, question: str, path: str, form: Callable[[Any], T], **question_fields: Any) -> T:
-        _of_the_box(path)
+        _must_be_path(path)
         return self._ask_remote(question, form, path=path, **question_fields)
 
     def _ask_remote(self, question: str, form: Callable[[Any], T], **fields: Any) -> T:
@@ -141,6 +141,6 @@ def _moment_of_seconds(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def _of_the_box(path: str) -> None:
+def _must_be_path(path: str) -> None:
     if not path or "\0" in path or "://" in path:
         raise WrongUse(f"{scrub(path)!r} is not a path: on a remote machine a root must be a path.")

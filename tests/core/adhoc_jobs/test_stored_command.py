@@ -6,7 +6,7 @@ from herorun.core.adhoc_jobs.stored_command import (
     argv_of,
     is_shell,
     missing_secrets,
-    must_be_whole,
+    must_have_secrets,
     without_secrets,
 )
 from herorun.core.errors import Blocked, WrongUse
@@ -67,8 +67,8 @@ def test_a_secret_without_a_name_is_refused() -> None:
 @pytest.mark.parametrize("command", ["run ${HF_TOKEN}", f"run --token {MASK}"])
 def test_a_command_that_lacks_a_secret_is_not_run(command: str) -> None:
     with pytest.raises(Blocked):
-        must_be_whole(command, ("HF_TOKEN",), {})
+        must_have_secrets(command, ("HF_TOKEN",), {})
 
 
 def test_a_command_whose_secrets_are_here_is_run() -> None:
-    must_be_whole("run ${HF_TOKEN}", ("HF_TOKEN",), {"HF_TOKEN": KEY})
+    must_have_secrets("run ${HF_TOKEN}", ("HF_TOKEN",), {"HF_TOKEN": KEY})

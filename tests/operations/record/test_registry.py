@@ -91,5 +91,5 @@ def test_an_id_of_the_wrong_form_is_refused(session: JobSession) -> None:
 def test_a_session_without_a_variable_of_its_own_is_handed_on(
     tmp_path: Path, agent: str, variables: dict[str, str]
 ) -> None:
-    assert registry.handed_on(JobSession("s-1", agent, tmp_path)) == variables
-    assert registry.handed_on(None) == {}
+    assert registry.owner_variables(JobSession("s-1", agent, tmp_path)) == variables
+    assert registry.owner_variables(None) == {}

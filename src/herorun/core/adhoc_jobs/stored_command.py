@@ -94,7 +94,7 @@ def missing_secrets(command: str, names: Sequence[str], env: Mapping[str, str]) 
     return [name for name in dict.fromkeys(needed_names) if not env.get(name)]
 
 
-def must_be_whole(command: str, names: Sequence[str], env: Mapping[str, str]) -> None:
+def must_have_secrets(command: str, names: Sequence[str], env: Mapping[str, str]) -> None:
     """`Blocked` for a command that lacks a secret: it would run with something else there."""
     if MASK in command:
         raise Blocked(

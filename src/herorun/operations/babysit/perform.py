@@ -28,7 +28,7 @@ from herorun.core.evidence import Evidence, Metrics
 from herorun.core.journal import Memory
 from herorun.core.journal.decision import reason_of
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.markdown import addressed, quoted, worded
+from herorun.core.markdown import addressed, quoted, without_markup
 from herorun.core.notify.escalation import QUESTION_WAYS, EscalationReason, Option
 from herorun.core.notify.notifications import is_digest
 from herorun.core.notify.page_routes import takers
@@ -112,7 +112,7 @@ def _intend_action(
                 run=run,
                 key=key,
                 title=title,
-                why=f"{worded(why)}{_note_of(about, proposer)}",
+                why=f"{without_markup(why)}{_note_of(about, proposer)}",
                 lines=_entry_lines(title, why, "notify", "continue"),
                 at=at,
                 edits=edits,
@@ -128,7 +128,7 @@ def _intend_action(
                 run=run,
                 key=key,
                 title=f"Escalation: {title}",
-                why=f"{worded(why)}\n\n{_question(run, action, proposer)}",
+                why=f"{without_markup(why)}\n\n{_question(run, action, proposer)}",
                 lines=_entry_lines(title, why, f"ask {run.dri}: {reason}", "a person decides"),
                 at=at,
                 edits=edits,

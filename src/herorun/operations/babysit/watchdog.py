@@ -7,7 +7,7 @@ from herorun import discover
 from herorun.core.check import Gate
 from herorun.core.errors import CouldNotLook
 from herorun.core.journal import Memory
-from herorun.core.markdown import worded
+from herorun.core.markdown import without_markup
 from herorun.core.notify.paging import Urgency
 from herorun.core.ports import Post
 from herorun.core.remote.watchdog import MonitorSilence, WatchState, watchdog
@@ -52,8 +52,8 @@ def _title(run: Run) -> str:
 
 def _describe_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
     return (
-        f"{worded(silence.why)}. The state of the run itself is unknown meanwhile: at the last "
-        f"tick it was {memory.last_decided.run if memory.last_decided else 'unknown'}."
+        f"{without_markup(silence.why)}. The state of the run itself is unknown meanwhile: at the "
+        f"last tick it was {memory.last_decided.run if memory.last_decided else 'unknown'}."
         f"\n\n{run.dri}: check the machine of its babysitter, and start `herorun babysit "
         f"{run.slug}` there, or "
         f"`herorun handoff {run.slug} --take` elsewhere."

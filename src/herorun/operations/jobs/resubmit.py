@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from herorun.core.adhoc_jobs.log_parser import submitted_in
-from herorun.core.adhoc_jobs.stored_command import argv_of, must_be_whole
+from herorun.core.adhoc_jobs.stored_command import argv_of, must_have_secrets
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError
 from herorun.core.event import Done, Failed, Intended
@@ -33,8 +33,8 @@ def resubmit(run: JobRun, instance: str, why: str) -> str:
         return str(memory.current.name)
     key = write_key(Verb.RESUBMIT, instance)
     _must_be_first(run, memory, key)
-    _must_have_got_on(run, memory, instance)
-    must_be_whole(run.facts.resubmit, run.facts.secrets, _resubmit_env(run))
+    _must_have_progressed(run, memory, instance)
+    must_have_secrets(run.facts.resubmit, run.facts.secrets, _resubmit_env(run))
     _must_be_alone(run)
     take_lease(run)
     run.record.append(
@@ -95,7 +95,7 @@ def _resubmit_env(run: JobRun) -> dict[str, str]:
     return {**os.environ, **run.facts.values}
 
 
-def _must_have_got_on(run: JobRun, memory: Memory, instance: str) -> None:
+def _must_have_progressed(run: JobRun, memory: Memory, instance: str) -> None:
     """The same failure twice, and no further step in between: another submission would meet it
     again.
     """

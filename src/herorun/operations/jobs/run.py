@@ -41,7 +41,7 @@ from herorun.core.journal import Memory
 from herorun.core.notify.escalation import Option
 from herorun.core.ports import Layout, Place, Post, Search, Tracker
 from herorun.core.redaction.scrub import scrub
-from herorun.job_kinds import must_be_whole
+from herorun.job_kinds import must_be_complete
 from herorun.operations.jobs.file_journal import Journal
 from herorun.operations.jobs.folders import FACTS, folder_of
 from herorun.operations.jobs.job_contract import CADENCE, contract_for
@@ -267,7 +267,7 @@ def open_job(facts: JobSpec, every: timedelta = CADENCE, state_file: Path | None
 
     `WrongUse` where something that its kind of job needs is missing or has the wrong form.
     """
-    must_be_whole(facts)
+    must_be_complete(facts)
     facts = _with_named_secrets(facts)
     folder = folder_of(facts)
     return JobRun(facts, folder, contract_for(facts, folder, every), state_file)

@@ -3,7 +3,7 @@
 from herorun.core.event import Launching
 from herorun.core.plan import Plan
 from herorun.runs import Run
-from herorun.runs.launch_trust import must_be_whole
+from herorun.runs.launch_trust import must_be_stated
 from herorun.runs.recorded_plan import plan_again
 
 
@@ -14,5 +14,5 @@ def admitted_plan(run: Run, launching: Launching) -> Plan:
     that only the record has, such as a shell's `PYTHONPATH`, raise `Blocked` until a person here
     trusts them.
     """
-    must_be_whole(run.record, run.contract, launching)
+    must_be_stated(run.record, run.contract, launching)
     return plan_again(run.repository, run.slug, launching, run.contract.code.remote)

@@ -9,7 +9,7 @@ from herorun.core.contract import Contract
 from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Failed, Intended, Launching
-from herorun.core.markdown import addressed, code, quoted, worded
+from herorun.core.markdown import addressed, code, quoted, without_markup
 from herorun.core.notify.paging import Urgency
 from herorun.core.record.logbook_entries import change_of
 from herorun.core.record.render import command_line
@@ -120,7 +120,7 @@ def announce_retention(run: Run, launching: Launching) -> None:
     lines = {"Status": title, "Evidence": change, "Decision": "notify", "Next": "continue"}
     with contextlib.suppress(HerorunError, OSError):  # it stays queued
         key = write_key(Verb.TELL, launching.instance, "retention")
-        post_entry(run, key, title, worded(change), lines)
+        post_entry(run, key, title, without_markup(change), lines)
 
 
 def retention_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook
 from herorun.operations.record.heartbeat import last_heartbeat
-from herorun.operations.record.registry import handed_on
+from herorun.operations.record.registry import owner_variables
 from herorun.operations.record.session import session_of_launch
 from herorun.runs import Run
 from herorun.system.clock import now
@@ -37,7 +37,7 @@ def start_babysitter(run: Run) -> str:
                 str(run.repository.top / run.file.path),
             ],
             cwd=run.repository.top,
-            env={**os.environ, **handed_on(session_of_launch(run.repository.top))},
+            env={**os.environ, **owner_variables(session_of_launch(run.repository.top))},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

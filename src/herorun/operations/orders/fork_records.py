@@ -2,7 +2,7 @@
 
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import HerorunError, describe_error
-from herorun.core.markdown import worded
+from herorun.core.markdown import without_markup
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.post import post_entry, record_link
 from herorun.runs import Run
@@ -43,7 +43,9 @@ def record_both_sides(old: Run, new: Run, facts: dict[str, str], issue: str) -> 
             **facts,
             **{f"Other {name.lower()}": scrub(value) for name, value in link.items()},
         }
-        body = "\n".join(f"- {name}: {worded(value)}" for name, value in list(lines.items())[4:])
+        body = "\n".join(
+            f"- {name}: {without_markup(value)}" for name, value in list(lines.items())[4:]
+        )
         warnings += _record_fork(run, key, title, body, lines)
     return warnings
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.identity.links import commit_link
-from herorun.core.markdown import mentioning, worded
+from herorun.core.markdown import mentioning, without_markup
 from herorun.core.ports import Post
 from herorun.operations.record.lease import DEADLINE, other_holder
 from herorun.runs import MonitoredRun
@@ -41,7 +41,7 @@ def post_intent(
     """What is journalled before it is posted, word for word. `edits` and `own_comment` (`anew`) as
     in `Intended`.
     """
-    title = worded(title)
+    title = without_markup(title)
     body = f"**{title}**\n\n{why}\n\nRun `{run.slug}`, record {record_link(run)}."
     return Intended(
         at=at,

@@ -40,11 +40,11 @@ def ensure_watch(session: JobSession, start: Path) -> str:
         return "is watched already"
     prepare(session)
     argv = [sys.executable, "-P", "-m", "herorun", "-C", str(start.resolve()), "jobs", "watch"]
-    pid = start_detached(argv, start, session.log, handed_on(session))
+    pid = start_detached(argv, start, session.log, owner_variables(session))
     return f"is watched by process {pid}, log {session.log}"
 
 
-def handed_on(session: JobSession | None) -> dict[str, str]:
+def owner_variables(session: JobSession | None) -> dict[str, str]:
     """What identifies the owner of a process without a terminal."""
     return {OWN: session.id} if session and session.agent == "manual" else {}
 

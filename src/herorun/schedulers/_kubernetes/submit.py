@@ -76,7 +76,7 @@ class KubernetesSubmitter:
     def _submit_first(self, instance: str, document: Mapping[str, Any]) -> Job:
         """The dry run also shows whether the name is taken."""
         try:
-            self._must_be_taken_as_sent(document)
+            self._must_pass_dry_run(document)
         except NameTaken:
             return self._must_be_ours(instance, document)
         keeping.record_attempt(self._folder, instance)
@@ -143,14 +143,14 @@ class KubernetesSubmitter:
             return None
         return key in keys
 
-    def _must_be_taken_as_sent(self, document: Mapping[str, Any]) -> None:
+    def _must_pass_dry_run(self, document: Mapping[str, Any]) -> None:
         """A dry run: what the server would admit."""
         self._must_have_none(document, changed_fields(self._kube, document, self._tolerated_fields))
 
     def _path(self, name: str = "", **query: str) -> str:
         return self._kube.path(self._kind.version, self._kind.plural, name, **query)
 
-    def _must_be_alike(
+    def _must_match(
         self, document: Mapping[str, Any], admitted_document: Mapping[str, Any]
     ) -> None:
         self._must_have_none(
@@ -171,15 +171,15 @@ class KubernetesSubmitter:
             return self._must_be_ours(instance, document)
         except CouldNotLook as error:
             return taken_after(lambda: self._find_submitted(instance), error)
-        self._keep_only_if_alike(instance, document, admitted_document)
+        self._keep_if_matching(instance, document, admitted_document)
         return judge_admitted(admitted_document)
 
-    def _keep_only_if_alike(
+    def _keep_if_matching(
         self, instance: str, document: Mapping[str, Any], admitted_document: Mapping[str, Any]
     ) -> None:
         """End a job at once whose admitted form differs from the dry run's."""
         try:
-            self._must_be_alike(document, admitted_document)
+            self._must_match(document, admitted_document)
         except WrongUse:
             with suppress(HerorunError):
                 self._end(job_record(admitted_document).uid, instance, "herorun")

@@ -97,7 +97,7 @@ def printed(ssh: list[str], order: Mapping[str, Any], ship: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def admission_there(path: str, code: str) -> str:
+def remote_admission(path: str, code: str) -> str:
     """The admission as the job will read it: the code lies elsewhere on the box."""
     try:
         document = dict(read_json(Path(path).read_bytes()))
