@@ -40,7 +40,9 @@ def check_in(
     devices: Any = None,
     required: bool = False,
 ) -> dict[str, Any] | None:
-    """Compare this process with its admission, and return the receipt.
+    """Compare this process with its admission, and return the receipt: a table with `instance`,
+    `attempt`, `rank`, `outcome` ("pass"), `items` (what was compared: each with `item`, `outcome`,
+    `message`), `commit`, `record`, `loaded` and `at` (UTC).
 
     Pass what the script really uses: its resolved `config` (nested tables, dataclasses, namespaces
     or models), the `output_root` that it writes to, the `tracker_id` that it reports under, the

@@ -1,7 +1,7 @@
 """What can be said of a job that runs already."""
 
 from builders import a_job
-from herorun.core.adoption import if_it_runs, not_proved, runs
+from herorun.core.adoption import if_it_runs, runs, unproven_facts
 from herorun.core.evidence import Adoptee, Nothing
 from herorun.core.finding import Finding, Outcome, failed, passed, unknown
 from wording import mentions
@@ -16,7 +16,7 @@ def test_what_it_wrote_itself_stops_nothing_and_stays_visible() -> None:
     (in_use,) = if_it_runs([IN_USE], ADOPTED)
     assert in_use.verdict.outcome is Outcome.NOT_APPLICABLE
     assert (in_use.verdict.subject, in_use.verdict.details) == ("/data", ("step-2",))
-    (unproved,) = not_proved([in_use])
+    (unproved,) = unproven_facts([in_use])
     assert mentions(unproved, "output-root-in-use", "step-2")
 
 
@@ -35,12 +35,12 @@ def test_what_is_wrong_of_a_running_job_too_stands() -> None:
     assert if_it_runs([finding], ADOPTED) == [finding]
 
 
-def test_what_is_not_proved_is_told_whether_signed_for_or_not() -> None:
+def test_what_is_unproven_facts_is_told_whether_signed_for_or_not() -> None:
     findings = [
         Finding("unverified-job", failed("no receipt")),
         Finding("unverified-job", passed("it is ada's")),
     ]
-    assert not_proved(findings) == ("no receipt",)
+    assert unproven_facts(findings) == ("no receipt",)
 
 
 def test_a_command_is_compared_word_by_word_from_its_end() -> None:

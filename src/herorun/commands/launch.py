@@ -125,7 +125,7 @@ def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", did: str) ->
     assert outcome.launched is not None
     job_line = f"{did} {outcome.launched.instance} as job {outcome.launched.job}"
     page.print(job_line, style="bold green")
-    for message in outcome.not_proved:
+    for message in outcome.unproven:
         hang(page, "  not proved ", message, "yellow", "yellow")
     hang(page, "  plan       ", f"digest {shortened(outcome.launched.plan_digest)}")
     if outcome.log:

@@ -46,7 +46,7 @@ def _visible(finding: Finding) -> Finding:
     )
 
 
-def not_proved(findings: Iterable[Finding]) -> tuple[str, ...]:
+def unproven_facts(findings: Iterable[Finding]) -> tuple[str, ...]:
     """What could not be proved about the adopted job, signed for or not, each a sentence."""
     gaps = [
         f.verdict.message

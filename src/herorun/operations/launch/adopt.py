@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from herorun.adopted_scheduler import jobs_by_id
-from herorun.core.adoption import not_proved
+from herorun.core.adoption import unproven_facts
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, describe_error
 from herorun.core.event import Launched
 from herorun.core.evidence import Adoptee
@@ -108,7 +108,7 @@ def facts_of(adoptee: Adoptee, report: GateReport) -> dict[str, str]:
             "submit it"
         ),
         "Its command": scrub(command) or "not reported",
-        "Not proved": "; ".join(not_proved(report.findings)),
+        "Not proved": "; ".join(unproven_facts(report.findings)),
     }
 
 
@@ -118,5 +118,5 @@ def adopted_job(adoptee: Adoptee, report: GateReport) -> AdoptedJob:
         state=adoptee.job.state,
         user=adoptee.user or None,
         command=[scrub(word) for word in adoptee.command] or None,
-        unproven=not_proved(report.findings),
+        unproven=unproven_facts(report.findings),
     )

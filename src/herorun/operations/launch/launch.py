@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from herorun.core.adoption import not_proved
+from herorun.core.adoption import unproven_facts
 from herorun.core.check import Mode
 from herorun.core.durations import format_duration
 from herorun.core.errors import HerorunError, describe_error
@@ -35,16 +35,16 @@ class LaunchOutcome:
 
     preflight: PreflightOutcome  # the result of the launch gate
     launched: Launched | None  # the instance and the job
-    babysitter: str = ""  # what monitors the run, as text
-    log: str = ""  # where the job's log is
+    babysitter: str = ""  # what monitors the run, as text; empty: nothing was launched
+    log: str = ""  # the path of the job's log; empty: its scheduler reports none
     warnings: tuple[str, ...] = ()  # problems that did not stop the launch
     unwatched: str = ""  # why no babysitter was started although one was requested
     adopted: Adoptee | None = None  # the job that was, or would have been, taken over
 
     @property
-    def not_proved(self) -> tuple[str, ...]:
+    def unproven(self) -> tuple[str, ...]:
         """One sentence for each thing that could not be proved about an adopted job."""
-        return not_proved(self.preflight.report.findings) if self.adopted else ()
+        return unproven_facts(self.preflight.report.findings) if self.adopted else ()
 
     @property
     def running(self) -> tuple[str, ...]:

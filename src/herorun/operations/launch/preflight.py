@@ -105,7 +105,9 @@ class PreflightOutcome:
 
     @property
     def estimate(self) -> Estimate:
-        """Compute, accelerator-hours, cost and time, if known."""
+        """Model FLOPs, accelerator-hours, cost (in the currency of `[budget] rate`) and wall hours;
+        None for each that is unknown.
+        """
         evidence = self.report.evidence
         return estimate(evidence[Contract], evidence.get(Offered, Nothing()))
 
