@@ -14,7 +14,7 @@ class LifecycleRule:
 
     description: str  # for people
     deletes_after: timedelta | None = None  # of an object's age; None: it deletes nothing by age
-    unreported: bool = False  # no rule: the words say which rules the store tells nobody here
+    unreported: bool = False  # no rule: `description` says which rules this login may not read
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ class Store(Protocol):
     def names(self, path: str) -> tuple[str, ...]:
         """The names in a folder, folders with a trailing slash, sorted."""
 
-    def read(self, path: str) -> bytes: ...
+    def read(self, path: str) -> bytes:
+        """The whole content of a file."""
 
     def end(self, path: str, count: int) -> bytes:
         """The last `count` bytes of a file, or all of a shorter one."""
@@ -101,7 +102,7 @@ class Store(Protocol):
         """Write a new file whole; refuse an existing one."""
 
     def swap(self, path: str, before: bytes, after: bytes) -> bool:
-        """Replace a file's content only if it is still `before`; say whether it was."""
+        """Replace a file's content only if it is still `before`; returns whether it was."""
 
     def delete(self, path: str) -> None:
         """Delete one file. What is not a file is never deleted: a folder raises OSError."""

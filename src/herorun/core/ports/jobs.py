@@ -54,26 +54,34 @@ Search: TypeAlias = Found | Absent | Unknown
 
 
 class Scheduler(Protocol):
-    """Where jobs run. Ids are matched whole; submitting one instance twice is one job."""
+    """Where jobs run. Ids are matched whole; submitting one instance twice is one job.
+
+    If the back end does not answer, `find` returns `Unknown`; the others raise `HerorunError` or
+    OSError, within the adapter's own deadline.
+    """
 
     cluster_wide: bool  # whether every machine and clone gets the same answers from it
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Start the instance in the `code` folder, with the path of its admission file. Idempotent
-        by instance name.
+        by instance name. `WrongUse`, before anything starts, if a secret is missing here.
         """
 
     def find(self, instance: str, intended_at: datetime) -> Search:
-        """Search for an instance that was perhaps submitted at `intended_at`."""
+        """Search for an instance that was perhaps submitted at `intended_at` (with time zone)."""
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """The run's jobs that are live, or may be."""
 
     def tail(self, instance: str, lines: int) -> str:
-        """The newest lines of the instance's own log."""
+        """The newest lines of the instance's own log, standard output and error; FileNotFoundError
+        if there is none.
+        """
 
     def stop(self, instance: str, by: str) -> None:
-        """Ask the instance to end, in the name of `by`. Stopping an ended job does nothing."""
+        """Ask the instance to end, in the name of `by` (user@machine). Stopping an ended job does
+        nothing; an unknown one is a `HerorunError`.
+        """
 
 
 class ManyJobs(Protocol):

@@ -7,7 +7,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Post:
-    """Something to say, under the key that makes it said once."""
+    """A message. Its key is what makes it be posted once."""
 
     key: str
     title: str
@@ -25,8 +25,8 @@ class Notifier(Protocol):
 
 
 class Channel(Notifier, Protocol):
-    """A notifier beyond the issue. It is called by the variable that holds its address, which is
-    never told.
+    """A notifier besides the issue. Its name is the variable that holds its address, which is
+    secret.
     """
 
     @property
@@ -53,7 +53,7 @@ class SendOnlyNotifier:
         return self.notifier.find(key)
 
     def problem(self) -> str:
-        """Its own word, where it has one."""
+        """What the notifier itself reports, if it can."""
         ask = getattr(self.notifier, "problem", None)
         return str(ask()) if ask else ""
 
@@ -77,9 +77,7 @@ class IssueTracker(Notifier, Protocol):
 
 @dataclass(frozen=True)
 class Comments:
-    """What we said on the issue, comment by comment, the oldest first. `more`: further ones were
-    not read.
-    """
+    """Our comments on the issue, the oldest first. `more`: further ones were not read."""
 
     bodies: tuple[str, ...]
     more: bool = False
