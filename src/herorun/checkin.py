@@ -13,11 +13,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from .core.admission import FAIL, PASS, SCHEMA, Item, Presented, compare, refused
-from .process_facts import MISSING, UNSAID, process_facts
+from .core.admission import FAIL, PASS, SCHEMA, UNSAID, Item, Presented, compare, refused
 
 EXIT_REFUSED = 78
-READING = 2.0  # seconds for which an admission is tried again that is there and cannot be read
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID")
 
 
@@ -63,6 +61,8 @@ def check_in(
         if required:
             _refuse([Item("admission", FAIL, "required, and there is none in the environment")])
         return None
+    from .process_facts import process_facts
+
     admission = _read_admission(path)
     job_values = process_facts(admission, config, output_root, tracker_id, loaded, devices)
     items = compare(admission, job_values)
@@ -76,8 +76,10 @@ def check_in(
 
 
 def _read_admission(path: str) -> dict[str, Any]:
+    from .process_facts import read_patiently
+
     try:
-        admission = json.loads(_read_patiently(path))
+        admission = json.loads(read_patiently(path))
     except (OSError, ValueError, RecursionError) as error:
         _refuse([Item("admission", FAIL, f"{path} cannot be read: {error}")])
     if not isinstance(admission, dict) or admission.get("schema") != SCHEMA:
@@ -85,21 +87,6 @@ def _read_admission(path: str) -> dict[str, Any]:
             [Item("admission", FAIL, f"{path} is no admission that this herorun can compare with")]
         )
     return admission
-
-
-def _read_patiently(path: str) -> bytes:
-    """A file that is there may be out of reach for a moment, as on a network file system."""
-    until = time.monotonic() + READING
-    while True:
-        try:
-            with open(path, "rb") as file:
-                return file.read()
-        except MISSING:
-            raise
-        except OSError:
-            if time.monotonic() >= until:
-                raise
-        time.sleep(0.1)
 
 
 def _refuse(items: Sequence[Item]) -> NoReturn:

@@ -11,12 +11,12 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .core.admission import Presented, seen_devices
+from .core.admission import UNSAID, Presented, seen_devices
 from .core.module_provenance import strays
 
 HASHING = 0.040  # seconds that hashing the code may take; the receipt counts the files seen by then
-UNSAID = "\0unsaid"  # not passed at all: another thing than None, which is "from scratch"
-MISSING = (FileNotFoundError, NotADirectoryError, IsADirectoryError)  # there is no such file
+READING = 2.0  # seconds for which an admission is tried again that is there and cannot be read
+_MISSING = (FileNotFoundError, NotADirectoryError, IsADirectoryError)  # there is no such file
 
 
 def process_facts(
@@ -168,8 +168,23 @@ def _digest(code: str, name: str, unread_files: dict[str, str]) -> str | None:
     try:
         with open(os.path.join(code, name), "rb") as file:
             return "sha256:" + hashlib.sha256(file.read()).hexdigest()
-    except MISSING:
+    except _MISSING:
         return None
     except OSError as error:
         unread_files[name] = error.strerror or str(error)
         return None
+
+
+def read_patiently(path: str) -> bytes:
+    """A file that is there may be out of reach for a moment, as on a network file system."""
+    until = time.monotonic() + READING
+    while True:
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except _MISSING:
+            raise
+        except OSError:
+            if time.monotonic() >= until:
+                raise
+        time.sleep(0.1)

@@ -7,12 +7,13 @@ starts.
 from .comparison import compare, refused
 from .devices import seen_devices
 from .environment import is_salted, salted
-from .items import FAIL, PASS, SCHEMA, UNSEEN, Item, Presented, sealed
+from .items import FAIL, PASS, SCHEMA, UNSAID, UNSEEN, Item, Presented, sealed
 
 __all__ = [
     "FAIL",
     "PASS",
     "SCHEMA",
+    "UNSAID",
     "UNSEEN",
     "Item",
     "Presented",

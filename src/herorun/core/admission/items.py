@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 PASS, FAIL, UNSEEN = "pass", "fail", "unknown"
 SCHEMA = 1
+UNSAID = "\0unsaid"  # not passed at all: another thing than None, which is "from scratch"
 HIDDEN = "[scrubbed]"  # replaces a secret
 SEALED = f"{HIDDEN} sha256:"
 
