@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.triage.judged import judged, judged_training
+from herorun.core.triage import prefilter
 from herorun.core.triage.prefilter import MANY, KeywordFilter, Sieve
 from herorun.core.triage.progress import step_lines
 
@@ -48,6 +49,21 @@ def test_an_edge_may_be_hidden(line: bytes, is_shown: bool) -> None:
     for before in (b"quiet\n", b"INFO\n" * 2 * MANY):
         starts = Sieve(("|inf|",)).starts(before + line + b"\ninfo")
         assert starts == ([len(before)] if is_shown else [])
+
+
+def test_a_long_line_is_tested_once_for_what_it_hides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A progress bar redraws its line thousands of times."""
+    tested: list[int] = []
+
+    def counted(line: bytes) -> bool:
+        tested.append(len(line))
+        return b'{"' in line
+
+    monkeypatch.setattr(prefilter, "_is_disguised", counted)
+    redrawn = b"Running inference: 34%\r" * 10 * MANY
+    block = b"quiet\n" + redrawn + b'\n{"a": "\\ninf"}\n' + redrawn
+    assert Sieve(("|inf|",)).starts(block) == [len(b"quiet\n") + len(redrawn) + 1]
+    assert sum(tested) < 5 * len(block)
 
 
 @pytest.mark.parametrize(

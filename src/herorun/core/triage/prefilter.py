@@ -34,6 +34,7 @@ class Sieve:
     def _starts(self, text: bytes) -> Iterator[int]:
         end = -1  # of the line that was found last
         hides, edgeless = True, 0  # whether any line may hide an edge; stems without theirs
+        plain_end = -1  # of the last line that hides none: it may be long, and is tested once
         # overlapping: a stem may begin inside one without its edge
         for stem, at, after in self._find.find_matches_as_indexes(text, overlapping=True):
             if at <= end:
@@ -42,7 +43,11 @@ class Sieve:
                 edgeless += 1
                 if edgeless == MANY:
                     hides = _is_disguised(text)
-                if not (hides and _is_disguised(_line_around(text, at, after))):
+                if not hides or at <= plain_end:
+                    continue
+                line_end = _line_end(text, after)
+                if not _is_disguised(text[text.rfind(b"\n", 0, at) + 1 : line_end]):
+                    plain_end = line_end
                     continue
             yield text.rfind(b"\n", 0, at) + 1
             end = text.find(b"\n", after)
@@ -85,9 +90,9 @@ class KeywordFilter:
                 yield word
 
 
-def _line_around(text: bytes, start: int, end: int) -> bytes:
-    line_end = text.find(b"\n", end)
-    return text[text.rfind(b"\n", 0, start) + 1 : len(text) if line_end < 0 else line_end]
+def _line_end(text: bytes, after: int) -> int:
+    end = text.find(b"\n", after)
+    return len(text) if end < 0 else end
 
 
 def _is_disguised(line: bytes) -> bool:
