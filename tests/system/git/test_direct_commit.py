@@ -17,7 +17,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.system.git import Repository, find_repository, plumbing
 from herorun.system.git import direct_commit as direct
 from herorun.system.git.leftovers import sweep
-from herorun.system.git.plumbing import RefMoved, commit_files
+from herorun.system.git.plumbing import RefMoved, commit_files, move_ref
 from stories import Story, git
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -60,6 +60,37 @@ def test_it_is_the_commit_that_git_makes(
     assert commit_files(repository, REF, first, NEXT, "nëxt\n\n[skip ci]\n", AT) == ours
     assert by_git == [REF]
     assert repository.git("fsck", "--strict", "--no-dangling", ours).err == b""
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_ref_is_moved_without_git_and_only_from_where_it_was_seen(
+    repository: Repository, first: str, packed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = commit_files(repository, REF, first, NEXT, "second\n", AT)
+    third = commit_files(repository, REF, second, {"e": b"5"}, "third\n", AT)
+    if packed:
+        git(repository.top, "pack-refs", "--all")
+    calls: list[str] = []
+    call = Repository.git
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            Repository,
+            "git",
+            lambda self, *args, **rest: calls.append(args[0]) or call(self, *args, **rest),
+        )
+        move_ref(repository, REF, second, third)
+    assert calls == (["update-ref"] if packed else [])
+    assert git(repository.top, "rev-parse", REF).strip() == second
+    with pytest.raises(RefMoved):
+        move_ref(repository, REF, first, third)
+    assert git(repository.top, "rev-parse", REF).strip() == second
+    assert not list((repository.common / "refs").rglob("*.lock"))
+
+
+def test_a_ref_is_not_moved_to_what_is_not_here(repository: Repository, first: str) -> None:
+    with pytest.raises(RefMoved):
+        move_ref(repository, REF, "0" * 39 + "1", first)
+    assert repository.resolve(REF) == first
 
 
 def _elsewhere(repository: Repository, ref: str) -> None:

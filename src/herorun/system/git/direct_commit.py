@@ -83,6 +83,17 @@ def commit_directly(
     return commit
 
 
+def move_directly(repository: Repository, ref: str, new: str, old: str) -> None:
+    """Point a ref at a commit that is here, only if it is still at `old`; durable on return.
+
+    `StaleRef` where the ref has moved; `Elsewhere` or OSError where nothing was changed and git
+    must do it.
+    """
+    _must_be_plain(repository, ref)
+    Loose(f"{repository.common}/objects").top(new)
+    _swap(repository, ref, new, old)
+
+
 def _must_be_plain(repository: Repository, ref: str) -> None:
     """Refs in files, objects of one format, no log of this ref, and no permissions that git would
     set.

@@ -135,10 +135,25 @@ def identity_of(repository: Repository, settings_key: tuple[str | None, ...]) ->
 
 
 def move_ref(repository: Repository, ref: str, new: str, old: str | None) -> None:
-    """Point our own ref elsewhere, only if it is still at `old`."""
+    """Point our own ref elsewhere, only if it is still at `old`. Durable on return."""
+    if old and _move_without_git(repository, ref, new, old):
+        return
     answer = repository.git("update-ref", ref, new, old or "0" * len(new), ok=(0, 1, 128))
     if answer.code:
         raise RefMoved(f"{ref} moved while it was written to.")
+
+
+def _move_without_git(repository: Repository, ref: str, new: str, old: str) -> bool:
+    """Each push ends with such a move; False where git must do it."""
+    from herorun.system.git.direct_commit import StaleRef, move_directly
+
+    try:
+        with swept(repository.common), contextlib.suppress(Elsewhere, OSError):
+            move_directly(repository, ref, new, old)
+            return True
+    except StaleRef:
+        raise RefMoved(f"{ref} moved while it was written to.") from None
+    return False
 
 
 def push(repository: Repository, remote: str, oid: str, ref: str, expected_oid: str | None) -> None:
