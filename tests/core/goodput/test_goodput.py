@@ -188,6 +188,24 @@ def test_a_question_is_open_until_a_person_answers():
     assert goodput([*CRASHED, asked, answer], ROWS).delays.human.median == 30.0
 
 
+ALERT = "stopped-by-hand[tiny-1]@2026-01-01T12:01:00Z"
+
+
+@pytest.mark.parametrize(
+    ("word", "about", "still_open"),
+    [
+        (Word.ACK, ALERT, 0),
+        (Word.RELAUNCH, "tiny-1", 0),
+        (Word.ACK, "crashed[tiny-1]@2026-01-01T12:01:00Z", 1),
+        (Word.RELAUNCH, "tiny-2", 1),
+    ],
+)
+def test_a_question_about_an_alert_is_answered_by_its_name_or_its_instance(word, about, still_open):
+    asked, order = Done(at(60), f"escalate/{ALERT}", 1), Ordered(at(90), "ada", word, (about,))
+
+    assert goodput([*CRASHED, asked, order], ROWS).delays.human.open == still_open
+
+
 def test_an_end_that_the_scheduler_did_not_date_has_no_detection_time():
     snapshot = looked(
         60,

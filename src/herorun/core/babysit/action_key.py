@@ -81,6 +81,21 @@ class ActionKey:
         return match[0] if match and is_announced else ""
 
     @property
+    def alert(self) -> str:
+        """The key of the alert that a question is about; "" for other keys.
+
+        >>> key = parse_key("escalate/wrong-root[/a/b]@2026-01-01T00:00:00Z")
+        >>> key.alert, key.alert_subject
+        ('wrong-root[/a/b]@2026-01-01T00:00:00Z', '/a/b')
+        """
+        alert = str(self).partition("/")[2]
+        return alert if self.verb == Verb.ESCALATE and "@" in alert else ""
+
+    @property
+    def alert_subject(self) -> str:
+        return self.alert.partition("[")[2].rpartition("]@")[0]
+
+    @property
     def judged_version(self) -> str:
         """The version of herorun that a person is asked about; "" for other keys."""
         asks_version = self.verb == Verb.ESCALATE and self.topic == "judge"

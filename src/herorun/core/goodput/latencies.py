@@ -11,7 +11,7 @@ from herorun.core.goodput.states import SECOND
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_statistics import median
 
-ANSWERS = frozenset({Word.APPROVE, Word.DENY, Word.STOP, Word.RELAUNCH, Word.ROLLBACK})
+ANSWERS = frozenset({Word.ACK, Word.APPROVE, Word.DENY, Word.STOP, Word.RELAUNCH, Word.ROLLBACK})
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def _relaunch(events: Iterable[Event], facts: JournalFacts) -> Delay:
 
 
 def _human(events: Iterable[Event]) -> Delay:
-    """A question about an instance is answered by the first order that names it, or its
+    """A question about an instance is answered by the first order that names it, its alert, or its
     instance.
     """
     open_question: dict[str, int] = {}
@@ -71,7 +71,9 @@ def _human(events: Iterable[Event]) -> Delay:
 
 
 def _answers(order: Ordered, key: str) -> bool:
-    return any(key == about or about in parse_key(key).segments for about in order.about)
+    question = parse_key(key)
+    names = {key, question.alert, question.alert_subject, *question.segments} - {""}
+    return not names.isdisjoint(order.about)
 
 
 def _delay_of(latencies: list[int], unknown: int = 0, still: int = 0) -> Delay:
