@@ -78,7 +78,7 @@ def test_a_lost_page_is_opened_again_and_says_so(story: Story) -> None:
     shutil.rmtree(story.work / ".herorun")
     reopen(story.run)
     page = (story.state / "issue.md").read_text()
-    assert mentions(page, "# Hero run", "tiny", "created again")
+    assert mentions(page, "# Run", "tiny", "created again")
     assert git(story.work, "status", "--porcelain") == ""
     reopen(story.run)
     assert (story.state / "issue.md").read_text() == page

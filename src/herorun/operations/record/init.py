@@ -148,6 +148,7 @@ def _issue(run: Run, final_step: str) -> Post:
     page = init_event.issue if init_event else issue_address(contract)
     remote = run.repository.remotes().get(record.remote or "", "")
     facts = {
+        "kind": "Hero run" if contract.is_hero else "Run",
         "slug": run.slug,
         "goal": quoted(contract.goal),
         "dri": addressed(run.dri),
@@ -164,8 +165,7 @@ def _issue(run: Run, final_step: str) -> Post:
     body = Template(template("issue.md")).safe_substitute(
         {name: _cell(value) for name, value in facts.items()}
     )
-    kind = "Hero run" if contract.is_hero else "Run"
-    return Post(issue_key(run), f"{kind}: {run.slug}", body)
+    return Post(issue_key(run), f"{facts['kind']}: {run.slug}", body)
 
 
 def _cluster(contract: Contract) -> str:
