@@ -434,7 +434,7 @@ def run_here(*_: Any, **__: Any) -> tuple[Any, str]:
 
 def closer() -> Iterator[Screen]:
     listing = CheckpointListing(SAVED, NOON)
-    target = "checkpoints.list.list_with_taints"
+    target = "checkpoints.list.list_with_refusals"
     yield answered_by("checkpoints-list", "checkpoints list tiny", target, listing)
     pruned = Pruned(
         (f"{STEP}200",),

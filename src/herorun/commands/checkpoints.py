@@ -27,8 +27,8 @@ def list_(start: str, run: str, as_json: bool) -> int:
 
     A temporary one lies in the temporary root, where the trainer replaces it.
 
-    A tainted checkpoint, written after the numbers went wrong, is shown with the alert and the
-    first bad step.
+    One from which no relaunch starts is shown with the reason: it is tainted (written after the
+    numbers went wrong), a rollback gave it up, or [start] rejects it.
 
     Exit code 0: listed. 3: a root could not be read.
 
@@ -41,11 +41,11 @@ def list_(start: str, run: str, as_json: bool) -> int:
 
     from herorun import output
     from herorun.core.retention import format_age, format_size
-    from herorun.operations.checkpoints.list import list_with_taints
+    from herorun.operations.checkpoints.list import list_with_refusals
     from herorun.runs import watched_run
 
     monitored_run = watched_run(run, Path(start))[0]
-    listing = list_with_taints(monitored_run).document()
+    listing = list_with_refusals(monitored_run).document()
     if as_json:
         output.show_json(listing)
         return 0
@@ -53,9 +53,8 @@ def list_(start: str, run: str, as_json: bool) -> int:
     for entry in listing.checkpoints:
         age = None if entry.age_seconds is None else timedelta(seconds=entry.age_seconds)
         kind = "temporary, " if entry.temporary else ""
-        why = "".join(
-            f": {output.clean(message)}" for message in (entry.problem, entry.tainted) if message
-        )
+        reasons = dict.fromkeys((entry.problem, entry.refused, entry.tainted))
+        why = "".join(f": {output.clean(reason)}" for reason in reasons if reason)
         message = f"{kind}{format_size(entry.bytes)}, {format_age(age)}"
         head = f"step {entry.step:<9} {entry.state:<10}  "
         output.hang(out, head, f"{message}  {output.clean(entry.path)}{why}")

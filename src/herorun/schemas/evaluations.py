@@ -94,6 +94,8 @@ class ListedEntry(Shape):
     problem: str
     tainted: str
     """The alert that tainted it, and from which step; empty if it is not tainted."""
+    refused: str
+    """Why no relaunch starts from it; empty if nothing rules it out."""
     temporary: bool | None
     bytes: int | None
     files: int | None

@@ -47,6 +47,13 @@ def test_no_later_relaunch_picks_what_was_given_up(went_back: Story) -> None:
     assert (went_back.root / "step-3" / "metadata.json").exists()
 
 
+def test_the_list_names_what_was_given_up(went_back: Story, capsys: CAPTURE) -> None:
+    listed = ask(went_back, capsys, "checkpoints", "list", SLUG, "--json").document["checkpoints"]
+    refusals = {each["step"]: each["refused"] for each in listed}
+    assert refusals[2] == "" and mentions(refusals[3], "step 2", "a spike at 3")
+    assert refusals[3] in " ".join(ask(went_back, capsys, "checkpoints", "list", SLUG).out.split())
+
+
 def test_the_record_and_the_issue_keep_the_choice(went_back: Story) -> None:
     (launching,) = [each for each in went_back.events("Launching") if each.given_up]
     reason = "a spike at 3"
@@ -56,7 +63,7 @@ def test_the_record_and_the_issue_keep_the_choice(went_back: Story) -> None:
     assert launching.facts["Discards"].startswith("1 step,")
     assert mentions(launching.facts["Tracker shows"], "tiny", "3 to", "3:")
     page, logbook = (went_back.state / "issue.md").read_text(), went_back.run.record.logbook()
-    assert mentions(page, "**Hero rollback", "tiny-2**", f"- Reason: {reason}")
+    assert mentions(page, "**Rollback", "tiny-2**", f"- Reason: {reason}")
     assert "rollback by Dri" in logbook and f"- Reason: {reason}" in logbook
     assert went_back.herorun("logbook", "verify", SLUG) == 0
 

@@ -1,7 +1,8 @@
 """The run's checkpoints, each examined and listed, and the plan of what may be deleted."""
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -12,7 +13,7 @@ from herorun.core.errors import Blocked, CouldNotLook, WrongUse, describe_error,
 from herorun.core.evidence import Candidate, FinalStep, Taint
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.lineage import acceptable, tainted
+from herorun.core.lineage import acceptable, refusal, tainted
 from herorun.core.redaction.scrub import scrub
 from herorun.core.retention import (
     PrunePlan,
@@ -37,11 +38,14 @@ AT_ONCE = 32
 
 @dataclass(frozen=True)
 class CheckpointListing:
-    """All checkpoints in number order, when they were listed, and what taints some of them."""
+    """All checkpoints in number order, when they were listed, what taints some of them, and why no
+    relaunch starts from some, by path.
+    """
 
     checkpoints: tuple[SizedCheckpoint, ...]
     at: datetime
     taints: tuple[Taint, ...] = ()
+    refusals: Mapping[str, str] = field(default_factory=dict)
 
     def document(self) -> CheckpointsList:
         return CheckpointsList(checkpoints=[self._entry(each) for each in self.checkpoints])
@@ -61,6 +65,7 @@ class CheckpointListing:
             state=state,
             problem=candidate.problem or each.doubt,
             tainted=tainted(candidate, self.taints),
+            refused=self.refusals.get(candidate.path, ""),
             bytes=each.bytes,
             files=each.files,
             age_seconds=None if age is None else round(age.total_seconds()),
@@ -79,10 +84,13 @@ def list_checkpoints(run: Run) -> CheckpointListing:
     )
 
 
-def list_with_taints(run: Run) -> CheckpointListing:
-    """The same, with taints by the record and by the present rows."""
-    memory = with_taints_now(run, run.record.memory())
-    return replace(list_checkpoints(run), taints=memory.history.taints)
+def list_with_refusals(run: Run) -> CheckpointListing:
+    """The same, with what the record and the present rows rule out."""
+    history = with_taints_now(run, run.record.memory()).history
+    listing = list_checkpoints(run)
+    candidates = [each.candidate for each in listing.checkpoints]
+    refusals = {each.path: refusal(each, run.contract, history) for each in candidates}
+    return replace(listing, taints=history.taints, refusals=refusals)
 
 
 @dataclass(frozen=True)
