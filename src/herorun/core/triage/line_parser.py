@@ -27,6 +27,7 @@ from herorun.core.triage.tracebacks import (
     bare,
     chained,
     dedented,
+    falls_back,
     frame_of,
     handles,
     indent_of,
@@ -201,9 +202,11 @@ def _outside(now: LineParser, line: LogLine, number: int) -> None:
     else:
         exception = bare(content)
         if exception:
-            is_ignored = bool(_begins_ignored(now, stream, number))
+            is_ignored = bool(_begins_ignored(now, stream, number)) or falls_back(stream)
             cause = now.handled.pop(stream) if now.handled.get(stream, 0) < 0 else 0
-            _raised(now, line, number, replace(exception, ignored=is_ignored, earlier=cause))
+            # an announcement stands for the head of its traceback
+            exception = replace(exception, ignored=is_ignored, earlier=cause, traced=is_ignored)
+            _raised(now, line, number, exception)
         else:
             if content.strip() not in ("", _DUE_TO) and not announces_ignored(content):
                 now.ignoring.pop(stream, None)  # its traceback would come at once

@@ -12,7 +12,7 @@ _ESCAPE = lazy_regex(
 )
 _CONTROL = lazy_regex(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]")
 _TIME = lazy_regex(
-    r"\[?(?:(?:\d{4}[-/])?\d\d[-/]\d\d[T "
+    r"\[?(?:(?:\d\d/\d\d/\d{4}|(?:\d{4}[-/])?\d\d[-/]\d\d)[T "
     r"])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?:?(?:[ \t]|$)"
     r"|\[\d{4}-\d\d-\d\d[^\]\n]{0,40}\]:?[ \t]?"
 )
@@ -26,7 +26,8 @@ _LABEL = lazy_regex(
     rf"|{_LEVEL}(?::[\w.]{{1,80}}:|:|[ \t])[ \t]{{0,3}}"
     rf"|[A-Za-z_][\w.]{{0,79}}: \[{_LEVEL}\] ?"  # torch._dynamo.convert_frame: [WARNING]
     # Python's logging, with its usual format, and loguru's: - trainer - ERROR - , | ERROR | a:b:1 -
-    rf"|- [\w.<>]{{1,80}} - {_LEVEL} ?- |- {_LEVEL} ?- |\| {_LEVEL} {{0,4}}\| [\w.:<>]{{1,120}} - "
+    rf"|- [\w.<>]{{1,80}} - {_LEVEL} ?- |- {_LEVEL} ?- (?:[\w.]{{1,80}} -[ \t]{{1,3}})?"
+    rf"|\| {_LEVEL} {{0,4}}\| [\w.:<>]{{1,120}} - "
     r"|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,6} {1,7}\d{1,9} [\w./-]{1,80}:\d{1,6}\] ?"  # glog
     # syslog: Aug 17 18:42:18 node7 train[8052]:
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,80} [\w.-]{1,40}\[\d{1,9}\]: ?"

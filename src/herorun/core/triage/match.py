@@ -13,6 +13,7 @@ from herorun.core.triage.tracebacks import Frame, LoggedException
 # the rows of exceptions that no row knows: a bug, or the end of another process
 SMALL, COMPLEX, CASCADE = "code-bug-small", "code-bug-complex", "process-cascade"
 PIPE_CLOSED = "pipe-closed"
+CORRUPT = "corrupt-data"
 UNSAVED = "save-failed"
 UNREACHABLE = "service-unreachable"
 SUSPECT = "unexplained-error"
@@ -192,6 +193,8 @@ def _by_type(catalogue: Catalogue, exception: LoggedException) -> LogSignature:
     exceptions = catalogue.exceptions
     if exception.peer_left:
         return catalogue.named(PIPE_CLOSED)
+    if exception.decodes and name not in exceptions.small:
+        return catalogue.named(CORRUPT)
     if name in exceptions.cascade:
         return catalogue.named(CASCADE)
     small = name in exceptions.small or (

@@ -9,7 +9,7 @@ from herorun.core.triage.classes import FailureClass, LineRole, LoadedState, Str
 from herorun.core.triage.prefilter import KeywordFilter, Sieve
 
 # an exception's lines hold one
-_FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault")
+_FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault", "call stack:")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,15 +24,23 @@ _NOT_OURS = lazy_regex(
 )
 _FOLDERS = lazy_regex(r"[\\/]")
 # What is printed before the traceback of an exception that ends nothing, perhaps behind a progress
-# bar: by CPython (python/cpython:Python/errors.c, Modules/atexitmodule.c; a thread that it ends is
-# not meant), and by torch.compile where it continues without compiling a function
-# (pytorch/pytorch:torch/_dynamo/convert_frame.py).
+# bar: by CPython (python/cpython:Python/errors.c, Modules/atexitmodule.c, Lib/logging/__init__.py;
+# a thread that it ends is not meant), and by torch.compile where it continues without compiling a
+# function (pytorch/pytorch:torch/_dynamo/convert_frame.py).
 _IGNORED = lazy_regex(
     r"(?:^|(?:it/s|s/it|\?)[^\]]{0,40}\]\s{0,4})Exception ignored (?:in(?! thread)|on|while)\b"
-    r"|^Error in atexit\._run_exitfuncs:\s*$|^WON'T CONVERT \S.{0,300} line \d{1,9}\s*$"
+    r"|^(?:Error in atexit\._run_exitfuncs:|--- Logging error ---|Call stack:)\s*$"
+    r"|^WON'T CONVERT \S.{0,300} line \d{1,9}\s*$"
 )
 # The name of a function that saves, or of Orbax's that waits for a save.
 _SAVES = lazy_regex(r"(?:^|_)save|^wait_until_finished$")
+# The logger by which torch.compile says all that.
+_FALLS_BACK = lazy_regex(
+    r"\btorch\._dynamo\.convert_frame: \[WARNING\]"
+    r"|\bW\d{4} \S+ {1,7}\d{1,9} torch/_dynamo/convert_frame\.py:"
+)
+# Where Pillow reads a file (python-pillow/Pillow:src/PIL).
+_DECODES = lazy_regex(r"[\\/]PIL[\\/](?:\w{1,40}ImagePlugin|ImageFile|_binary)\.py$")
 _THREAD = lazy_regex(r"[\\/](?:threading\.py|multiprocessing[\\/]\w+\.py)$")
 INDENTS = " \t|~^"  # how the source under a frame begins, and what marks a place in it
 _PATIENCE = 40  # lines of others between a frame and its exception
@@ -93,6 +101,7 @@ class LoggedException:
     ignored: bool = False
     saves: bool = False  # raised in a function that saves
     peer_left: bool = False  # raised because another process closed a pipe
+    decodes: bool = False  # raised by Pillow while it read a file
 
 
 def starts_traceback(content: str) -> bool:
@@ -173,9 +182,12 @@ def raised_by(traceback: Open, content: str) -> LoggedException | None:
         one_file,
         traceback.earlier,
         traced=True,
-        ignored=traceback.ignored > 0 or _closes_twice(traceback, match[2] or ""),
+        ignored=traceback.ignored > 0
+        or _closes_twice(traceback, match[2] or "")
+        or falls_back(traceback.stream),
         saves=traceback.saves,
         peer_left=match[1] == "EOFError" and _reads_from_peer(traceback.last),
+        decodes=traceback.last is not None and bool(_DECODES.search(traceback.last.file)),
     )
 
 
@@ -215,6 +227,11 @@ def bare(content: str) -> LoggedException | None:
     """An exception's line that stands alone, as where only the last line was kept."""
     match = _BARE.match(content)
     return LoggedException(match[1], match[2] or "") if match else None
+
+
+def falls_back(stream: str) -> bool:
+    """Whether torch.compile says by these labels that it does without compiling a function."""
+    return bool(_FALLS_BACK.search(stream))
 
 
 def patient(traceback: Open) -> Open | None:

@@ -1,0 +1,109 @@
+"""What a harder set of logs showed to be missing, and what looks like it and is not."""
+
+import pytest
+
+from core.triage.judged import judged, judged_training
+
+# Written for the tests, in the form that the tools print.
+FAILED = [
+    ("numeric", "03:04:05: train iter: 100 loss_net: nan norm: nan"),
+    ("numeric", "epoch 3 loss_cls: 0.1, loss_bbox: inf"),
+    ("numeric", "| WARNING: overflow detected, setting loss scale to: 0.0001220703125"),
+    (
+        "oom-accelerator",
+        "THCudaCheck FAIL file=/a/THC/generic/THCStorage.cu line=58 error=2 : out of memory",
+    ),
+    (
+        "timeout",
+        "submitit WARNING (2026-01-02) - Caught signal SIGUSR1 on n7: this job is timed-out.",
+    ),
+    (
+        "timeout",
+        "[submitit][INFO] - Job has timed out. Ran 60 minutes out of requested 60 minutes.",
+    ),
+    (
+        "code-bug-small",
+        "python: can't open file '/u/train.py': [Errno 2] No such file or directory",
+    ),
+    ("code-bug-small", "Error merging 'config' with schema\nKey 'name' not in 'Trainer'"),
+    ("code-bug-small", "Key 'optimiser' is not in struct\n    full_key: train.optimiser"),
+    ("code-bug-small", "In 'config': Could not find 'model/large'"),
+    ("code-bug-complex", "terminate called after throwing an instance of 'c10::Error'"),
+    ("unknown", "terminate called without an active exception"),
+    ("disk-full", "RuntimeError: write(): fd 29 failed with Input/output error"),
+    (
+        "data",
+        "pyarrow.lib.ArrowIOError: Expected to be able to read 196 bytes for message body, got 9",
+    ),
+    (
+        "data",
+        "RuntimeError: stack expects each tensor to be equal size, but got [3, 8] at entry 0",
+    ),
+]
+TRAINS = [
+    "epoch 3 loss: 0.2, loss_mask: nan",
+    "| WARNING: overflow detected, setting loss scale to: 0.001953125",
+    "submitit INFO - Job has not timed out. Ran 1 minutes out of requested 20 minutes.",
+]
+
+
+@pytest.mark.parametrize(("failure", "log"), FAILED)
+def test_a_failure_has_its_class(failure: str, log: str) -> None:
+    assert judged(log).failure == failure
+
+
+@pytest.mark.parametrize("log", TRAINS)
+def test_what_looks_like_one_is_none(log: str) -> None:
+    assert judged_training(log).failure == "benign"
+
+
+@pytest.mark.parametrize(
+    ("file", "exception", "failure"),
+    [
+        ("PIL/PngImagePlugin.py", "struct.error: unpack requires a buffer of 4 bytes", "data"),
+        ("PIL/ImageFile.py", "SyntaxError: broken PNG file", "code-bug-small"),
+        ("PIL/ImageFile.py", "ValueError: bad tile", "data"),
+        ("PIL/Image.py", "ValueError: bad mode", "code-bug-complex"),
+        ("numpy/core/io.py", "struct.error: unpack requires a buffer", "code-bug-complex"),
+        ("PIL/ImageFile.py", "AttributeError: no attribute 'x'", "code-bug-small"),
+    ],
+)
+def test_what_pillow_cannot_read_is_data(file: str, exception: str, failure: str) -> None:
+    frames = (
+        'Traceback (most recent call last):\n  File "/u/train.py", line 5, in main\n    f()\n'
+        '  File "/u/data.py", line 9, in f\n    load()\n'
+        f'  File "/opt/lib/python3.11/site-packages/{file}", line 3, in load\n    g()\n'
+    )
+    assert judged(f"{frames}{exception}\n").failure == failure
+
+
+HANDLER = """--- Logging error ---
+Traceback (most recent call last):
+  File "/opt/lib/python3.11/logging/__init__.py", line 1113, in emit
+    stream.write(msg + self.terminator)
+{}
+Call stack:
+  File "/u/train.py", line 7, in <module>
+    log.info("step")
+"""
+
+
+def test_what_a_log_handler_cannot_write_ends_nothing() -> None:
+    broken = HANDLER.format("UnicodeEncodeError: 'charmap' codec can't encode character")
+    assert judged_training(broken).failure == "benign"
+    full = HANDLER.format("OSError: [Errno 28] No space left on device")
+    assert judged_training(full).failure == "disk-full"
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "[2026-01-02 07:00:00,123] torch._dynamo.convert_frame: [WARNING] ",
+        "W0304 10:11:12.123456 14048 torch/_dynamo/convert_frame.py:1016] ",
+    ],
+)
+def test_what_torch_compile_does_without_ends_nothing(label: str) -> None:
+    lines = ("raised:", "FileNotFoundError: [Errno 2] No such file or directory: 'ldconfig'")
+    assert judged_training("\n".join(label + line for line in lines)).failure == "benign"
+    other = label.replace("_dynamo", "_inductor")
+    assert judged("\n".join(other + line for line in lines)).failure == "data"
