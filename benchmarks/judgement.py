@@ -28,7 +28,7 @@ from herorun.core.check import Topic
 from herorun.core.triage.classes import QUIET as NO_FAILURE
 from herorun.core.triage.scan import Scan, finish, scan
 from herorun.core.triage.state import AttemptLog, see
-from herorun.core.triage.verdict import judge_log
+from herorun.core.triage.verdict import LONG_SILENCE, judge_log, no_end
 from herorun.operations.report.backtest import backtest, read_labels
 from herorun.signatures import shipped
 
@@ -186,7 +186,8 @@ def triaged(path: Path) -> str:
     catalogue = shipped()
     state, matches = scan(catalogue, Scan(), path.read_bytes())
     state, rest = finish(catalogue, state)
-    return judge_log(catalogue, see(AttemptLog(), [*matches, *rest]), state.last_line).failure
+    log = see(AttemptLog(), [*matches, *rest])
+    return no_end(judge_log(catalogue, log, state.last_line), log, LONG_SILENCE).failure
 
 
 def unpacked(file: Path, name: str, home: Path) -> Path:

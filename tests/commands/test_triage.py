@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -188,3 +190,20 @@ def test_a_check_in_of_no_run_of_this_repository_leaves_the_log_to_be_read_alone
     log.write_text(f'HERORUN_RECEIPT {{"instance": "other-1"}}\n{OOM}\n')
     assert run(["-C", str(tmp_path), "triage", str(log), "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["files"][0]["role"] == "root"
+
+
+def test_a_log_that_nobody_writes_any_more_needs_a_message_of_its_end(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log.write_text("step 1 loss 2.0\nstep 2 loss 1.9\n")
+    assert run(["triage", str(log)]) == 0
+    two_hours_ago = time.time() - 7200
+    os.utime(log, (two_hours_ago, two_hours_ago))
+    capsys.readouterr()
+    assert run(["triage", str(log), "--json"]) == 3
+    (failure,) = json.loads(capsys.readouterr().out)["files"]
+    assert (failure["class"], "120 min" in failure["advice"]) == ("unknown", True)
+    assert run(["triage", str(log), "--exit-code", "0"]) == 0
+    log.write_text("step 1 loss 2.0\nTraining finished.\n")
+    os.utime(log, (two_hours_ago, two_hours_ago))
+    assert run(["triage", str(log)]) == 0

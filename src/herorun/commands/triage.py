@@ -130,7 +130,7 @@ def judge_file(
     from herorun.core.triage.lines import is_text
     from herorun.core.triage.scan import Scan, finish, scan, skip
     from herorun.core.triage.state import AttemptLog, see
-    from herorun.core.triage.verdict import DOCUMENTS, judge_log, no_log, no_text, part_read
+    from herorun.core.triage.verdict import DOCUMENTS, judge_log, no_end, no_log, no_text, part_read
 
     state, attempts, readable, unread_bytes = Scan(), AttemptLog(), True, 0
     until, newest = time.monotonic() + PATIENCE, b""
@@ -147,11 +147,24 @@ def judge_file(
     state, matches = scan(catalogue, state, newest)
     attempts = see(attempts, matches)
     state, matches = finish(catalogue, state)
-    log_verdict = judge_log(catalogue, see(attempts, matches), state.last_line, exit_code)
+    attempts = see(attempts, matches)
+    log_verdict = judge_log(catalogue, attempts, state.last_line, exit_code)
+    if exit_code is None:
+        log_verdict = no_end(log_verdict, attempts, _silent_minutes(name, start))
     log_verdict = part_read(log_verdict, unread_bytes) if unread_bytes else log_verdict
     if Path(name).suffix.lower() in DOCUMENTS:
         return no_log(log_verdict)
     return log_verdict if readable else no_text(log_verdict)
+
+
+def _silent_minutes(name: str, start: Path) -> float:
+    """Since the log was last written; 0 where nothing tells."""
+    if name == "-":
+        return 0.0
+    try:
+        return max(time.time() - (start / name).stat().st_mtime, 0.0) / 60
+    except OSError:
+        return 0.0
 
 
 def _blocks(name: str, start: Path) -> Iterator[bytes]:

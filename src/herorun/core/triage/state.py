@@ -55,8 +55,10 @@ class AttemptLog:
     ended_step: str = ""  # the newest Slurm step that srun itself ended
     suspect: Match | None = None  # the newest line that looks like a failure, and is not known
     success: Match | None = None  # what shows that it trains, or ended as it should
+    end_message: Match | None = None  # the newest that says that it ended as it should
 
 
+_STEPS = ("trains", "outlived")  # which no message is
 _PARTIAL = ("trains", "part-ended-well")  # of one rank, or one job
 
 
@@ -123,7 +125,8 @@ def _with_success(log: AttemptLog, match: Match) -> AttemptLog:
     suspect = log.suspect
     if suspect and match.signature not in _PARTIAL and suspect.line <= match.line:
         suspect = None
-    return replace(log, suspect=suspect, success=match)
+    end_message = log.end_message if match.signature in _STEPS else match
+    return replace(log, suspect=suspect, success=match, end_message=end_message)
 
 
 def _ended_by_srun(log: AttemptLog, match: Match) -> bool:

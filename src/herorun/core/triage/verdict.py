@@ -32,7 +32,7 @@ def judge_log(
     catalogue: Catalogue, log: AttemptLog, last_line: int, exit_code: int | None = None
 ) -> TriageVerdict:
     """`last_line` is the number of the last line that was not blank (`Scan.last_line`): a restart
-    that nothing followed has no story yet.
+    that nothing followed has no story yet. Of a log that nobody writes any more, ask `no_end`.
     """
     if log.before and last_line <= log.began:
         log = replace(log.before, attempt=log.attempt)
@@ -45,6 +45,7 @@ def judge_log(
     return _settled(catalogue, log, code) or _without_a_root(catalogue, log, code, last_line)
 
 
+LONG_SILENCE = 60.0  # minutes; a trainer that runs writes at least a line in them
 _SAYS_MORE = (78,)
 # Cascades after which something may be missing that the program should have written.
 _INCOMPLETE = (
@@ -123,6 +124,10 @@ _NO_SUCCESS = (
     "But neither a step at its end nor a message of success shows that it trained: give the exit "
     "code, or a longer part of the log."
 )
+_NO_END = (
+    "But nothing was written for {:.0f} min, and no message says that it ended: it hangs, or "
+    "something ended it. Look whether the job still runs, or give its exit code."
+)
 _NOT_THIS = "It ended with exit code 0, so this did not end it: verify the artefacts."
 _OWN_LIMIT = (
     "The trainer's own time limit ended it, as it was set to. If the training is not done, raise "
@@ -143,7 +148,7 @@ def _ended_well(catalogue: Catalogue, attempt: AttemptLog) -> TriageVerdict:
         return _verdict_of(catalogue, root, attempt)
     if root and root.failure is FailureClass.NOT_A_FAILURE:
         return replace(_verdict_of(catalogue, root, attempt), person=False)
-    match = root or (cascade if cascade and cascade.signature in _INCOMPLETE else None)
+    match = root or (cascade if cascade and cascade.signature in _INCOMPLETE else attempt.suspect)
     if match:
         advice = _OWN_LIMIT if match.signature == "trainer-time-limit" else _NOT_THIS
         return replace(
@@ -176,6 +181,22 @@ def _fingerprint_of(match: Match) -> str:
     failure, or that they are not.
     """
     return "" if match.role is LineRole.SUSPECT else match.fingerprint
+
+
+def no_end(verdict: TriageVerdict, attempt: AttemptLog, silent_minutes: float) -> TriageVerdict:
+    """The same of a log that was last written so long ago: that it trained at its end is no
+    success, unless a message says that it ended.
+    """
+    is_quiet = verdict.failure is FailureClass.BENIGN and not attempt.end_message
+    if not is_quiet or silent_minutes < LONG_SILENCE:
+        return verdict
+    message = _NO_END.format(silent_minutes)
+    return replace(
+        verdict,
+        failure=FailureClass.UNKNOWN,
+        role=LineRole.CASCADE,
+        advice=f"{verdict.advice} {message}",
+    )
 
 
 def no_text(verdict: TriageVerdict) -> TriageVerdict:
