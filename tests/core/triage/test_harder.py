@@ -30,6 +30,7 @@ FAILED = [
     ("code-bug-small", "In 'config': Could not find 'model/large'"),
     ("code-bug-complex", "terminate called after throwing an instance of 'c10::Error'"),
     ("unknown", "terminate called without an active exception"),
+    ("network-collective", "node2: Net : Call to recv from 10.0.0.7<41234> failed : Broken pipe"),
     ("disk-full", "RuntimeError: write(): fd 29 failed with Input/output error"),
     (
         "data",
@@ -43,6 +44,7 @@ FAILED = [
 TRAINS = [
     "epoch 3 loss: 0.2, loss_mask: nan",
     "| WARNING: overflow detected, setting loss scale to: 0.001953125",
+    "Net : Call to recv returned Connection refused, retrying",
     "submitit INFO - Job has not timed out. Ran 1 minutes out of requested 20 minutes.",
 ]
 
