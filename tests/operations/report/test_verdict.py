@@ -25,6 +25,8 @@ STALL = alert("stalled-steps", "critical", "no step for an hour")
         (of(), "good"),
         (of("finished"), "good"),
         (of(alerts=[OVER]), "good"),
+        (of("finished", alerts=[ENDED]), "warn"),
+        (of("finished", alerts=[ENDED.model_copy(update={"severity": "info"})]), "good"),
         (of(alerts=[SLOW]), "warn"),
         (of("degraded"), "warn"),
         (of("degraded", missing_evidence=[AWAITED]), "warn"),
@@ -87,6 +89,7 @@ def test_the_sentence_names_what_fires_the_worst_first() -> None:
         "not-finite",
         "throughput-leak",
         "instability-precursor",
+        "crashed",
     ]
     assert names_in(of(alerts=[SLOW, *more, NAN, STALL])) == [
         "not-finite",

@@ -37,7 +37,10 @@ def level_of(status: Status) -> str:
         return "bad"
     if status.monitor != "fresh" or (status.missing_evidence and level == "good"):
         return "unknown"
-    return "warn" if level == "good" and "warn" in firing else level
+    is_open = "warn" in firing or any(
+        alert.state == "ended-unresolved" and alert.severity != "info" for alert in status.alerts
+    )
+    return "warn" if level == "good" and is_open else level
 
 
 def verdict_text(slug: str, status: Status, progress: str) -> str:
@@ -52,10 +55,12 @@ def verdict_text(slug: str, status: Status, progress: str) -> str:
         key=lambda alert: (ranks[alert.severity], alert.check),
     )
     names = list(dict.fromkeys(alert.check for alert in firing))
-    names_text = f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
     alerts_text = (
-        f"{names_text} fire{'s' if len(names) == 1 else ''}" if names else "no alert fires"
+        f"{_some(names)} fire{'s' if len(names) == 1 else ''}" if names else "no alert fires"
     )
+    others = [alert.check for alert in status.alerts if alert.state == "ended-unresolved"]
+    if others:
+        alerts_text += f"; ended unresolved: {_some(list(dict.fromkeys(others)))}"
     monitor_text = "" if status.monitor == "fresh" else f"; the monitor is {status.monitor}"
     question_text = "; a decision is asked for" if status.questions else ""
     missing = "".join(f"; missing: {each.message}" for each in status.missing_evidence)
@@ -63,3 +68,7 @@ def verdict_text(slug: str, status: Status, progress: str) -> str:
         f"{slug} is {status.run} at {progress} steps; "
         f"{alerts_text}{missing}{monitor_text}{question_text}."
     )
+
+
+def _some(names: list[str]) -> str:
+    return f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
