@@ -112,6 +112,7 @@ HEALTHY = RunSummary(
     seen_at=NOON - MINUTE,
     **SAVED,
 )
+SHUT = RunSummary("tiny", "launched", run="unknown", monitor="stale")  # only the record was read
 INSTANCE = InstanceEntry(name="tiny-1", job="4812", started=NOON - 1680 * MINUTE)
 JUST_STARTED = INSTANCE.model_copy(update={"started": NOON - 5 * MINUTE})
 
@@ -198,7 +199,7 @@ HALF, DONE, NO_STEP = "~41200/100000", "~100000/100000", "~unknown/100000"
 def status(summary: RunSummary = HEALTHY, **changes: Any) -> Any:
     """What the command reads: the status, the evidence, and the summary."""
     facts = {"run": summary.run, "progress": HALF, **STANDING, **changes}
-    state = JOB_STATES.get(summary.run, "running")
+    state = "" if summary is SHUT else JOB_STATES.get(summary.run, "running")
     facts["instances"] = [each.model_copy(update={"state": state}) for each in facts["instances"]]
     return Status(summary=RunSummaryEntry.of_summary(summary), **facts), {}, summary
 
@@ -212,6 +213,8 @@ def tick(run: str, code: int = 0, **changes: Any) -> Any:
     return RUN, SimpleNamespace(entry=lambda **_: entry, tick=moment, step=41_200, **about)
 
 
+UNREACHED = "Nothing that the contract names was used: origin does not answer."
+UNTRUSTED = describe_missing_trust("tiny", ["the program sbatch"])
 STATES: dict[str, Any] = {
     "starting": status(
         replace(
@@ -269,14 +272,18 @@ STATES: dict[str, Any] = {
         pushed=False,
     ),
     "unproven": status(
-        replace(HEALTHY, run="unknown", monitor="stale"),
+        SHUT,
         monitor="stale",
-        unread=["all: Nothing that the contract names was used: origin does not answer."],
+        log="",
+        doubts=[f"from the record alone: {UNREACHED}"],
+        unread=[f"all: {UNREACHED}"],
     ),
     "untrusted": status(
-        replace(HEALTHY, run="unknown", monitor="stale"),
+        SHUT,
         monitor="stale",
-        unread=[f"all: {describe_missing_trust('tiny', ['the program sbatch'])}"],
+        log="",
+        doubts=[f"from the record alone: {UNTRUSTED}"],
+        unread=[f"all: {UNTRUSTED}"],
     ),
     "down": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
@@ -355,6 +362,7 @@ STATES: dict[str, Any] = {
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
         alerts=[ENDED],
         answer="denied by ada: the data set is being repaired",
+        babysitter="stopped (the run stays down), last heartbeat 1m0s ago",
         next="herorun relaunch tiny",
     ),
 }

@@ -141,7 +141,9 @@ def _label(document: Mapping[str, Any]) -> str:
     """Of the command. What a person decided against, or must decide first, is no advice."""
     if _stays_down(document):
         return "to restart"
-    return "to go back" if document["next"].startswith("herorun rollback ") else "next      "
+    if document["next"].startswith("herorun rollback "):
+        return "to go back"
+    return "if yes    " if _relaunch_questions(document) and _is_yes(document) else "next      "
 
 
 def _stays_down(document: Mapping[str, Any]) -> bool:
@@ -190,7 +192,9 @@ def _monitoring(document: Mapping[str, Any]) -> Iterator[str]:
 def _monitor(document: Mapping[str, Any]) -> str:
     """Its state, and what that means here."""
     if document["unread"]:
-        gaps = clean("; ".join(format_gaps(document["unread"])))
+        doubts = " ".join(document["doubts"])  # which may state the reason already
+        others = [gap for gap in document["unread"] if gap.removeprefix(f"{ALL}: ") not in doubts]
+        gaps = clean("; ".join(format_gaps(others))) or "any evidence"
         access = f"; `herorun doctor {document['slug']}` tests the access"
         return (
             f"{document['monitor']}: could not read {gaps}{'' if _is_closed(document) else access}"
@@ -337,17 +341,31 @@ def _questions(document: Mapping[str, Any]) -> list[str]:
         return []
     from herorun.core.babysit.action_key import parse_key
 
-    questions = [parse_key(key) for key in document["questions"]]
-    judge = [question.judged_version for question in questions if question.judged_version]
-    other = [question.last for question in questions if not question.judged_version]
+    judge = [version for key in document["questions"] if (version := parse_key(key).judged_version)]
     yes, no = (f"herorun {order} {document['slug']}" for order in ("approve", "deny"))
-    way = document["next"] if document["run"] == "down" and document["next"] else yes
     lines = [f"  question   may herorun {clean(v)} act? yes: `{yes}`; no: `{no}`" for v in judge]
-    kinds = ", ".join(clean(kind) for kind in other)
-    is_answer = way.startswith((yes, f"herorun relaunch {document['slug']}"))
-    word = "yes" if is_answer else "first" if " preflight " in way else "instead"
-    return lines + (
-        [f"  question   relaunch ({kinds})? {word}: `{way}`; no: `{no}`"] if other else []
+    if kinds := ", ".join(clean(kind) for kind in _relaunch_questions(document)):
+        way = document["next"] if document["run"] == "down" and document["next"] else yes
+        word = "yes" if _is_yes(document) else "first" if " preflight " in way else "instead"
+        lines.append(f"  question   relaunch ({kinds})? {word}: `{way}`; no: `{no}`")
+    return lines
+
+
+def _relaunch_questions(document: Mapping[str, Any]) -> list[str]:
+    """Their kinds. A question about a version of herorun is another one."""
+    from herorun.core.babysit.action_key import parse_key
+
+    questions = [parse_key(key) for key in document["questions"]]
+    return [question.last for question in questions if not question.judged_version]
+
+
+def _is_yes(document: Mapping[str, Any]) -> bool:
+    """Whether the next command is the answer yes; a rollback or a preflight is another way."""
+    command = str(document["next"])
+    return (
+        document["run"] != "down"
+        or not command
+        or command.startswith(("herorun approve ", "herorun relaunch "))
     )
 
 

@@ -71,7 +71,7 @@ def playing(scene: str) -> Iterator[Story]:
             story.end()
 
 
-NEXT = r"^  (?:next      |to go back) (herorun .+)$"
+NEXT = r"^  (?:next      |to go back|if yes    ) (herorun .+)$"
 
 
 def proposed(story: Story, capsys: CAPTURE) -> list[str]:

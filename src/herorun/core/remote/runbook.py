@@ -47,7 +47,7 @@ def _head(contract: Contract, facts: RunbookFacts) -> Iterator[str]:
     yield from _write_code(f"herorun -C {facts.top} box patrol {contract.slug}")
     yield "It prints the state in one line, then what to do, with the exact command."
     yield 'Rely on its result, not on a dashboard that shows "running".'
-    yield "`herorun box watchers` lists the waits and monitors of this machine."
+    yield "`herorun box watchers` lists this machine's waits and monitors, and ends stale waits."
     yield ""
     yield "## The run"
     yield ""
@@ -97,8 +97,8 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         if not own:
             yield "Read its rows `alert`, `unfinished`, `stopped` and `answer`, and the log. If"
             yield "they allow it, type the command in its row `next`. In its place, `to restart`"
-            yield "means that a person decided that the run stays down, and `to go back` that the"
-            yield "DRI must decide: ask that person first."
+            yield "means that a person decided that the run stays down; `to go back` or `if yes`,"
+            yield "that the DRI must decide: ask that person first."
             yield ""
     else:
         yield (
