@@ -156,8 +156,8 @@ def show_preflight(
     clear = document["verdict"] == "clear"
     after = launch or f"herorun launch {slug}" if clear else ""
     if clear and title:
-        what_runs = f"if you launch now, {answer.what_runs}; " if answer.what_runs else ""
-        hang(out, "", f"{what_runs}you may fix first what failed")
+        what_runs = f": {answer.what_runs}" if answer.what_runs else ""
+        hang(out, "", f"fix first what failed, or launch as it is{what_runs}")
     show_next(out, after or what_blocks(answer))
 
 
