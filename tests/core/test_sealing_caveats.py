@@ -68,7 +68,7 @@ def test_of_a_run_of_which_all_is_known_there_is_none():
         {"memory": replace(KNOWN, ended={STALL.key: STALL})},
         {"memory": replace(KNOWN, ended={STALL.key: STALL}, acked={STALL.key: ACK})},
         {"judged": HealthAssessment((("loss-spike", "high"),))},
-        {"judged": HealthAssessment((), (("blind", "403"),))},
+        {"judged": HealthAssessment((), (("monitor-blind", "403"),))},
         {"verified_names": ()},
         {"waivers": [Waiver("no-remote", "a laptop", "@dri", NOON + EVERY)]},
         {

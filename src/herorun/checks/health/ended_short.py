@@ -22,9 +22,7 @@ def ended_short(
 ) -> Verdict:
     stopped_by = dict(history.stopped).get(job.instance)
     if stopped_by:
-        message = (
-            f"{job.instance} was stopped by `herorun stop`, for {stopped_by}: see stopped-short"
-        )
+        message = f"{job.instance} was stopped on behalf of {stopped_by}: see stopped-short"
         return not_applicable(message, subject=job.instance)
     if job.state is not JobState.SUCCEEDED:
         return not_applicable(f"{job.instance} {job.state.predicate}", subject=job.instance)

@@ -1,7 +1,8 @@
 """A job that was stopped by herorun reported success before its final step.
 
 Why: a trainer that saves and exits with code 0 on a stop request looks finished, and is not.
-Fix: continue from its newest checkpoint (`herorun launch RUN`), or seal the result with a waiver.
+Fix: continue from its newest checkpoint (`herorun relaunch RUN`), or let the DRI accept the result
+in a waiver of `short-of-final-step`, and seal it.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,8 +1,8 @@
 """The run has open alerts, or would have at the next tick.
 
 Why: a seal says that the run was healthy; it must not hide an alert that no person has answered.
-Fix: `herorun babysit RUN --once` shows them; resolve them, or let the DRI accept them in a waiver,
-which the seal then states.
+Fix: `herorun status RUN` shows them; `herorun ack RUN` closes those that ended unresolved; resolve
+the others, or let the DRI accept them in a waiver, which the seal then states.
 """
 
 from herorun.core.check import Gate, Response, check
