@@ -137,6 +137,20 @@ def test_an_empty_curve_has_no_alerts(curves):
     assert documented(write(curves, "empty.csv", []))[1]["files"][0]["rows"] == 0
 
 
+def test_a_name_of_a_file_gives_the_terminal_no_order(tmp_path):
+    files = [
+        write(tmp_path, f"{name}\x1b[2J.csv", rows, header)
+        for name, rows, header in (
+            ("calm", CALM, "step,loss,timestamp"),
+            ("empty", [], "step,loss"),
+            ("unknown", ["1,2"], "step,colour"),
+            ("none", ["a"], "b"),
+        )
+    ]
+    process = run(*files)
+    assert process.output.count("calm") == 1 and "\x1b" not in process.output
+
+
 def test_among_several_files_one_that_is_no_curve_is_left_out_aloud(curves):
     index = write(curves, "INDEX.csv", ["a,b"], "file,label")
     process = ran(curves / "calm.csv", index)

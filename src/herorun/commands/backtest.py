@@ -42,9 +42,9 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
         raise WrongUse("--markdown needs the known events: name them with --labels FILE.")
     report = backtest(sorted(files), read_labels(labels) if labels else None)
     for skipped_file in report.skipped:
-        output.show_note(f"{skipped_file}: left out")
+        output.show_note(output.clean(f"{skipped_file}: left out"))
     for unjudged_file in report.unjudged:
-        output.show_note(f"{unjudged_file}: nothing in it was checked")
+        output.show_note(output.clean(f"{unjudged_file}: nothing in it was checked"))
     for name, metrics in report.partly_judged.items():
         for each in metrics:
             if len(report.files) == 1 or "loss-spike" in each.checks:
@@ -71,7 +71,7 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
             screen = output.console()
             for line in lines(report.files, report.scores):
                 indent = "  " if line.startswith("  ") else ""
-                output.hang(screen, indent, line.removeprefix(indent))
+                output.hang(screen, indent, output.clean(line.removeprefix(indent)))
     has_critical = any(
         alert.severity == "critical" for _, _, alerts in report.files for alert in alerts
     )
