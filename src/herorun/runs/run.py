@@ -236,10 +236,13 @@ class Run(MonitoredRun):
 
     @property
     def other_babysit_owner(self) -> str:
-        """The other machine that the contract names for the babysitter; empty if there is none."""
-        babysit = self.contract.babysit
-        is_here = babysit.declined or babysit.owner in (None, "", self.launcher.owner)
-        return "" if is_here else str(babysit.owner)
+        """The other machine whose babysitter is to monitor the run, by its last handoff, or else by
+        the contract; empty if there is none.
+        """
+        babysit, handover = self.contract.babysit, self.record.memory().handed
+        owner = handover.to if handover else babysit.owner
+        is_here = babysit.declined or owner in (None, "", self.launcher.owner)
+        return "" if is_here else str(owner)
 
     def given(self, memory: Memory) -> dict[Any, Any]:
         """Evidence that needs no reading, and what sources read from."""

@@ -8,6 +8,7 @@ import pytest
 
 from herorun.core.event import HandedOff
 from herorun.core.record.lease import Lease, read_lease
+from herorun.operations.launch.launch import start_watch
 from herorun.operations.report import babysitter_state
 from herorun.system import host
 from stories import NOON, SLUG, WAIT, Story
@@ -165,3 +166,20 @@ def test_doctor_asks_for_no_babysitter_of_a_run_that_was_stopped_by_order(
     story.herorun("doctor", SLUG, "--json")
     parts = json.loads(capsys.readouterr().out)["parts"]
     assert [part["status"] for part in parts if part["group"] == "babysitter"] == ["works"]
+
+
+def test_a_run_that_its_owner_handed_to_this_machine_is_not_given_away_again(
+    story: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
+) -> None:
+    """By the contract's owner, to whom a relaunch gave it: then nobody monitored it."""
+    story.sign(babysit={"owner": THERE})
+    story.launched(WAIT)
+    here, other = host.owner(), story.clone("elsewhere")
+    with monkeypatch.context() as there:
+        there.setattr(host, "owner", lambda: THERE)
+        assert other.herorun("handoff", SLUG, "--to", here) == 0
+    run = story.run
+    run.record.fetch()
+    assert start_watch(run, babysit=False)[1] == ""
+    held = lease(story)
+    assert held is not None and (held.owner, story.run.other_babysit_owner) == (here, "")

@@ -271,8 +271,8 @@ def _describe_monitor(run: Run, babysit: bool) -> str:
     every = format_duration(section.cadence)
     if run.other_babysit_owner:
         return (
-            f"{section.owner}, every {every}: none is started here, start `herorun babysit "
-            f"{run.slug}` there"
+            f"{run.other_babysit_owner}, every {every}: none is started here, start "
+            f"`herorun babysit {run.slug}` there"
         )
     if babysit:
         return f"started by launch, {run.launcher.owner}, every {every}"

@@ -28,7 +28,7 @@ def describe_babysitter(run: Run, needless: str = "", next_command: str = "") ->
     if is_babysitter_lost(run):
         relaunches = next_command.startswith("herorun relaunch ")
         command = f"`herorun babysit {run.slug}`"
-        if run.other_babysit_owner and run.record.memory().handed is None:
+        if run.other_babysit_owner:
             command += f" on {run.other_babysit_owner}"
         elif relaunches:
             command = "the relaunch"
