@@ -102,6 +102,22 @@ def test_what_was_seen_before_this_start_of_the_machine_does_not_count(
     assert [since(home, 40), since(home, 50)] == [40, 40]
 
 
+def test_a_note_is_not_synced_and_one_that_was_cut_short_begins_again(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A loss of power ends what it counts from, so that no tick waits for the disk."""
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    write(home, Lease("eve@there", "tiny", 1, 7))
+    assert since(home, 0) == 0
+    note = home / "state" / leases.SEEN
+    note.write_bytes(note.read_bytes()[:20])
+    assert [since(home, 5), since(home, 9)] == [5, 5]
+    note.write_bytes(b"")
+    assert since(home, 12) == 12
+    assert synced == []
+
+
 def test_a_note_of_an_earlier_version_begins_again(home: Path) -> None:
     write(home, Lease("eve@there", "tiny"))
     note = {"beat": "eve@there tiny 1 0", "since": "2020-01-01T00:00:00Z"}

@@ -73,4 +73,4 @@ def _write(state: Path, note: dict[str, Any]) -> None:
     # on a full disk each query counts as the first
     with contextlib.suppress(OSError):
         if state.is_dir():
-            write_atomic(state / SEEN, (canonical(note) + "\n").encode(), spare=True)
+            write_atomic(state / SEEN, (canonical(note) + "\n").encode(), spare=True, sync=False)

@@ -71,10 +71,11 @@ def _unchanged_since(state: Path, lease: Lease, now: datetime) -> tuple[datetime
         pass  # a new beat, or an unreadable record: first read now
     note = {"beat": beat, "since": now, "lease": json.loads(lease.bytes())}
     note |= clock.note if clock else {}
-    # on a full disk the beat counts as first read now, at every query
+    # on a full disk the beat counts as first read now, at every query; so it does after a loss of
+    # power, as no note from before it counts
     with contextlib.suppress(OSError):
         if state.is_dir():
-            write_atomic(state / SEEN, (canonical(note) + "\n").encode(), spare=True)
+            write_atomic(state / SEEN, (canonical(note) + "\n").encode(), spare=True, sync=False)
     return now, clock is None
 
 
