@@ -114,7 +114,7 @@ def test_a_clock_that_is_set_makes_no_babysitter_look_dead(story: Story, leap: t
     assert timedelta() <= now() + leap - heart.at < timedelta(minutes=5)
 
 
-@pytest.mark.parametrize("every", [(SLUG,), ("--all",)])
+@pytest.mark.parametrize("every", [(SLUG,), pytest.param(("--all",), marks=pytest.mark.thorough)])
 def test_one_over_which_another_herorun_is_installed_starts_again_from_that(
     story: Story, tmp_path: Path, every: tuple[str, ...]
 ) -> None:
