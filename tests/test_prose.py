@@ -141,6 +141,16 @@ def test_comments_and_docstrings_of_the_package_are_in_plain_english() -> None:
     assert counts - Counter(LEFT_IN_COMMENTS) == Counter()
 
 
+def test_a_docstring_names_what_it_describes() -> None:
+    """Not "Of the queue", with the thing left to the function's name."""
+    begins = [
+        path.relative_to(SRC).as_posix()
+        for path in sorted(SRC.rglob("*.py"))
+        if re.search(r'^ *"""Of (?!all\b|course\b)', path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert begins == ["core/patrol/format.py"]  # left to be rewritten
+
+
 def test_an_idiom_of_a_comment_or_a_docstring_is_noticed() -> None:
     code = 'def f():\n    """Nothing of it.\n\n    `beside`.\n    """\n    g()  # all the same\n'
     assert [each for remark in remarks(code) for each in idioms(remark)] == [

@@ -92,7 +92,7 @@ class WithAdopted:
             self._jobs.stop(job)
 
     def _warnings(self, instance: str) -> tuple[str, ...]:
-        """Of an adopted job by its id, if its back end reports them."""
+        """The warnings of an adopted job, by its id, if its back end reports them."""
         job = self._memory().adopted.get(instance)
         ask = self._scheduler if job is None else self._jobs
         if not hasattr(ask, "warnings"):

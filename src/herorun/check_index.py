@@ -32,7 +32,7 @@ class IndexedCheck(Check):
     """A check as its file declares it. Its function and its `Limits` are imported on first use."""
 
     def __init__(self, name: str, entry: Mapping[str, Any], load: Callable[[], Check]) -> None:
-        """Of an entry that `declaration` made; `load` imports the file."""
+        """From an entry that `declaration` made; `load` imports the check's file."""
         needs = [need.split("|") for need in entry["needs"]]
         duration, ticks, steps = entry["hold"]
         vars(self).update(

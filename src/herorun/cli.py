@@ -253,9 +253,7 @@ def _exit_unread() -> int:
 
 
 def _let_go() -> None:
-    """Of an output that takes no more: what is still to be written would fail once again at the
-    end.
-    """
+    """Drops what a closed output has not taken: it would fail again at the end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -109,7 +109,7 @@ def _inputs(source: Source) -> tuple[Kind, ...]:
 
 @lru_cache(maxsize=256)
 def _accepted_types(source: Source) -> tuple[tuple[Any, ...], ...]:
-    """Of each input, the types that the source itself deals with."""
+    """The types of each input that the source itself handles."""
     hints = _hints(source)
     return tuple(typing.get_args(hint) for name, hint in hints.items() if name != "return")
 

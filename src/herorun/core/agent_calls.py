@@ -87,7 +87,7 @@ def _visible(text: str) -> str:
 
 
 def _shorter(key: object, value: Any) -> Any:
-    """Of findings only those that need a decision."""
+    """Keeps only the findings that need a decision."""
     if key != "findings" or not isinstance(value, list):
         return value
     return [each for each in value if each.get("outcome") not in ("pass", "n/a")]
@@ -109,7 +109,9 @@ def situation_of(document: Mapping[str, Any]) -> dict[str, Any]:
 def order_digest(
     order: Tool, values: Mapping[str, Any], status: Mapping[str, Any], preview: Mapping[str, Any]
 ) -> str:
-    """Of the order and of what it rests on: another situation has another digest."""
+    """The digest of an order and of the state that it depends on: if that changes, so does the
+    digest.
+    """
     facts = {name: preview.get(name) for name in ("plan_digest", "verdict", "facts")}
     content = {"order": order.name, "values": dict(values), **facts, "now": situation_of(status)}
     return digest(content)

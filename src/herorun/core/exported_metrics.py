@@ -206,7 +206,7 @@ def _before(at: datetime, seconds: float | None) -> float | None:
 
 
 def _steps_per_second(run: RunSummary) -> float | None:
-    """Of a run that is known to train or to be stuck; None for one that is not monitored."""
+    """Steps per second: 0 while the run is known to be stuck, None while it is not monitored."""
     if run.run not in (RunHealth.HEALTHY, RunHealth.DEGRADED):
         return None
     if run.stands_still:

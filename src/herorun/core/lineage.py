@@ -155,9 +155,7 @@ def _stamp(candidate: Candidate) -> datetime | None:
 
 
 def written_later(than: Candidate, candidates: Iterable[Candidate]) -> Candidate | None:
-    """Of the complete ones of another step, the one that was written last, if that was after
-    `than`.
-    """
+    """The complete checkpoint of another step that was written last, if that was after `than`."""
     latest = None
     for candidate in candidates:
         if candidate.complete and candidate.step != than.step:

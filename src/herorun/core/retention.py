@@ -95,7 +95,9 @@ class PrunePlan:
 
     @property
     def digest(self) -> str:
-        """Of the run, the policy and the victims: what is kept next to them may grow meanwhile."""
+        """The digest of the run, the policy and the victims, without what is kept, which may grow
+        meanwhile.
+        """
         return digest(
             {"schema": 1, "slug": self.slug, "policy": self.policy, "victims": list(self.victims)}
         )

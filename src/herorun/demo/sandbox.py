@@ -72,7 +72,7 @@ class Sandbox:
             self.show(f"(exit code {child.returncode}, as expected)", "2")
 
     def configure(self, key: str, value: str) -> None:
-        """Of the scratch repository alone, and not worth telling."""
+        """Set git's configuration of the scratch repository alone, without printing it."""
         subprocess.run(
             ["git", "config", key, value], cwd=self.work, env=_make_environment(), check=True
         )

@@ -138,7 +138,7 @@ def _is_closed(document: Mapping[str, Any]) -> bool:
 
 
 def _label(document: Mapping[str, Any]) -> str:
-    """Of the command. What a person decided against, or must decide first, is no advice."""
+    """The command's. What a person decided against, or must decide first, is no advice."""
     if _stays_down(document):
         return "to restart"
     if document["next"].startswith("herorun rollback "):
@@ -276,7 +276,7 @@ def _cut_fraction(moment: str) -> str:
 
 
 def _ago(moment: str, at: datetime) -> str:
-    """Of a moment that another clock may date in the future, or that is this reading's own."""
+    """The age of a moment; another clock may date it in the future, or it is this reading's own."""
     age = at - datetime.fromisoformat(moment)
     return f"{format_span(age)} ago" if age >= timedelta(seconds=1) else "just now"
 

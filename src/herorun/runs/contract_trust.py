@@ -36,7 +36,7 @@ def untrusted(
 
 
 def all_items(contract: Contract) -> Iterator[str]:
-    """Of every table whose adapter can run something, or send a credential somewhere."""
+    """What a person must trust: tables whose adapter can run a program or send a credential."""
     for table, port in (
         ("scheduler", "schedulers"),
         ("tracker", "trackers"),

@@ -114,8 +114,8 @@ def describe_unstated(slug: str, launching: Launching, message: str) -> str:
 
 
 def prove(record: Record, rules: Contract | None, state: Memory | None = None) -> RecordProof:
-    """Of a record, by the `[code]` of `rules`: the newest launch that counts, and those after it
-    that do not. `state` is another one of it than this clone's.
+    """The newest launch of a record that counts by the `[code]` of `rules`, and those after it that
+    do not. `state` replaces this clone's state of the record.
 
     What came before the newest proven one was proven when it was the newest; the order is that of
     the numbers, so one whose number is not its own never counts.

@@ -177,7 +177,7 @@ async def put_object(fs: Any, at: ObjectPath, data: bytes, tag: str | None) -> N
 
 
 async def _write_number(fs: Any, at: ObjectPath) -> str:
-    """Of the program that wrote the object last; empty where it is gone, or another program's."""
+    """The number of the write that made the object; empty if it is gone or not ours."""
     try:
         return str(((await _properties(fs, at)).metadata or {}).get(WRITE, ""))
     except FileNotFoundError:

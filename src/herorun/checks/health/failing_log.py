@@ -81,7 +81,7 @@ def failing_log(
 def _judge_undated(
     worst: Complaint, job: Job, metrics: Metrics | Nothing, history: History, now: datetime
 ) -> Verdict:
-    """Of an error before the newest row, or of a job whose start is unknown."""
+    """Judges an error before the newest row, or in the log of a job whose start is unknown."""
     last_move, _ = rows_since(job, metrics, history, now)
     if last_move is None:
         message = f"the start of {job.instance} is unknown; {describe_complaint(worst)}"

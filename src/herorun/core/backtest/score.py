@@ -57,7 +57,7 @@ class Score:
 
     @property
     def warnings_a_curve(self) -> float | None:
-        """Of the quiet curves; None where there is none."""
+        """Warnings per quiet curve; None without quiet curves."""
         return self.warnings / self.quiet if self.quiet else None
 
     def add(

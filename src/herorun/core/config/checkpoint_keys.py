@@ -135,7 +135,7 @@ _STEPS_BELOW = {"every_n_train_steps": 0, "save_period": 0, "interval": 0, "keep
 
 
 def _step_rank(last: str, below: bool) -> int | None:
-    """Of a key that sets a number of steps between saves; None for every other key."""
+    """The rank of a key that sets a number of steps between saves; None for every other key."""
     if last in _STEPS:
         return _STEPS[last]
     return _STEPS_BELOW.get(last) if below else None

@@ -54,7 +54,9 @@ def goodput(
     rate: float | None = None,
     notes: Iterable[str] = (),
 ) -> GoodputTotals:
-    """Of the journal's events in their order, and the rows in the order of their times."""
+    """The totals, from the journal's events in their order and the rows in the order of their
+    times.
+    """
     facts = facts_of_journal(events)
     stretches = timeline(facts, beats)
     wall = sum(each.length for each in stretches)

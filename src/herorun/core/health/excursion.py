@@ -93,7 +93,7 @@ def format_pace_limit(excursion: Excursion, slower: float) -> str:
 
 
 def format_zeros(excursion: Excursion) -> str:
-    """Of a metric that is exactly zero, where it was not."""
+    """Describes a metric that became exactly zero."""
     return (
         f"{excursion.metric} is exactly 0 for {duration(excursion)}; it was about "
         f"{excursion.expected:.4g}"
@@ -101,7 +101,7 @@ def format_zeros(excursion: Excursion) -> str:
 
 
 def format_flat(flat: Excursion) -> str:
-    """Of a loss that has been flat from its first rows on."""
+    """Describes a loss that has been flat since its first rows."""
     claim = f"the run learned nothing up to step {flat.last_step}"
     until = ", still in progress" if flat.open else ""
     untrained_text = (

@@ -129,8 +129,8 @@ def _dropped(start: PlannedStart, log: JobLog, first_step: int) -> str:
 
 
 def _dropped_again(own: PlannedStart | None, log: JobLog, first_step: int) -> str:
-    """Of a restart that began at the very first step; one that continues from an older checkpoint
-    is dropped as it must.
+    """What is wrong with a restart that began at the very first step, whose rows the tracker drops.
+    A restart from an older checkpoint drops rows rightly.
     """
     began = log.dropped is not None and log.dropped.first <= first_step
     return _dropped(own, log, first_step) if own and began else ""

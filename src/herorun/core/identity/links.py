@@ -15,8 +15,8 @@ _RUN = lazy_regex(r"([\w.-]+)/([\w.-]+)/([\w.-]+)")
 
 
 def shown_links(server: str, names: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Of the runs that a log names, each with its page on the server that the log links to; nothing
-    of other shape.
+    """The runs that a log names, each with its page on the server that the log links to; a name of
+    another form is left out.
 
     >>> shown_links("https://wandb.ai", ["lab/pre/t1", "lab/pre/<b>"])
     (('lab/pre/t1', 'https://wandb.ai/lab/pre/runs/t1'),)

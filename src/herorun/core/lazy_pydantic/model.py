@@ -105,7 +105,7 @@ class BaseModel(metaclass=ModelType):
 
     @classmethod
     def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:
-        """Of values that are right already."""
+        """A model of values that are valid already."""
         further, own = dict(values), {}
         for name, field in cls.model_fields.items():
             key = next((key for key in field.keys if key in further), None)

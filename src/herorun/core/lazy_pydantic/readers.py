@@ -37,8 +37,8 @@ def refuse(value: Any) -> Any:
 
 
 def reader_of(kind: Any, is_stored: bool) -> Reader:
-    """Of a type or annotation. With `is_stored`, values are canonical JSON: their times are texts,
-    within the limits of `core.decode`.
+    """The reader of a type or annotation. With `is_stored`, values are canonical JSON: their times
+    are texts, within the limits of `core.decode`.
     """
     try:
         return _reader_of(kind, is_stored)
@@ -227,7 +227,7 @@ def _limited(inner: Reader, kind: Any, limits: Mapping[str, Any]) -> Reader:
 
 
 def _fits_pattern(value: Any, pattern: str) -> bool:
-    """Of ASCII in one line, where Python's patterns and those of pydantic are the same."""
+    """Whether ASCII text in one line fits: there, Python's patterns and pydantic's are the same."""
     return value.isascii() and "\n" not in value and re.search(pattern, value) is not None
 
 

@@ -53,7 +53,7 @@ class ProposedCommand:
 
 
 def proposal(way: Option, slug: str, about: str = "") -> ProposedCommand:
-    """Of a way whose command needs no checkpoint."""
+    """The proposed command of an option that needs no checkpoint."""
     return ProposedCommand(command_of(way, slug, about), _EFFECTS[way])
 
 

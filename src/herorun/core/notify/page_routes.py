@@ -53,7 +53,7 @@ def grouped(pages: Iterable[Page], routes: Routes) -> list[list[Page]]:
 
 
 def group_title(pages: Sequence[Page]) -> str:
-    """Of two messages both titles; of more, how many follow."""
+    """The titles of the first two messages, and how many more follow."""
     more = len(pages) - 2
     titles = "; ".join(page.title for page in pages[:2])
     return f"{titles}; {count(more, 'more message')}" if more > 0 else titles

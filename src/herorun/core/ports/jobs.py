@@ -197,7 +197,7 @@ class Submitted(Protocol):
     """
 
     def origin(self, job: str) -> Origin:
-        """Of a job that is live; `CouldNotLook` or OSError if it is unknown."""
+        """The origin of a live job; `CouldNotLook` or OSError if it is unknown."""
 
 
 class Printable(Protocol):

@@ -189,7 +189,7 @@ def _read_sign(signs: Signs, number: int, line: str) -> Signs:
 
 
 def _one_more(drop: Dropped | None, number: int, step: int, current: int) -> Dropped:
-    """Of many ranks and metrics one step is dropped many times, and counts once."""
+    """Counts a dropped step once, although many ranks and metrics drop it."""
     if drop is None:
         return Dropped(step, step, current, 1, number)
     return replace(

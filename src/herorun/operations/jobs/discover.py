@@ -68,7 +68,7 @@ def _join_parts(*parts: object) -> str:
 
 
 def _listings(host: str, user: str) -> Iterator[tuple[str, Listing]]:
-    """Of each scheduler that can list the user's jobs."""
+    """The listing of each scheduler that can list the user's jobs."""
     for kind in kinds():
         spec = JobSpec(job="", kind=kind, host=host, user=user)
         if name := job_kind(kind).listing(spec):

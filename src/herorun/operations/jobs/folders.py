@@ -20,7 +20,7 @@ def jobs_home() -> Path:
 
 
 def folder_of(facts: JobSpec) -> Path:
-    """Of this job, or of the one that its state file began with."""
+    """The folder of this job, or of the one that its state file began with."""
     folder = _known_folder(facts, facts.job)
     if folder is None and facts.first_job:
         folder = _known_folder(facts, facts.first_job)
@@ -58,9 +58,7 @@ def known_spec(spec: JobSpec) -> JobSpec | None:
 
 
 def _known_folder(facts: JobSpec, job: str) -> Path | None:
-    """Of a watch that has submitted this very job itself: one job has one journal, and one
-    monitor.
-    """
+    """The folder of a watch that submitted this job itself: a job has one journal."""
     for folder in known_folders():
         document = read_facts(folder)
         if (

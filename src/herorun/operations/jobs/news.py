@@ -56,7 +56,7 @@ def job_doubts(scheduler: ExternalJobs, facts: JobSpec, evidence: Evidence) -> l
 
 
 def cause_of(scheduler: ExternalJobs, evidence: Evidence) -> JobCause | None:
-    """Of the current job's failure; None while it lives and where it ended well."""
+    """The cause of the current job's failure; None while it lives and if it succeeded."""
     job, triage = evidence.get(Job), evidence.get(Triage)
     if not isinstance(job, Job) or not job.crashed:
         return None

@@ -133,7 +133,7 @@ def _signals(scheduler: ExternalJobs, memory: Memory, outcome: TickOutcome) -> d
 
 
 def _last_signal(outcome: TickOutcome, job: object, triage: object) -> str:
-    """Of the failure; while it lives, what is wrong with it: lost workers, missing capacity."""
+    """The failure; while the job lives, what is wrong with it: lost workers, missing capacity."""
     if outcome.cause is not None:
         return str(outcome.cause)
     if isinstance(triage, Triage) and triage.excerpt:

@@ -145,7 +145,9 @@ def _logs(run: Run, outside: ExternalAnchors) -> None:
 
 
 def _beginning(run: Run, instance: str) -> str:
-    """Of a scheduler that reads no log from its start, the end: a short log is whole in it."""
+    """The beginning of the log. A scheduler that reads no log from its start gives the end, which
+    holds all of a short log.
+    """
     read_log = getattr(run.scheduler, "read_log", None)
     if read_log is None:
         return run.scheduler.tail(instance, END)

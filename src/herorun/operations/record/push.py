@@ -149,7 +149,7 @@ class _PushRequest:
 
 
 class _Queue:
-    """Of one remote."""
+    """The pushes that wait for one remote."""
 
     def __init__(self, stop_event: threading.Event) -> None:
         self._condition, self._one_at_a_time = threading.Condition(), threading.Lock()

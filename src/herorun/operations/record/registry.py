@@ -50,8 +50,8 @@ def owner_variables(session: JobSession | None) -> dict[str, str]:
 
 
 def register_launch(run: Run, job: Job, why: str) -> None:
-    """Of a launch or relaunch, for anyone who asks about it later. It never holds one up: the
-    record has it anyway.
+    """Registers a launch or relaunch for later queries. An error does not stop the launch, which
+    the record has anyway.
     """
     scheduler = run.contract.scheduler
     if not is_supported(scheduler.kind):

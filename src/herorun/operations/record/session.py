@@ -60,7 +60,7 @@ class JobSession:
 def current_session(
     start: Path, session_id: str = "", env: Mapping[str, str] | None = None
 ) -> JobSession:
-    """Of the agent that its variable names, otherwise of this terminal."""
+    """The session of the agent that its variable names, otherwise of this terminal."""
     identity, agent = _parse_session(session_id, os.environ if env is None else env) or (
         terminal(),
         "manual",

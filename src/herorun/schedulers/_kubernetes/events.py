@@ -18,19 +18,19 @@ _LONGEST = 400  # characters of one message
 
 
 def own_names(job: str, is_indexed: bool) -> re.Pattern[str]:
-    """Of a Job and of its pods, whose names end in five random characters."""
+    """The names of a Job and of its pods, which end in five random characters."""
     index = "(?:-[0-9]+)?" if is_indexed else ""
     return re.compile(rf"{re.escape(job)}(?:{index}-[a-z0-9]{{5}})?")
 
 
 def names_in_set(name: str) -> re.Pattern[str]:
-    """Of a JobSet, its one Job and that one's pods."""
+    """The names of a JobSet, of its one Job, and of that Job's pods."""
     return re.compile(rf"{re.escape(name)}(?:-{MAIN}-0(?:-[0-9]+-[a-z0-9]{{5}})?)?")
 
 
 @dataclass(frozen=True)
 class WarningEvents:
-    """Of a namespace, whatever they are about."""
+    """The warnings of a namespace, about any object."""
 
     events: tuple[Mapping[str, Any], ...]
     more: bool  # whether there are others, which were not read

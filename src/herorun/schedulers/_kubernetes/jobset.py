@@ -40,7 +40,7 @@ def jobset_of(job: Mapping[str, Any], options: Options) -> dict[str, Any]:
 
 
 def job_spec_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a request: a Job's own, or that of the Job in a JobSet."""
+    """The `spec` of a request's Job: of the Job itself, or of the one in a JobSet."""
     spec = document["spec"]
     if kind_of(document) == JOBSET:
         spec = spec["replicatedJobs"][0]["template"]["spec"]

@@ -36,8 +36,8 @@ class PodLogs:
         self._kube, self._container = kube, container
 
     def tail(self, pods: Sequence[PodRecord], lines: int) -> str:
-        """Of the pod that failed first, otherwise of the first index; a container that was started
-        again shows its earlier attempt before.
+        """The log of the pod that failed first, otherwise of the first index; the log of a
+        container's earlier attempt comes before that of its restart.
         """
         pod = self._pod(pods)
         if lines <= 0:

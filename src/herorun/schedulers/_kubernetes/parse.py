@@ -169,7 +169,7 @@ def _initial(status: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _initial_failure(status: Mapping[str, Any]) -> ContainerEnd | None:
-    """Of an init container, after which the main one never starts."""
+    """The failure of an init container, after which the main one never starts."""
     for each in status.get("initContainerStatuses") or ():
         end = _ended((each.get("state") or {}).get("terminated"))
         if end and end.exit_code:

@@ -38,7 +38,7 @@ def last_lines(folder: Path, instance: str, lines: int) -> str:
 
 
 def part_of_kept(folder: Path, instance: str, offset: int, limit: int, mark: str) -> LogPart:
-    """Of what was kept. Anyone who has read the pod's own log up to now has read all of it."""
+    """A part of the saved log. A mark of the pod's own log means that its reader has all of it."""
     if mark not in ("", _MARK):
         return LogPart(b"", offset, offset, mark)
     data = last_lines(folder, instance, _ALL).encode()

@@ -36,7 +36,7 @@ class KubernetesSnapshot:
 
     @cached_property
     def all_jobs(self) -> tuple[JobRecord, ...]:
-        """Of the namespace, herorun's or not; asked for once, when they are needed."""
+        """All jobs of the namespace, herorun's or not; queried once, when they are needed."""
         return all_jobs(self.kube)
 
     @cached_property
@@ -47,7 +47,7 @@ class KubernetesSnapshot:
         return tuple(pod for pod in self.pods if pod.instance == instance)
 
     def jobs_of(self, instance: str) -> tuple[JobRecord, ...]:
-        """Of its JobSet."""
+        """The Jobs of an instance's JobSet."""
         return _jobs_of(instance, self.jobs.values())
 
 

@@ -79,7 +79,9 @@ def _raw(record: JobRecord, live: Sequence[PodRecord]) -> str:
 
 
 def _placement(pods: Sequence[PodRecord]) -> Placement | None:
-    """Of the pods whose main container has an image: `docker-pullable://x@sha256:...` to some."""
+    """The nodes and images of the pods whose main container has an image; some runtimes write it as
+    `docker-pullable://x@sha256:...`.
+    """
     placed_pods = [pod for pod in pods if pod.node and pod.image_id]
     if not placed_pods:
         return None
@@ -217,7 +219,7 @@ def _by_pod(job: Job, pod: PodRecord, ended_condition: Condition) -> Job:
 
 
 def cause_of(pod: PodRecord) -> JobState:
-    """Of a pod that has failed: what its node or its cluster did to it, before its own exit."""
+    """Why a pod failed: what its node or its cluster did to it comes before its own exit code."""
     reasons = {pod.reason, pod.disruption.reason if pod.disruption else ""}
     if reasons.intersection(_NODE):
         return JobState.NODE_FAILED

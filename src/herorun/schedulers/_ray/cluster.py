@@ -21,7 +21,7 @@ class Node:
 
 
 def nodes_of(document: Any) -> tuple[Node, ...]:
-    """Of `/api/v0/nodes?detail=1`."""
+    """Parses the answer of `/api/v0/nodes?detail=1`."""
     try:
         return tuple(
             Node(
@@ -53,7 +53,7 @@ def lost_node(nodes: Iterable[Node], id: str) -> str:
 
 
 def demand_of(document: Any) -> str:
-    """Of `/api/cluster_status`: what the cluster cannot place now, in words; empty if it does not
+    """What the cluster cannot place now, in words, from `/api/cluster_status`; empty if it does not
     report it.
     """
     try:
@@ -87,7 +87,9 @@ def _has_resources(demand: Mapping[str, float], shape: Mapping[str, float]) -> b
 
 
 def unplaced(document: Any, driver: str) -> str:
-    """Of `/api/v0/placement_groups`: those of one job that wait for resources, in words."""
+    """The placement groups of one job that wait for resources, in words, from
+    `/api/v0/placement_groups`.
+    """
     try:
         groups = [
             each

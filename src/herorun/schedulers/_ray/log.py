@@ -56,7 +56,7 @@ def own_lines(data: bytes, record: RayJob, lines: int) -> str:
 
 
 def _describe_missing_log(record: RayJob, lines: int) -> str:
-    """Of an end that no log is left of, or that came before any."""
+    """What Ray itself reports, if the log is lost or the job ended before it had one."""
     return _last(record.message.encode(), lines).decode("utf-8", "replace")
 
 

@@ -154,8 +154,8 @@ class SlurmReader:
         return view
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
-        """Of this cluster's controller; a job of the name whose comment says nothing counts, as it
-        may be ours.
+        """The live jobs by this cluster's controller. A job of the name without a comment counts,
+        as it may be ours.
         """
         name_pattern = re.compile(rf"{re.escape(slug)}-[0-9]+")
         rows = [row for row in self._named_like(slug) if name_pattern.fullmatch(row.name)]

@@ -95,8 +95,8 @@ def squeue_argv(separator: str, names: Iterable[str] = (), ids: Iterable[str] = 
 def sacct_argv(
     separator: str, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()
 ) -> list[str]:
-    """Of all users, since a time: without one, sacct reports only today. Of these names, or of
-    these ids.
+    """The command for the jobs of all users with these names or ids since a time: without a time,
+    sacct reports only today.
     """
     form = ",".join(SACCT.split())
     start = f"uts{int(since.timestamp())}"

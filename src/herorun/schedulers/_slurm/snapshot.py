@@ -24,12 +24,12 @@ class SlurmSnapshot:
     names: frozenset[str]  # that accounting was asked for
 
     def in_queue(self, names: Iterable[str]) -> tuple[SlurmRow, ...]:
-        """Of these names, or of all."""
+        """The rows of the queue with these names, or all rows."""
         chosen_names = list(names) or self.queue
         return tuple(row for name in chosen_names for row in self.queue.get(name, ()))
 
     def beginning_with(self, prefix: str) -> tuple[SlurmRow, ...]:
-        """Of all names that begin so. Each run asks: the cost must not grow with the queue."""
+        """The rows whose names begin so. Each run asks: the cost must not grow with the queue."""
         names = self._sorted_names
         first = bisect_left(names, prefix)
         later_names = (names[at] for at in range(first, len(names)))

@@ -159,7 +159,7 @@ def _build_slurm_job(
 
 
 def _deciding_row(rows: Sequence[SlurmRow]) -> SlurmRow:
-    """Of an array or a heterogeneous job, the part that decides: one that lives, otherwise one that
+    """The part of an array or a heterogeneous job that decides: one that lives, otherwise one that
     did not succeed.
     """
 
@@ -276,6 +276,8 @@ def _signal(row: SlurmRow) -> str | None:
 
 
 def _failed_on(job: Job, row: SlurmRow) -> tuple[str, ...]:
-    """Of several nodes Slurm does not say which one failed."""
+    """The node that failed; empty for a job of several nodes, of which Slurm does not say which one
+    failed.
+    """
     alone = job.state is JobState.NODE_FAILED and row.nodes == 1 and row.node_list
     return (row.node_list,) if alone else ()

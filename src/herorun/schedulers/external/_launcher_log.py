@@ -74,9 +74,7 @@ class LauncherOutput:
 
     @property
     def word(self) -> str:
-        """Of several tasks the one that decides: one that lives, otherwise one that did not
-        succeed.
-        """
+        """The state of the deciding task: one that lives, otherwise one that did not succeed."""
         order = (
             "RUNNING",
             "PENDING",

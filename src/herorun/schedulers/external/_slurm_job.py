@@ -44,7 +44,7 @@ def _single_value(key: str, text: str) -> str:
 
 
 def result_in(text: str) -> str:
-    """Of an array, the part that says how it went: one that did not complete.
+    """The result of a job; for an array, that of a part that did not complete.
 
     >>> result_in("COMPLETED|0:0|00:01:00\\nFAILED|1:0|00:00:09\\n")
     'FAILED, exit code 1:0, elapsed 00:00:09'

@@ -49,7 +49,7 @@ def ls_tree_rows(text: str) -> list[tuple[str, str, str]]:
 
 
 def remote_urls(text: str) -> dict[str, str]:
-    """Of `git remote --verbose`: the URL of each remote; where pushes go elsewhere, that too."""
+    """The URL of each remote, and of its pushes if they differ, from `git remote --verbose`."""
     rows = _REMOTE.findall(text)
     fetch_urls = {name: url for name, url, way in rows if way == "fetch"}
     push_only = {(name, url) for name, url, way in rows if way == "push"}
@@ -62,15 +62,15 @@ def remote_urls(text: str) -> dict[str, str]:
 
 
 def is_of_repository(text: str) -> bool:
-    """Of `git config --list -z`: whether it has the repository's own settings, which git leaves out
-    without an error where it cannot open the repository.
+    """Whether the output of `git config --list -z` has the repository's own settings, which git
+    leaves out without an error where it cannot open the repository.
     """
     return any(record.startswith("core.repositoryformatversion\n") for record in text.split("\0"))
 
 
 def remotes_set(text: str) -> dict[str, str] | None:
-    """Of `git config --list -z`: the URL of each remote. None where only git can tell: it rewrites
-    URLs, a remote has several, or pushes go elsewhere, or it did not open the repository.
+    """The URL of each remote, from `git config --list -z`. None where only git can tell: it
+    rewrites URLs, a remote has several, or pushes go elsewhere, or it did not open the repository.
     """
     if not is_of_repository(text):
         return None
@@ -87,7 +87,7 @@ def remotes_set(text: str) -> dict[str, str] | None:
 
 
 def last_setting(text: str, key: str) -> str | None:
-    """Of `git config --list -z`: the value in force; None where it is not set, or empty. A key
+    """The value in force, from `git config --list -z`; None where it is not set, or empty. A key
     without a value is true.
     """
     records = [record.partition("\n") for record in text.split("\0")]

@@ -298,7 +298,7 @@ class Repository:
 
     @property
     def listed_settings(self) -> str:
-        """Of `git config --list -z`, in one process for as long as nothing changes."""
+        """The output of `git config --list -z`; git runs again only after a change."""
         arguments = ("config", "--list", "-z")
         listing = _set(self, arguments, known_settings(self.common))
         # Git lists the user's own settings alone where it cannot open the repository, which may

@@ -201,9 +201,7 @@ def _spans(block: Block) -> dict[int, tuple[int, int]]:
 
 
 def ends_of(file: BinaryIO, size: int) -> list[tuple[int, int, int]]:
-    """Of each block that seems to be there: where it begins, where it ends, its rows. Only its
-    first bytes are read.
-    """
+    """Where each block begins and ends, and how many rows it has. Only its first bytes are read."""
     blocks, at = [], 0
     while at + _HEAD.size <= size:
         file.seek(at)
