@@ -1,4 +1,4 @@
-"""`make bench`: measure beside what people would use instead, print the table, and write
+"""`make bench`: measure against what people would use instead, print the table, and write
 docs/benchmarks.md.
 
 A few of its parts alone, which writes nothing: `python -m benchmarks fleet triage`. With `--write`
@@ -120,7 +120,7 @@ def table(title: str, measure: Measure) -> str:
                 plots.append(row.text)
                 continue
             print(
-                f"  {row.what:<55} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.beside}",
+                f"  {row.what:<55} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.alternative}",
                 flush=True,
             )
             lines.append(line(row))
@@ -134,7 +134,13 @@ def name_of(measure: Measure) -> str:
 
 
 def line(row: Row) -> str:
-    cells = (row.what, said(row.seconds), row.beside, said(row.beside_seconds), f"{row.ratio:.2f}")
+    cells = (
+        row.what,
+        said(row.seconds),
+        row.alternative,
+        said(row.alternative_seconds),
+        f"{row.ratio:.2f}",
+    )
     return f"| {' | '.join(cells)} |"
 
 

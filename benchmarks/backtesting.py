@@ -1,5 +1,5 @@
-"""A backtest of a million rows of five metrics, and the memory that it takes; beside merely parsing
-the file.
+"""A backtest of a million rows of five metrics, and the memory that it takes; compared with merely
+parsing the file.
 
 Ten times as many rows must not take more memory: the curve is read once, and the folds are of one
 size.

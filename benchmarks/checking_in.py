@@ -1,4 +1,5 @@
-"""What check-in adds to a job: import, compare 2,000 files, write the receipt; beside a bare start.
+"""What check-in adds to a job: import, compare 2,000 files, write the receipt; compared with a bare
+start.
 
 It stops comparing when its time is over, and its receipt says how far it came; so does the table.
 """

@@ -1,5 +1,5 @@
-"""The newest complete checkpoint among 5,000 on an object store, in requests and seconds; beside a
-naive glob.
+"""The newest complete checkpoint among 5,000 on an object store, in requests and seconds; compared
+with a naive glob.
 
 The servers stand on this machine and answer at once: what a request costs elsewhere comes on top
 for each of them.
@@ -57,11 +57,12 @@ def measured(server: Service, scheme: str) -> Row:
     seconds = in_turns({"ours": ours}, ROUNDS)["ours"]
     requests = counted(server, ours)
     began = perf_counter()
-    beside = counted(server, lambda: glob(scheme, folder_count))  # once: it takes a while
+    alternative = counted(server, lambda: glob(scheme, folder_count))  # once: it takes a while
     return Row(
         f"the newest complete of {FOLDERS:,} on {scheme}://: {requests} requests",
         seconds,
-        f"`glob('*/metadata.json')` among {folder_count:,}, none of them read: {beside:,} requests",
+        f"`glob('*/metadata.json')` among {folder_count:,}, none of them read: "
+        f"{alternative:,} requests",
         perf_counter() - began,
     )
 

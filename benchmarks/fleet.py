@@ -1,5 +1,5 @@
-"""A thousand runs, babysat by one process; beside what people write instead, a shell loop that asks
-for each of them.
+"""A thousand runs, babysat by one process; compared with what people write instead, a shell loop
+that asks for each of them.
 
 All of them run on Slurm, for which a program stands that answers at once, and have logged 100 rows
 at their first tick, and 10 more at their second. Their journals tell of launches that were never

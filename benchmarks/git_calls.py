@@ -1,4 +1,4 @@
-"""What preflight asks git, by herorun's own calls; beside GitPython, already imported and open. Its
+"""What preflight asks git, by herorun's own calls, and by GitPython, already imported and open. Its
 import comes first.
 
 Then whole preflights: as it is, and one whose repository is found, refs listed, HEAD resolved,

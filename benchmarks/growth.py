@@ -1,5 +1,5 @@
-"""What a quiet tick adds to the user's `.git`, packed now and then as it is, and beside that never
-packed; and what an entry adds to a long logbook, beside a short one.
+"""What a quiet tick adds to the user's `.git`, packed now and then as it is, compared with never
+packed; and what an entry adds to a long logbook, compared with a short one.
 
 Alone: `python -m benchmarks.growth`.
 """
@@ -162,7 +162,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="herorun-bench-") as home:
         for row in rows(Path(home)):
             print(
-                f"{row.what:<90} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.beside}",
+                f"{row.what:<90} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.alternative}",
                 flush=True,
             )
 

@@ -1,5 +1,5 @@
-"""One list of Jobs from a real API server: by kubectl, as the adapter asks, beside two Python
-clients.
+"""One list of Jobs from a real API server: by kubectl, as the adapter asks, compared with two
+Python clients.
 
 Fresh is a whole process that imports what it needs and lists once, as a command does. Warm is one
 list of many in a process that goes on, as a babysitter's.

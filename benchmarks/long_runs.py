@@ -1,6 +1,6 @@
 """A whole tick, as `babysit --once` makes it, of runs that have logged 10^4 to 10^6 steps (10^5 by
 the trackers that take minutes to write more), each with 100 new rows; and after 10 and 10^4 earlier
-ticks. Beside each stands the shortest of its kind: where the cost grew, the ratio would.
+ticks. Each is compared with the shortest of its kind: where the cost grew, the ratio would.
 """
 
 from collections.abc import Iterable, Iterator

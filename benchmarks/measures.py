@@ -1,4 +1,4 @@
-"""What a process takes beside time, as Linux tells it: memory and bytes read."""
+"""What a process takes besides time, as Linux tells it: memory and bytes read."""
 
 import re
 from pathlib import Path

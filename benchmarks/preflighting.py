@@ -1,5 +1,5 @@
-"""A whole preflight in a repository of 2,000 files; beside what a careful person types, and beside
-gantry's git checks.
+"""A whole preflight in a repository of 2,000 files; compared with what a careful person types, and
+with gantry's git checks.
 
 Gantry is another launcher's gate: it demands a clean work tree and a commit that GitHub knows. Its
 question to GitHub is answered at once here, by a `gh` that says yes.

@@ -1,5 +1,5 @@
-"""One more entry in the record, at 10 and at 1,000 entries; beside committing a line to a log file
-with git.
+"""One more entry in the record, at 10 and at 1,000 entries; compared with committing a line to a
+log file with git.
 """
 
 from collections.abc import Callable, Iterator

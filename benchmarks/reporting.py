@@ -1,4 +1,4 @@
-"""The page of a run of a million rows: seconds and size; beside what people write in a notebook
+"""The page of a run of a million rows: seconds and size, and of what people write in a notebook
 with pandas and plotly.
 """
 
@@ -23,7 +23,7 @@ def reported(home: Path, work: Path, slug: str, log: Path, rows: int) -> Iterato
     page, plot_path = home / "report.html", home / "plotted.html"
     report = process(sys.executable, "-m", "herorun", "report", slug, "--out", str(page), cwd=work)
     if not BESIDE.exists():
-        yield LeftOut("`herorun report` beside plotly: pandas and plotly could not be installed")
+        yield LeftOut("`herorun report` against plotly: pandas and plotly could not be installed")
         return
     plot: Callable[[], None] = process(
         str(BESIDE), "-c", PLOTTED, str(log), str(plot_path), env={"PYTHONPATH": ""}

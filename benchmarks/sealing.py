@@ -1,5 +1,5 @@
-"""The digests of a checkpoint's content, as a seal makes them; beside `sha256sum` with one process
-a core.
+"""The digests of a checkpoint's content, as a seal makes them; compared with `sha256sum` with one
+process a core.
 
 Both read the same files, which the machine's memory holds by then, so that processors are compared
 and not disks.
@@ -30,8 +30,8 @@ for file in read_contents(store, read_manifest(store, path)).files:
 def rows(home: Path) -> Iterator[Row]:
     folder = home / "step-100"
     parts = written(folder)
-    beside = SUMMED.format(cores=os.cpu_count())
-    ours, theirs = (sys.executable, "-c", SEALED, str(folder)), ("sh", "-c", beside)
+    alternative = SUMMED.format(cores=os.cpu_count())
+    ours, theirs = (sys.executable, "-c", SEALED, str(folder)), ("sh", "-c", alternative)
     if sorted(run(ours).splitlines()) != sorted(run(theirs, folder).splitlines()):
         raise SystemExit("the digests are not those that sha256sum prints")
     costs = in_turns({"seal": process(*ours), "sha256sum": process(*theirs, cwd=folder)}, ROUNDS)

@@ -1,5 +1,5 @@
 """Two thousand runs on one machine, a fifth of them in each of five processes, as with
-`herorun babysit --all --shard K/5`; beside a shell loop that asks for each of them.
+`herorun babysit --all --shard K/5`; compared with a shell loop that asks for each of them.
 
 Five thousand take longer than the ten minutes within which two cores have to begin with each, and
 then ticks are rightly called late.

@@ -1,4 +1,4 @@
-"""What a command costs: beside importing the command-line library, and beside bare Python.
+"""What a command costs: compared with importing the command-line library, and with bare Python.
 
 `status` and `babysit --once` are of a run that was launched and has ended.
 """

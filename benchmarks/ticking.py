@@ -1,5 +1,5 @@
-"""What a tick pays for the metrics: 10 new rows after 10^3 to 10^5, warm and cold; beside reading
-the whole file.
+"""What a tick pays for the metrics: 10 new rows after 10^3 to 10^5, warm and cold; compared with
+reading the whole file.
 """
 
 import json

@@ -15,16 +15,16 @@ BESIDE = Path(__file__).parents[1] / ".venv-bench" / "bin" / "python"
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: what was measured beside what."""
+    """One line of the table: what was measured against what."""
 
     what: str
     seconds: float
-    beside: str
-    beside_seconds: float
+    alternative: str
+    alternative_seconds: float
 
     @property
     def ratio(self) -> float:
-        return self.seconds / self.beside_seconds
+        return self.seconds / self.alternative_seconds
 
 
 @dataclass(frozen=True)

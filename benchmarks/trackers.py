@@ -1,5 +1,5 @@
-"""Reading a run's whole history from its tracker, beside the vendor's own reader or the plainest
-loop.
+"""Reading a run's whole history from its tracker, compared with the vendor's own reader or the
+plainest loop.
 
 TensorBoard's reader is measured where it is installed: in this environment, or in that of
 HERORUN_VENDORS, a python.
@@ -169,13 +169,13 @@ def place(home: Path) -> Place:
     return Place("tiny", str(home), str(home), str(home))
 
 
-def compared(kind: str, reader: Tracker, beside: str, act: Callable[[], object]) -> Row:
+def compared(kind: str, reader: Tracker, alternative: str, act: Callable[[], object]) -> Row:
     costs = in_turns({"ours": lambda: drained(reader), "theirs": act}, ROUNDS)
     what = (
         f"`{kind}`, {SIZE:,} rows of {len(NAMES)} metrics: {SIZE / costs['ours']:,.0f} rows a "
         "second"
     )
-    return Row(what, costs["ours"], beside, costs["theirs"])
+    return Row(what, costs["ours"], alternative, costs["theirs"])
 
 
 def drained(reader: Tracker) -> None:

@@ -1,5 +1,5 @@
-"""Scanning a log for every signature, beside ripgrep (or grep, where there is none) searching the
-same keywords.
+"""Scanning a log for every signature, compared with ripgrep (or grep, where there is none)
+searching the same keywords.
 """
 
 import json
@@ -57,8 +57,8 @@ def scanning(log: Path) -> Callable[[], None]:
 
 def search(keywords: Path, log: Path) -> tuple[str, Callable[[], None]]:
     """Lines with any keyword, counted; 1 is its exit code where there are none."""
-    beside = Path(sys.executable).parent / "rg"  # where the development requirements put it
-    finder = shutil.which("rg") or (str(beside) if beside.exists() else "grep")
+    bundled = Path(sys.executable).parent / "rg"  # where the development requirements put it
+    finder = shutil.which("rg") or (str(bundled) if bundled.exists() else "grep")
     program = Path(finder).name
     argv = [finder, "-c", "-i", "-F", "-f", str(keywords), str(log)]
 

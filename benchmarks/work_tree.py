@@ -68,8 +68,8 @@ def _preflight(home: Path, work: Path, size: str) -> Row:
         ROUNDS,
     )
     what = f"`herorun preflight`, {size}, an origin {LATENCY * 1000:.0f} ms away"
-    beside = "`git status --porcelain`, `git ls-remote origin`"
-    return Row(what, costs["preflight"], beside, costs["by hand"])
+    alternative = "`git status --porcelain`, `git ls-remote origin`"
+    return Row(what, costs["preflight"], alternative, costs["by hand"])
 
 
 def repository(home: Path) -> Path:

@@ -1,4 +1,4 @@
-"""An evaluation's loss rises while training goes on.
+"""An evaluation's loss rises while training continues.
 
 Why: the run learns its data by heart; every further step is paid for and makes the model worse.
 Fix: compare with the training loss; the DRI decides whether to stop at the best checkpoint.

@@ -35,4 +35,4 @@ def problem_of(names: set[str]) -> str:
     """Why a folder of these names is no whole checkpoint; empty for one that is."""
     if MARKER not in names:
         return f"{MARKER} is missing: the save was begun and not finished"
-    return "" if visible(names) - {MARKER} else f"there is nothing beside {MARKER}"
+    return "" if visible(names) - {MARKER} else f"there is nothing next to {MARKER}"

@@ -23,7 +23,7 @@ def connect(options: Options, place: Place) -> IssueTracker:
 
 
 class IssueFolder:
-    """See `core.ports.IssueTracker`. A file is named by its post's key, so a key is said once,
+    """See `core.ports.IssueTracker`. A file is named by its post's key, so a key is posted once,
     whatever happens.
     """
 
@@ -50,8 +50,8 @@ class IssueFolder:
         return self.find(post.key) or str(self._folder / _name(post.key))
 
     def edit(self, post: Post) -> str:
-        """In the place of what was said under the key before, and as old as that; again where
-        nothing was.
+        """Replaces the post with the same key, at its place in the order; a new post if there was
+        none.
         """
         path = self._folder / _name(post.key)
         if path.name in self._names():

@@ -109,7 +109,7 @@ class JobQueue:
 
 
 def submit_argv(submission: Submission, code: str, admission: str, log: str) -> list[str]:
-    """What the queue is told. Secrets go by name: the program takes their values from its own
+    """What the queue gets. Secrets go by name: the program takes their values from its own
     environment.
     """
     env = {**submission.env, "HERORUN_ADMISSION": admission, "HERORUN_ATTEMPT": "1"}

@@ -35,4 +35,4 @@ class TestDoneFile(LayoutSuite):
 
 
 def test_a_marker_without_weights_is_no_checkpoint() -> None:
-    assert done_file.problem_of({"DONE"}) == "there is nothing beside DONE"
+    assert done_file.problem_of({"DONE"}) == "there is nothing next to DONE"

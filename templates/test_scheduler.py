@@ -15,7 +15,7 @@ from herorun.core.ports import Found, Place
 from herorun.schedulers import jobq
 from ports.scheduler_suite import Rig, SchedulerSuite, long_ago
 
-# A queue that really runs what it is given, in a folder beside it. Yours is there already: use it,
+# A queue that really runs what it is given, in a folder next to it. Yours is there already: use it,
 # if tests may.
 QUEUE = """\
 import json, os, signal, subprocess, sys, time

@@ -17,7 +17,7 @@ LONGEST_LINE = 1 << 20  # bytes
 
 
 class Options(AdapterOptions):
-    """The keys of `[tracker]` with this kind, beside those that every kind has."""
+    """The keys of `[tracker]` with this kind, in addition to those of every kind."""
 
     path: str = Field(
         "metrics.csv", min_length=1, description="Absolute, or relative to the output root."

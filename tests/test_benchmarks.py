@@ -22,7 +22,7 @@ def test_the_benchmark_of_many_runs_can_be_measured(
     monkeypatch.setattr(fleet, "ROUNDS", 1)
     row = fleet.shown(tmp_path / "few")
     assert "3 runs" in row.what
-    assert row.seconds > 0 < row.beside_seconds
+    assert row.seconds > 0 < row.alternative_seconds
 
 
 @pytest.mark.thorough
@@ -33,7 +33,7 @@ def test_the_benchmark_of_several_processes_can_be_measured(
     monkeypatch.setattr(sharding, "SHARDS", 2)
     (row,) = sharding.rows(tmp_path)
     assert "4 runs in 2 processes" in row.what
-    assert row.seconds > 0 < row.beside_seconds
+    assert row.seconds > 0 < row.alternative_seconds
 
 
 @pytest.mark.thorough
@@ -43,7 +43,7 @@ def test_the_benchmark_of_a_seal_makes_the_digests_that_sha256sum_prints(
     monkeypatch.setattr(sealing, "PART", 1 << 16)
     monkeypatch.setattr(sealing, "ROUNDS", 1)
     (row,) = sealing.rows(tmp_path)
-    assert isinstance(row, Row) and row.seconds > 0 < row.beside_seconds
+    assert isinstance(row, Row) and row.seconds > 0 < row.alternative_seconds
 
 
 def test_a_slope_is_that_of_the_two_largest_sizes() -> None:
@@ -62,7 +62,7 @@ def test_the_cost_of_everything_that_grows_can_be_measured(
     monkeypatch.setattr(slopes, "GROWING", (small,))
     monkeypatch.setattr(slopes, "ROUNDS", 1)
     row, picture = slopes.rows(tmp_path)
-    assert isinstance(row, Row) and row.seconds > 0 < row.beside_seconds
+    assert isinstance(row, Row) and row.seconds > 0 < row.alternative_seconds
     assert isinstance(picture, Plot) and picture.text.count("|") == 2
 
 

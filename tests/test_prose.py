@@ -22,6 +22,7 @@ from pinned_wording import all_triples, pinned_in, strings
 TOP = Path(__file__).parents[1]
 SRC = TOP / "src" / "herorun"
 TESTS = TOP / "tests"
+TEMPLATES = TOP / "templates"
 PLAIN = {
     r"anew": "again",
     r"mend(?:s|ed|ing)?": "fix, correct",
@@ -129,10 +130,11 @@ def remarks(code: str) -> Iterator[str]:
             yield re.sub("`[^`]*`", "``", text)
 
 
-def test_comments_and_docstrings_of_the_package_are_in_plain_english() -> None:
-    codes = {path: path.read_text(encoding="utf-8") for path in sorted(SRC.rglob("*.py"))}
+def test_comments_and_docstrings_are_in_plain_english() -> None:
+    paths = sorted([*SRC.rglob("*.py"), *TEMPLATES.rglob("*.py")])
+    codes = {path: path.read_text(encoding="utf-8") for path in paths}
     counts = Counter(
-        "/".join(path.relative_to(SRC).parts[:2])
+        "/".join(path.relative_to(SRC if path.is_relative_to(SRC) else TOP).parts[:2])
         for path, code in codes.items()
         if idioms(code.replace("#", ""))  # few files need to be parsed
         for remark in remarks(code)

@@ -1,8 +1,8 @@
 """Train the character model: `python train.py --config config.toml [--resume PATH]`.
 
 This is also the example of a script that herorun can govern. It owes herorun four things, marked
-[1] to [4]: it starts where it is told to, it checks in before it trains, it logs every step, and
-its checkpoints say when they are complete.
+[1] to [4]: it starts where the environment says, it checks in before it trains, it logs every step,
+and its checkpoints say when they are complete.
 """
 
 import os

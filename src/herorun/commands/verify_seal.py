@@ -1,4 +1,4 @@
-"""`herorun verify`: the earlier name of `herorun verify TAG`."""
+"""`herorun verify-seal`: the earlier name of `herorun verify TAG`."""
 
 import click
 
