@@ -12,11 +12,8 @@ class HerorunError(Exception):
 
     def __init__(self, message: str = "", *, root: str = "") -> None:
         super().__init__(message)
-        self.root = (
-            # what it follows from, as a key that findings share: `file config.toml`,
-            # `remote origin`
-            root
-        )
+        # what it follows from, as a key that findings share: `file config.toml`, `remote origin`
+        self.root = root
 
 
 class Blocked(HerorunError):

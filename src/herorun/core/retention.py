@@ -58,10 +58,8 @@ class SizedCheckpoint:
     bytes: int | None = None
     files: int | None = None
     digest: str = ""
-    doubt: str = (
-        # why it is not touched, whatever the rules say: a link, a listing that failed, a stranger's
-        ""
-    )
+    # why it is not touched, whatever the rules say: a link, a listing that failed, a stranger's
+    doubt: str = ""
 
 
 @dataclass(frozen=True)

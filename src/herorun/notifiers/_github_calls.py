@@ -51,9 +51,8 @@ class Calls:
     def __init__(self, where: str, sleep: Callable[[float], None] = time.sleep) -> None:
         self.where = where  # owner/name
         self._sleep = sleep
-        self._until: float | None = (
-            None  # of the call under way: what it looks up on its way shares its deadline
-        )
+        # of the call under way: what it looks up on its way shares its deadline
+        self._until: float | None = None
         self._wrote: float | None = None
         self._down: tuple[float, str] = (0.0, "")  # until when no request is sent, and why
 

@@ -28,9 +28,8 @@ END = 700  # characters that a service with a limit gets of a longer text's end
 RESERVED = 20  # characters that apprise may take for a counter and a line break
 CUT = "\n[...]\n"
 INSTALL = "apprise is not installed: `pip install 'herorun[notify]'`"
-_SAID: set[tuple[str, str, str, str]] = (
-    set()
-)  # (state folder, run, channel, key), for the life of the process
+# (state folder, run, channel, key), for the life of the process
+_SAID: set[tuple[str, str, str, str]] = set()
 _KEPT = "\n\t\u200b"  # the last one breaks a mention, see `core.markdown`
 _HTTP = lazy_regex(r"\b(?:error|code|status|response)\W{0,3}([45]\d\d)\b", re.IGNORECASE)
 

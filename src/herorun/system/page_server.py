@@ -16,9 +16,8 @@ from herorun.system.host import LOOPBACK
 Pages: TypeAlias = Callable[[str], tuple[int, str]]  # a path's status and its page
 
 MOST = 32  # requests at once
-MOST_OF_A_PEER = (
-    8  # of them from one address, except loopback, where a proxy may serve many clients
-)
+# of them from one address, except loopback, where a proxy may serve many clients
+MOST_OF_A_PEER = 8
 ASKING = 5.0  # seconds for a client to send its request, in any number of parts
 TAKING = 30.0  # seconds for a client to receive the answer
 HTML, PLAIN = "text/html; charset=utf-8", "text/plain; charset=utf-8"

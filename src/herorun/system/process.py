@@ -15,9 +15,8 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
 from herorun.system import progress
 
-MOST = (
-    256 << 20
-)  # bytes that one program may write; the largest answers are files of 64 MiB, and pages of metrics
+# bytes that one program may write; the largest answers are files of 64 MiB, and pages of metrics
+MOST = 256 << 20
 _BLOCK = 1 << 16  # bytes
 
 

@@ -25,19 +25,14 @@ from herorun.system.process import MOST, Lines, OutputTooLong, ProcessResult, ru
 CONNECT = 15  # seconds for a new connection
 SERVER_ALIVE_INTERVAL = 10  # seconds between two keepalives
 SERVER_ALIVE_COUNT_MAX = 3  # keepalives that may be missed
-LONGEST = (
-    7 * 24 * 3600
-)  # seconds for what tells of itself line by line: it is ended there when nobody listens
-MAX_CONNECTIONS = (
-    # connections to one host: sshd rejects some if more than ten are not authenticated yet
-    # (MaxStartups)
-    4
-)
+# seconds for what tells of itself line by line: it is ended there when nobody listens
+LONGEST = 7 * 24 * 3600
+# connections to one host: sshd rejects some if more than ten are not authenticated yet
+# (MaxStartups)
+MAX_CONNECTIONS = 4
 MAX_RETRIES = 2  # retries after a connection that the server closed before any query
-TIMEOUT_EXIT_CODES = (
-    124,
-    143,
-)  # what `timeout` exits with where it ended a program: coreutils', and BusyBox'
+# what `timeout` exits with where it ended a program: coreutils', and BusyBox'
+TIMEOUT_EXIT_CODES = (124, 143)
 KILLED = 137  # and where it had to kill it
 _SAFE = lazy_regex(rb"[A-Za-z0-9_./=:,@+ -]")  # between single quotes, the same in every shell
 _BUSY = lazy_regex(

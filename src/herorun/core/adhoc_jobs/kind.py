@@ -14,13 +14,8 @@ from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 
-_SPEC_FIELDS = (
-    "cluster",
-    "config",
-    "host",
-    "user",
-    "log",
-)  # fields of a spec that an adapter may take
+# fields of a spec that an adapter may take
+_SPEC_FIELDS = ("cluster", "config", "host", "user", "log")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,9 +16,8 @@ class Side:
     name: str
     values: Mapping[str, Mapping[int, float]]
     names: Names = field(default_factory=Names)
-    attempts: Mapping[int, tuple[int, int]] | None = (
-        None  # first and last step of each; None: it does not tell
-    )
+    # first and last step of each; None: it does not tell
+    attempts: Mapping[int, tuple[int, int]] | None = None
     permanent_every: int | None = None  # steps; None if not stated
     phases: tuple[tuple[str, int], ...] = ()  # declared boundaries: name, step
     is_run: bool = False

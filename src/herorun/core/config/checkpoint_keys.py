@@ -50,10 +50,8 @@ class SaveSetting:
     what: str  # the contract's key that it is to agree with, or OFF
     key: str  # where it stands, for people
     value: int | timedelta | None
-    rank: int = (
-        # of two settings of one thing the higher holds: `save_retain_interval` over `save_interval`
-        0
-    )
+    # of two settings of one thing the higher holds: `save_retain_interval` over `save_interval`
+    rank: int = 0
 
 
 def savings(

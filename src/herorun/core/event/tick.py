@@ -65,11 +65,8 @@ class Intended:
     lines: Mapping[str, str] = field(default_factory=dict)
     edits: DecodedKey = ""  # key of an earlier post, whose comment is to say this from then on
     anew: bool = True  # whether it is a comment of its own as well
-    page: str = (
-        # how much it matters to the DRI, who also gets it by the channels; empty: it is not sent
-        # there
-        ""
-    )
+    # how much it matters to the DRI, who also gets it by the channels; empty: it is not sent there
+    page: str = ""
 
 
 @dataclass(frozen=True)

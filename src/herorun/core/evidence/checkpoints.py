@@ -23,9 +23,8 @@ class Candidate:
     temporary: bool = False
     timestamp: str = ""  # as the trainer wrote it, often naive local time: never compared with now
     problem: str = ""
-    modified: datetime | None = (
-        None  # when its store last saw it change, if it reports it; of the marker if it can
-    )
+    # when its store last saw it change, if it reports it; of the marker if it can
+    modified: datetime | None = None
     examined: bool = True  # older ones are only listed, once a complete one is found
     # its name is only like a checkpoint's: a backup, which is no save under way
     alike: bool = False

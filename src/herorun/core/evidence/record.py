@@ -26,9 +26,8 @@ class Instance:
     babysitter: str = ""
     temporary_root: str | None = None
     intended: datetime | None = None  # no row of it can be older than that
-    start: int | None = (
-        None  # completed updates that its plan starts from, 0 from scratch; None: unknown
-    )
+    # completed updates that its plan starts from, 0 from scratch; None: unknown
+    start: int | None = None
     rows: int = 0  # of the tracker, that the ticks knew when it was launched
     counted: bool = False  # whether that was all of them: a tick had seen the one before end
     # by a clock that was ahead: when that was seen to be set right; `intended` is then the last
@@ -115,9 +114,8 @@ class History:
     rows: int = 0  # of the tracker, that the ticks so far knew
     last_tick_whole: bool = True  # whether it could read all that it asked for
     began: int | None = None  # the step that the first instance started from; None: unknown
-    deleting: frozenset[str] = (
-        frozenset()
-    )  # checkpoints whose deletion was begun, and is not known to be done
+    # checkpoints whose deletion was begun, and is not known to be done
+    deleting: frozenset[str] = frozenset()
     # instances that herorun was ordered to stop, and by whom
     stopped: tuple[tuple[str, str], ...] = ()
     lost_output: frozenset[str] = frozenset()  # instances that ended without their output root

@@ -75,9 +75,8 @@ class Resume:
     after: int = 0  # rows averaged behind the high water, once 50 rows of warm-up are over
     offset: float = 0.0  # their mean distance from the trend at the resume, as a logarithm
     noise: float = 0.0  # of the curve before the resume
-    fall: float | None = (
-        0.0  # what the loss was to fall by meanwhile, as a logarithm; None: too few rows to tell
-    )
+    # what the loss was to fall by meanwhile, as a logarithm; None: too few rows to tell
+    fall: float | None = 0.0
     # the step count began again and the loss did not: another way of counting
     counter_reset: bool = False
     rate_before: float | None = None  # the learning rate that was to be expected at that step

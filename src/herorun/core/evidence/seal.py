@@ -15,9 +15,8 @@ class Sealing:
 
     kind: SealKind = SealKind.FINAL
     name: str = ""  # of the milestone, or the run that replaces this one
-    step: int | None = (
-        None  # of the milestone, if it is stated; None: that of the newest permanent checkpoint
-    )
+    # of the milestone, if it is stated; None: that of the newest permanent checkpoint
+    step: int | None = None
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,8 @@ from herorun.core.health.training import Training, TrainingProof
 
 class RunHealth(StrEnum):
     STARTING = "starting"  # nothing shows yet that it trains, and it may still be on its way there
-    HEALTHY = (
-        # evidence of the present instance shows that it trains, as fresh as its pace predicts
-        "healthy"
-    )
+    # evidence of the present instance shows that it trains, as fresh as its pace predicts
+    HEALTHY = "healthy"
     DEGRADED = "degraded"
     DOWN = "down"
     FINISHED = "finished"

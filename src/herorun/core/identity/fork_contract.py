@@ -61,9 +61,8 @@ def fork_contract(parent: Contract, request: ForkRequest) -> dict[str, Any]:
 
 def _fork_tracker_identity(parent: Contract, request: ForkRequest) -> dict[str, str]:
     identity = request.tracker_id or request.slug
-    resume = (
-        "allow" if parent.tracker.resume == "must" else parent.tracker.resume
-    )  # there is none to resume yet
+    # there is none to resume yet
+    resume = "allow" if parent.tracker.resume == "must" else parent.tracker.resume
     return {"id": identity, "name": identity, "resume": resume}
 
 

@@ -19,9 +19,8 @@ from herorun.core.recovery.policy import Tries
 
 SENT, FOLDED = "sent", "folded"
 GROUPED = "grouped"  # sent in the message of another page
-MOST_INTERRUPTED = (
-    2  # sendings of one page by one channel whose outcome is unknown: repeated once, no more
-)
+# sendings of one page by one channel whose outcome is unknown: repeated once, no more
+MOST_INTERRUPTED = 2
 SILENT = "undelivered-escalation"  # what no channel took needs no page that says so
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)

@@ -26,14 +26,10 @@ class FileEntry:
     modified: datetime | None = None
     size: int | None = None  # bytes; None for a folder
     link: bool = False  # it only leads elsewhere: what it leads to is not in this folder
-    checksum: str = (
-        ""  # of the content, as `kind:value`, if the listing has one; several apart by a space
-    )
-    version: str = (
-        # the store's own word for this content, as `generation:1700000000000000`, where it keeps
-        # one
-        ""
-    )
+    # of the content, as `kind:value`, if the listing has one; several apart by a space
+    checksum: str = ""
+    # the store's own word for this content, as `generation:1700000000000000`, where it keeps one
+    version: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,11 +41,8 @@ class FileDigest:
     # as in `FileEntry`; empty for what is no regular file, which has no content of its own
     checksum: str
     version: str = ""
-    stamp: str = (
-        # changes whenever the file does: while it stays, the digest holds. Empty: it is asked each
-        # time
-        ""
-    )
+    # changes whenever the file does: while it stays, the digest holds. Empty: it is asked each time
+    stamp: str = ""
 
 
 class Store(Protocol):

@@ -23,10 +23,8 @@ class Lease:
     slug: str
     fence: int = 1
     beat: int = 0
-    clone: str = (
-        # main work tree on that machine; empty: not known, so the next one of that owner takes it
-        ""
-    )
+    # main work tree on that machine; empty: not known, so the next one of that owner takes it
+    clone: str = ""
 
     @property
     def holder(self) -> str:

@@ -12,24 +12,17 @@ from herorun.core.triage.classes import FailureClass, LineRole, Strength
 from herorun.core.triage.match import Match
 from herorun.core.triage.prefilter import Sieve
 
-ENOUGH = (
-    # steps that were each higher than all before; ranks that merely outlive a dead one do not come
-    # so far
-    20
-)
+# steps that were each higher than all before; ranks that merely outlive a dead one do not come so
+# far
+ENOUGH = 20
 EPOCHS = 3  # that begin, each after the one before: each takes many steps
 _EPOCH = lazy_regex(rb"\bepoch\b\\?[\"']?[\s:=#\[]{1,4}(\d{1,6})(?!\d)", re.IGNORECASE)
 _STEP = lazy_regex(
     rb"\b(?:global_?step|step|iter(?:ation)?|num_updates|epoch)\b\\?[\"']?[\s:=#\[]{1,4}(\d{1,12})(?!\d)|\b(\d{1,12})/\d{1,12} \[",  # noqa: E501  # one pattern
     re.IGNORECASE,
 )
-_WORDS = (
-    "step",
-    "iter",
-    "num_updates",
-    "epoch",
-    *(f"{digit} [" for digit in range(10)),
-)  # each match holds one
+# each match holds one
+_WORDS = ("step", "iter", "num_updates", "epoch", *(f"{digit} [" for digit in range(10)))
 # What a trainer measures. A config may set a weight or a target of that name: a step must be in the
 # same line, or another value in a later one.
 _MEASURED = lazy_regex(

@@ -32,9 +32,8 @@ from herorun.runs import MonitoredRun, Run
 from herorun.system.clock import now
 from herorun.system.files import locked
 
-STOP_GRACE = (
-    10.0  # seconds that a job gets to heed a stop, before the same order tells it once more
-)
+# seconds that a job gets to heed a stop, before the same order tells it once more
+STOP_GRACE = 10.0
 
 
 def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:

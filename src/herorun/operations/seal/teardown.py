@@ -16,10 +16,8 @@ from herorun.runs import Run
 from herorun.system.files import is_locked
 from herorun.system.process import run as call
 
-ENDING = (
-    # seconds that the babysitter may take to end: it checks its bell every second between two ticks
-    20.0
-)
+# seconds that the babysitter may take to end: it checks its bell every second between two ticks
+ENDING = 20.0
 ASKING = 10.0  # seconds for `crontab -l`
 _COMMAND = lazy_regex(r"herorun\s.*\b(?:babysit|watchdog|patrol|status)\b")
 

@@ -49,9 +49,8 @@ class CommandLine:
         generation = self.generation
         answer = self.ask(list_argv(generation, user, name_prefix, is_full_name))
         if answer.code == USAGE:
-            self._generation = (
-                None  # iris was upgraded since: the next query determines its generation
-            )
+            # iris was upgraded since: the next query determines its generation
+            self._generation = None
         if answer.code:
             raise self.trouble("job list", answer)
         return listing(generation, answer.text, answer.err.decode("utf-8", "replace"))

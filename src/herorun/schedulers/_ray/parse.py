@@ -119,9 +119,8 @@ def job_of(
     code = record.exit_code
     name = _signal(-code) if code is not None and code < 0 else None
     if stop and state in (JobState.FAILED, JobState.UNSCHEDULABLE) and record.exit_code is None:
-        state = (
-            JobState.CANCELLED
-        )  # it was asked to end before it could begin, or its supervisor went with it
+        # it was asked to end before it could begin, or its supervisor went with it
+        state = JobState.CANCELLED
     is_placed = state is not JobState.PENDING
     stop_note = (
         f"asked to stop by {stop.by}, which Ray does once it is placed"

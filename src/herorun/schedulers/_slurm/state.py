@@ -220,10 +220,8 @@ def _add_slurm_end(
     if job.state is JobState.FAILED:
         return _add_failure(ended_job, row, only_accounting=accounting_row is row)
     if not row.node_list:
-        ended_job, row = (
-            replace(ended_job, started=None),
-            replace(row, exit_code=None),
-        )  # it never ran
+        # it never ran
+        ended_job, row = replace(ended_job, started=None), replace(row, exit_code=None)
         if job.state is JobState.TIMED_OUT:
             return replace(ended_job, state=JobState.UNSCHEDULABLE)
     ended_job = replace(ended_job, exit_code=row.exit_code or None, failed_on=_failed_on(job, row))

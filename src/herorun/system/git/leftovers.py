@@ -112,9 +112,8 @@ def _remove_begun(common: Path, first: float, last: float) -> bool:
             # a live git holds a ref's lock for a moment, without the file being open
             locks = path.suffix == ".lock" and stats.st_mtime > time.time() - NEAR
             if open_files is None or locks or (stats.st_dev, stats.st_ino) in open_files:
-                all_gone = (
-                    open_files is None and all_gone
-                )  # it is unknown: another try would be in vain
+                # it is unknown: another try would be in vain
+                all_gone = open_files is None and all_gone
             else:
                 path.unlink()
     return all_gone

@@ -13,14 +13,8 @@ from herorun.core.untrusted_json import parse_utc
 from herorun.trackers.json_rows import Unusable, parse_row
 
 KEPT_PROBLEMS = 20
-OTHER_FORM = (
-    TypeError,
-    ValueError,
-    LookupError,
-    AttributeError,
-    ArithmeticError,
-    RecursionError,
-)  # an answer's
+# an answer's
+OTHER_FORM = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
 _STATES = {
     "running": TrackerState.RUNNING,
     "preempting": TrackerState.RUNNING,
