@@ -57,8 +57,8 @@ def scanning(log: Path) -> Callable[[], None]:
 
 def search(keywords: Path, log: Path) -> tuple[str, Callable[[], None]]:
     """Lines with any keyword, counted; 1 is its exit code where there are none."""
-    bundled = Path(sys.executable).parent / "rg"  # where the development requirements put it
-    finder = shutil.which("rg") or (str(bundled) if bundled.exists() else "grep")
+    own_ripgrep = Path(sys.executable).parent / "rg"  # where the development requirements put it
+    finder = shutil.which("rg") or (str(own_ripgrep) if own_ripgrep.exists() else "grep")
     program = Path(finder).name
     argv = [finder, "-c", "-i", "-F", "-f", str(keywords), str(log)]
 

@@ -1,4 +1,4 @@
-"""`herorun verify-seal`: the earlier name of `herorun verify TAG`."""
+"""The command `verify-seal`, the earlier name of `herorun verify TAG`."""
 
 import click
 
