@@ -84,11 +84,9 @@ def _numbered(faults: Sequence[Fault], text: str) -> Iterator[str]:
         yield f"line {line}: {message}" if line else message
 
 
-def explain_errors(
-    error: "ValidationError", model: type[BaseModel] | None = None, data: Any = None
-) -> str:
-    """Every fault of the input in one line, each by its key as `data`, the input, has it."""
-    text = "; ".join(message for _, message in explain_faults(error, model, data))
+def explain_errors(error: "ValidationError") -> str:
+    """Every fault of the input in one line."""
+    text = "; ".join(message for _, message in explain_faults(error))
     return text if text.endswith("?") else f"{text}."
 
 
