@@ -162,6 +162,7 @@ EMPTY: dict[str, Any] = {
     "actions": [],
     "other_jobs": [],
     "unread": [],
+    "unjudged": [],
 }
 CALM: dict[str, Any] = {
     **EMPTY,

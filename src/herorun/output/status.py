@@ -61,6 +61,10 @@ def _tick_lines(document: Mapping[str, Any], doubts: Iterable[str], ack: str) ->
         yield f"  unread   {clean(gap)}; each tick retries"
     for missing in document["missing_evidence"]:
         yield f"  missing  {_missing_evidence(missing)}"
+    is_finished = document["run"] == "finished"
+    for metric in document["unjudged"]:
+        if metric["until_row"] is None:  # more rows alone are not enough
+            yield f"  unjudged {_unjudged(metric, is_finished)}"
     for alert in document["alerts"]:
         yield (
             f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: "

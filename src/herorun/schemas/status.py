@@ -13,7 +13,6 @@ from herorun.schemas.parts import (
     PauseEntry,
     RunState,
     Shape,
-    UnjudgedEntry,
 )
 from herorun.schemas.tick import StatusFields
 
@@ -95,8 +94,6 @@ class StatusOf(StatusFields):
     `answer` is denied or `stopped_by` is set, it restarts against a person's decision. Whether to
     roll back is for the DRI to decide."""
     summary: RunSummaryEntry
-    unjudged: Sequence[UnjudgedEntry]
-    """Metrics that some checks cannot judge yet."""
 
 
 class WatchedAlert(Shape):

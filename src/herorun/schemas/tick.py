@@ -11,6 +11,7 @@ from herorun.schemas.parts import (
     OtherJob,
     RunState,
     Shape,
+    UnjudgedEntry,
 )
 
 
@@ -38,6 +39,8 @@ class TickEntry(Shape):
     """The evidence that could not be read, as `type: reason`; `all: reason` if only the record was
     read.
     """
+    unjudged: Sequence[UnjudgedEntry] = ()
+    """Metrics that some checks cannot judge yet."""
 
 
 class StatusFields(TickEntry):

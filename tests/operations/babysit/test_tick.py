@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from commands.answers import ask
 from herorun.core.errors import CouldNotLook
 from herorun.operations.babysit import tick
 from herorun.operations.babysit.loop import tick_once
@@ -19,7 +20,7 @@ from herorun.record import Pushed, Record
 from herorun.runs import watched_run
 from herorun.schedulers.local import Local
 from herorun.system.files import is_locked
-from stories import CRASH, REFUSE, SLUG, STOPPED, WAIT, Story, forget
+from stories import CRASH, REFUSE, SLUG, STOPPED, WAIT, Story, eventually, forget
 from wording import mentions
 
 NAN = '{"step": 4, "train/loss": NaN}\n{"step": 5, "train/loss": 2.5}\n'
@@ -448,3 +449,28 @@ def test_a_finished_run_is_watched_while_a_second_person_may_have_to_be_asked(
     outcome = run_tick(*watched_run(SLUG, story.work))
     assert outcome.is_complete and outcome.tick is not None
     assert replace(outcome, tick=replace(outcome.tick, settled=False)).is_complete is not stays
+
+
+NEGATIVE = """\
+rm "$root/metrics.jsonl"
+for each in $(seq 0 59); do
+  echo "{\\"step\\": $each, \\"train/loss\\": -$each.5}" >> "$root/metrics.jsonl"
+done
+"""
+
+
+@pytest.mark.thorough
+def test_a_tick_says_what_no_row_will_let_it_judge(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.order("tiny-1", NEGATIVE + WAIT)
+    story.sign(final_step=80)
+    assert story.init() == 0
+    assert story.launch() == 0
+    capsys.readouterr()
+    eventually(lambda: (story.root / "metrics.jsonl").read_text().count("\n") == 60)
+    shown = ask(story, capsys, "babysit", SLUG, "--once").out
+    document = ask(story, capsys, "babysit", SLUG, "--once", "--json").document
+    never_judged = [each for each in document["unjudged"] if each["until_row"] is None]
+    assert any("loss-spike" in each["checks"] for each in never_judged)
+    assert mentions(shown, "unjudged", "loss-spike")

@@ -17,6 +17,7 @@ from herorun.operations.babysit.tick_json import (
     finding_entries,
     other_jobs,
     shown_alerts,
+    unjudged_metrics,
     unread,
 )
 from herorun.runs import MonitoredRun
@@ -109,6 +110,7 @@ class TickOutcome:
             alerts=alert_entries(alerts, checks, slug, decision, self.run.dri, due),
             actions=actions_of(self.performed),
             other_jobs=other_jobs(self.evidence),
+            unjudged=unjudged_metrics(self.evidence),
         )
 
 

@@ -9,10 +9,17 @@ from herorun.core.babysit.alert import Alert
 from herorun.core.babysit.muting import inhibitors
 from herorun.core.babysit.tick import Tick
 from herorun.core.check import Check, Response
-from herorun.core.evidence import Evidence, Gaps, Job, OtherJobs
+from herorun.core.evidence import Evidence, Gaps, Job, Metrics, OtherJobs
 from herorun.core.finding import Finding
 from herorun.core.journal import Memory
-from herorun.schemas.parts import Action, AlertEntry, FindingEntry, InstanceEntry, OtherJob
+from herorun.schemas.parts import (
+    Action,
+    AlertEntry,
+    FindingEntry,
+    InstanceEntry,
+    OtherJob,
+    UnjudgedEntry,
+)
 
 if TYPE_CHECKING:
     from herorun.operations.babysit.perform import Performed
@@ -49,6 +56,12 @@ def unread(evidence: Evidence) -> list[str]:
     """The evidence that could not be read, each as `type: reason`."""
     gaps = evidence.get(Gaps)
     return list(gaps.gaps) if isinstance(gaps, Gaps) else []
+
+
+def unjudged_metrics(evidence: Evidence) -> list[UnjudgedEntry]:
+    metrics = evidence.get(Metrics)
+    own_metrics = metrics.unjudged if isinstance(metrics, Metrics) else ()
+    return [UnjudgedEntry.of(each) for each in own_metrics]
 
 
 def shown_alerts(this_tick: Tick, memory: Memory) -> list[Alert]:

@@ -10,7 +10,7 @@ from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.babysit.tick import MonitorHealth, RunHealth, Tick, critical_topics, exit_code
 from herorun.core.check import Check, Gate
 from herorun.core.errors import HerorunError
-from herorun.core.evidence import Evidence, Job, LaunchProof, LeaseSeen, Metrics, UnjudgedMetric
+from herorun.core.evidence import Evidence, Job, LaunchProof, LeaseSeen
 from herorun.core.evidence_names import ALL
 from herorun.core.journal import Memory, fold
 from herorun.core.journal.decision import decided
@@ -26,6 +26,7 @@ from herorun.operations.babysit.tick_json import (
     instance_entries,
     other_jobs,
     shown_alerts,
+    unjudged_metrics,
     unread,
 )
 from herorun.operations.health.evaluate import evaluate
@@ -36,7 +37,7 @@ from herorun.operations.report.next_command import next_command
 from herorun.operations.report.overview import stage_of, summarise
 from herorun.record import fetch_together
 from herorun.runs import MonitoredRun, Run, log_of, watched_run
-from herorun.schemas.parts import Acked, UnjudgedEntry
+from herorun.schemas.parts import Acked
 from herorun.schemas.status import RunSummaryEntry, Status, StatusOf
 from herorun.system.clock import now
 from herorun.system.git import find_repository
@@ -129,7 +130,7 @@ def status_of_run(
         other_jobs=other_jobs(evidence),
         next=command,
         summary=RunSummaryEntry.of_summary(summary),
-        unjudged=[UnjudgedEntry.of(each) for each in _unjudged(evidence)],
+        unjudged=unjudged_metrics(evidence),
         **facts,
     )
     return status, evidence, summary
@@ -184,11 +185,6 @@ def _unread_record(run: Run, evidence: Evidence) -> list[str]:
     if not why or (isinstance(lease, LeaseSeen) and lease.mine):
         return []
     return [f"record: what other clones added is unknown: {why}"]
-
-
-def _unjudged(evidence: Evidence) -> tuple[UnjudgedMetric, ...]:
-    metrics = evidence.get(Metrics)
-    return metrics.unjudged if isinstance(metrics, Metrics) else ()
 
 
 def _silence(
