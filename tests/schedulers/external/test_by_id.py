@@ -201,6 +201,14 @@ def test_sacct_decides_a_slurm_jobs_end(
     assert adapter.results("4711") == "TIMEOUT, exit code 0:0, elapsed 01:00:00"
 
 
+def test_the_user_who_cancelled_a_slurm_job_is_named(programs: Path) -> None:
+    (programs / "queue").write_text("")
+    (programs / "books").write_text(books("CANCELLED by 0"))
+    adapter = slurm.connect(slurm.Options(slurm_bin=str(programs)), Place("j", "/", "/", "/"))
+    job = adapter.find_job("4711")
+    assert isinstance(job, Found) and job.job.stopped_by == "root"
+
+
 def test_a_slurm_job_that_neither_knows_is_absent(programs: Path) -> None:
     (programs / "queue").write_text("")
     (programs / "books").write_text("")

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from secrets import token_hex
 
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.evidence import Job
 from herorun.core.lazy_regex import lazy_regex
 from herorun.schedulers._slurm.parse import (
     NO_ACCOUNTING,
@@ -97,6 +99,12 @@ class Programs:
             answer.complaint if answer.err.strip() else answer.text.strip() or answer.complaint
         )
         return CouldNotLook(f"{program} on {self.transport.where} failed: {message}")
+
+    def with_user_name(self, job: Job) -> Job:
+        """The job, with the name of the user who stopped it, instead of the number."""
+        by = job.stopped_by or ""
+        named_by = self.user(by.removeprefix("uid ")) if by.startswith("uid ") else by
+        return replace(job, stopped_by=named_by or None)
 
     def user(self, number: str) -> str:
         """Their name; the number if the name is unknown."""

@@ -119,10 +119,9 @@ class SlurmReader:
             return Unknown(
                 f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
             )
-        if isinstance(answer, Found) and (answer.job.stopped_by or "").startswith("uid "):
-            by = self._slurm.user((answer.job.stopped_by or "").removeprefix("uid "))
-            return Found(replace(answer.job, stopped_by=by))
-        return answer
+        return (
+            Found(self._slurm.with_user_name(answer.job)) if isinstance(answer, Found) else answer
+        )
 
     @property
     def cluster(self) -> Hashable:

@@ -97,7 +97,9 @@ class SlurmById:
         answer = judge_slurm(
             job, queue, rows, Accounting(rows, accounting.silent, accounting.is_disabled), record
         )
-        return Found(_with_id(answer, job)) if isinstance(answer, Found) else answer
+        if not isinstance(answer, Found):
+            return answer
+        return Found(self._slurm.with_user_name(_with_id(answer, job)))
 
     def _queue(self, number: str) -> Sequence[SlurmRow]:
         separator = new_separator()
