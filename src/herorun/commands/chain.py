@@ -9,9 +9,9 @@ from herorun.commands._options import RunArgument
 if TYPE_CHECKING:
     from herorun.runs import Run
 
-STARTS_AT_ONCE = (
-    "[chain] has no `after` and no `after_pattern`: its stages begin as soon as it is started. Do "
-    "not start it before the training is done; then "
+WAITS_FOR_NOTHING = (
+    "[chain] has no `after` and no `after_pattern`: its stages begin as soon as it is started. "
+    "Once the training is done, and not before, this starts it:"
 )
 
 
@@ -38,8 +38,10 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     from herorun import output
     from herorun.core.remote.job_chain import (
         behind_a_job,
+        install,
         install_and_start,
         script_of,
+        start_there,
         waits_for_the_job,
     )
     from herorun.runs import watched_run
@@ -51,7 +53,8 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     path = Path(start, out) if out is not None else None
     login = monitored_run.place.reach.login if monitored_run.place.reach else None
     top = str(monitored_run.repository.top)
-    message = install_and_start(monitored_run.contract, top, login)
+    contract = monitored_run.contract
+    start_command = install_and_start(contract, top, login)
     depend = getattr(monitored_run.scheduler, "dependent_command", None)
     job = _job_before(monitored_run) if depend else ""
     behind = (
@@ -64,16 +67,28 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
         write_atomic(path, text.encode(), 0o755)
     if as_json:
         output.show_json(
-            ChainDocument(slug=monitored_run.slug, script=text, file=path, start=message)
+            ChainDocument(
+                slug=monitored_run.slug,
+                script=text,
+                file=path,
+                start=start_command,
+                waits=waits_for_the_job(contract.chain),
+            )
         )
         return 0
     if path is None:
         click.echo(text, nl=False)
     where = login.host if login and login.host else "this machine"
-    at_once = "" if waits_for_the_job(monitored_run.contract.chain) else STARTS_AT_ONCE
-    output.show_note(f"{at_once}this installs the script on {where} and starts it:", f"  {message}")
-    if behind:
-        output.show_note(f"or this, as a job of its own behind job {job}:", f"  {behind}")
+    as_a_job = f"as a job of its own, which starts once job {job} succeeds"
+    if waits_for_the_job(contract.chain):
+        output.show_note(f"this installs the script on {where} and starts it:", f"  {start_command}")
+        if behind:
+            output.show_note(f"or this, {as_a_job}:", f"  {behind}")
+        return 0
+    how = f", {as_a_job}" if behind else ""
+    install_command = behind or install(contract, top, login)
+    output.show_note(f"this installs the script on {where}{how}:", f"  {install_command}")
+    output.show_note(WAITS_FOR_NOTHING, f"  {start_there(contract, login)}")
     return 0
 
 

@@ -33,6 +33,8 @@ class ChainDocument(Document):
     """Where it was written, with `--out`."""
     start: str
     """The command that copies the script to the machine and starts it there."""
+    waits: bool
+    """Whether the script waits for the end of the training. If not, start it only after that."""
 
 
 class Handbook(Document):

@@ -253,6 +253,42 @@ def test_a_failed_chain_is_reported_with_how_it_continues() -> None:
     assert rows(a_look(chain=ChainState(True, "eval ended with 3"))) == []
 
 
+FAILED_CHAIN = ChainState(False, "eval ended with 3", "eval", waits=False)
+
+
+@pytest.mark.parametrize(
+    ("look", "command"),
+    [
+        (a_look(chain=FAILED_CHAIN), ""),
+        (a_look(chain=FAILED_CHAIN, alive=Alive.NO), ""),
+        (a_look(chain=FAILED_CHAIN, alive=Alive.UNKNOWN), ""),
+        (a_look(chain=FAILED_CHAIN, alive=Alive.NO, succeeded=True, markers={"/m": None}), "CHAIN"),
+        (a_look(chain=FAILED_CHAIN, log=LogEnd("done", 120, done=True)), "CHAIN"),
+        (a_look(chain=FAILED_CHAIN, log=LogEnd("step 120", 120, done=False)), ""),
+        (a_look(chain=replace(FAILED_CHAIN, waits=True, stage="wait"), alive=Alive.NO), ""),
+        (a_look(chain=replace(FAILED_CHAIN, waits=True, stage="wait")), "CHAIN"),
+    ],
+)
+def test_a_failed_chain_is_started_again_only_when_it_cannot_meet_the_job(
+    look: HostObservation, command: str
+) -> None:
+    assert advice(look, "chain-failed").command == command
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_stage_of_a_chain_that_waits_for_nothing_does_not_show_that_the_training_is_done(
+    runs: bool,
+) -> None:
+    chain = replace(FAILED_CHAIN, runs=runs)
+    assert decide(a_look(chain=chain), WAYS).state is PatrolState.RUNNING
+    gone = a_look(chain=chain, alive=Alive.NO)
+    assert decide(gone, WAYS).code == 3
+    assert mentions(advice(gone, "undecided").message, "training", "log")
+    waits = replace(gone, chain=replace(chain, waits=True))
+    state = PatrolState.RUNNING if runs else PatrolState.DOWN
+    assert decide(waits, WAYS).state is state and "undecided" not in rows(waits)
+
+
 def test_the_line_is_reported_even_when_nothing_changed() -> None:
     look = a_look()
     decision = decide(look, WAYS)

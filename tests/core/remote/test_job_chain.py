@@ -14,13 +14,16 @@ from herorun.core.remote.job_chain import (
     BUSY,
     GAVE_UP,
     behind_a_job,
+    install,
     install_and_start,
     script_of,
     ssh_argv,
     start_command,
+    start_there,
     transfer,
 )
 from herorun.core.remote.target import SshLogin
+from stories import eventually
 from wording import mentions
 
 
@@ -178,6 +181,18 @@ def test_the_command_that_starts_it_goes_over_the_contracts_own_login(tmp_path: 
     assert " -p 2222 -l dri box1 " in command
     local = install_and_start(a_contract(tmp_path, {"eval": "true"}), "/work", None)
     assert "| sh -c " in local
+
+
+def test_to_install_it_starts_nothing_and_the_start_is_a_command_of_its_own(tmp_path: Path) -> None:
+    contract = a_contract(tmp_path / "chain", {"eval": f"touch {tmp_path}/evaluated"})
+    there = install(contract, "/work", None).partition(" | ")[2]
+    script = script_of(contract)
+    assert mentions(script.splitlines()[2], "training", "done")
+    subprocess.run(["sh", "-c", there], input=script, text=True, timeout=20, check=True)
+    installed = tmp_path / "chain" / "chain.sh"
+    assert installed.read_text() == script and not (tmp_path / "chain" / "chain.log").exists()
+    subprocess.run(["sh", "-c", start_there(contract, None)], timeout=20, check=True)
+    eventually((tmp_path / "evaluated").exists)
 
 
 BOUNDED = "-o ConnectTimeout=15 -o ServerAliveInterval=10 -o ServerAliveCountMax=3"

@@ -28,7 +28,7 @@ FACTS = RunbookFacts(
 WAYS = PatrolCommands("RESUME", "CHAIN", (("/data/set", "RSYNC"),), "REMOVE | it")
 REMOVE = WAYS.remove
 PATROL = "herorun -C /work box patrol tiny"
-BABYSIT = "herorun -C /work handoff tiny --take --wait 40m\nherorun -C /work babysit tiny"
+BABYSIT = "herorun -C /work handoff tiny --take --wait 40m && herorun -C /work babysit tiny"
 WAIT = "herorun -C /work box wait tiny"
 FETCH = "git fetch origin herorun/tiny:refs/herorun/record/tiny"
 STAGE = {"folder": "/c", "stage": [{"name": "eval", "run": "make eval"}]}
@@ -57,7 +57,7 @@ def test_only_what_there_is_to_do_is_typed(changes: dict[str, Any], typed: list[
 
 def test_a_chain_is_copied_there_again_and_a_job_of_others_has_no_resume_command() -> None:
     chained = page(ways=replace(WAYS, resume="", transfer=()), chain=STAGE)
-    assert commands(chained) == [PATROL, "CHAIN", BABYSIT, WAIT, FETCH, REMOVE]
+    assert commands(chained) == [PATROL, BABYSIT, WAIT, "CHAIN", FETCH, REMOVE]
     assert "\n1. `eval`: `make eval`\n" in chained
 
 
@@ -102,8 +102,6 @@ def test_a_run_without_a_goal_an_owner_or_an_end_says_so() -> None:
 @pytest.mark.parametrize("sign", [{"after": "/d/DONE"}, {"after_pattern": "All done"}, {}])
 def test_a_chain_that_waits_for_nothing_starts_only_after_the_training(sign: Any) -> None:
     text = page(chain={**STAGE, **sign}, patrol={"log": "/d/log"})
-    (line,) = [
-        line for line in text.splitlines() if line.startswith("The chain") and "Once" in line
-    ]
+    (line,) = [line for line in text.splitlines() if line.startswith("It ") and "Once" in line]
     assert mentions(line, "job", "runs") is bool(sign)
     assert mentions(line, "training", "done") is not bool(sign)

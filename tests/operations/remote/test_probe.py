@@ -212,7 +212,7 @@ def test_every_answer_has_its_place(box: None) -> None:
     assert look.results == {"/d/r.csv": CommandOutput("acc")}
     assert look.copies == (Copy("/d/set", "/work/set", Count(1, 2), Count(3, 4)),)
     assert look.disks == {"/d": DiskRoom(1, 2, 3, 4), "/scratch": Blind("hangs")}
-    assert look.chain == ChainState(True, "", "eval")
+    assert look.chain == ChainState(True, "", "eval", waits=False)
     assert look.log == LogEnd("step 5", 5, done=True, size=7, age=5.0)
     assert (look.output_age, look.gpus) == (30.0, (Gpu("0", 50.0),))
     assert look.memory == MemoryUse(1, 4, 0.25, 0)

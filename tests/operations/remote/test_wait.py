@@ -259,14 +259,14 @@ def test_every_command_of_the_handbook_works_when_it_is_typed(
     quiet(story).launched(WAIT)
     page = ask(story, capsys, "handbook", SLUG, "--out", "-").out
     blocks = page.split("```sh\n")[1:]
-    commands = [line for block in blocks for line in block.partition("\n```")[0].splitlines()]
+    lines = [line for block in blocks for line in block.partition("\n```")[0].splitlines()]
+    own_lines = [line for line in lines if not line.startswith("systemctl")]  # this machine's timers
+    commands = [command for line in own_lines for command in line.split(" && ")]
     cut_short = {"babysit": ["--once"], "wait": ["--every", "1s", "--max", "1"]}
     verbs = []
     for program, *words in map(shlex.split, commands):
         if program == "git":
             stories.git(story.clone("fresh").work, *words)
-            continue
-        if program == "systemctl":  # it would change this machine's timers
             continue
         assert (program, words[:2]) == ("herorun", ["-C", str(story.work)])
         verb = words[3] if words[2] == "box" else words[2]

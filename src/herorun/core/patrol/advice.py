@@ -36,7 +36,7 @@ class PatrolCommands:
     stop: str = ""  # stops the job for good; empty where herorun did not start it
     restart: str = ""  # stops it, and starts it again from its newest checkpoint
     chain_waits: bool = False  # whether the chain's script waits before its first stage
-    goes_back: bool = False  # whether `resume` is a rollback
+    resume_verb: str = ""  # the command of herorun that `resume` is; empty if it is none
     relaunches_itself: bool = False  # a babysitter here does, if its rules allow it
     stays_down: str = ""  # the order by which nothing relaunches it; empty where there is none
 

@@ -99,6 +99,7 @@ class ChainState:
     runs: bool
     failed: str = ""
     stage: str = ""  # the newest stage that began; `wait` before the first one; empty if unknown
+    waits: bool = True  # whether it waits for the end of the training before its first stage
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ def copy_of(path: str, source: str, remote: Any, local: Any) -> Copy:
     return Copy(path, source, *counts)
 
 
-def chain_of(files: Any) -> ChainState | Blind:
+def chain_of(files: Any, waits: bool = True) -> ChainState | Blind:
     if isinstance(files, Blind):
         return files
     chain = files["chain"]
@@ -171,4 +171,4 @@ def chain_of(files: Any) -> ChainState | Blind:
         return Blind(chain["why"])
     failure = base64.b64decode(chain["failed"] or "").decode("utf-8", "replace").strip()
     stage = base64.b64decode(chain.get("stage") or "").decode("utf-8", "replace").strip()
-    return ChainState(chain["runs"], scrub(failure), scrub(stage))
+    return ChainState(chain["runs"], scrub(failure), scrub(stage), waits)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from herorun.core.durations import format_span
 from herorun.core.patrol.advice import Advice, PatrolCommands
 from herorun.core.patrol.format import size
+from herorun.core.patrol.decisions import JobFact
 from herorun.core.patrol.observation import (
     Blind,
     DiskRoom,
@@ -14,6 +15,7 @@ from herorun.core.patrol.observation import (
     MemoryUse,
     PreviousTick,
 )
+from herorun.core.patrol.state import job_fact_of, trained_of
 
 FULL = 0.05  # share of a disk's bytes or inodes below which it is nearly full
 RECENT = 120.0  # seconds: a log that was written since then advances
@@ -133,19 +135,18 @@ def pegged(observation: HostObservation) -> bool:
 
 
 def _chain(observation: HostObservation, ways: PatrolCommands) -> Iterator[Advice]:
-    if (
-        observation.chain is None
-        or isinstance(observation.chain, Blind)
-        or not observation.chain.failed
-        or observation.chain.runs
-    ):
+    chain = observation.chain
+    if chain is None or isinstance(chain, Blind) or not chain.failed or chain.runs:
         return
-    yield Advice(
-        "chain-failed",
-        f"The chain has failed: {observation.chain.failed}. Fix the cause, then start the chain "
-        "again:",
-        ways.chain,
-    )
+    message = f"The chain has failed: {chain.failed}. Fix the cause"
+    job_fact = job_fact_of(observation)
+    if trained_of(observation) or (chain.waits and job_fact is JobFact.ALIVE):
+        yield Advice("chain-failed", f"{message}, then start the chain again:", ways.chain)
+    elif chain.waits:  # the advice about the job says when it is started again
+        yield Advice("chain-failed", f"{message}.")
+    else:
+        when = "Start it again only once the training is done: it waits for nothing."
+        yield Advice("chain-failed", f"{message}. {when}")
 
 
 def _machine(

@@ -28,11 +28,11 @@ def decided_on(observation: HostObservation) -> tuple[PatrolState, Remedy]:
     is_training = trained_of(observation)
     if is_done is None and not is_training:
         is_training = None  # a sign that could not be read may be there
-    row = decision_of(job_fact(observation), is_training, chain_fact(observation))
+    row = decision_of(job_fact_of(observation), is_training, chain_fact(observation))
     return row.state, row.remedy
 
 
-def job_fact(observation: HostObservation) -> JobFact:
+def job_fact_of(observation: HostObservation) -> JobFact:
     if observation.alive is not Alive.NO:
         return JobFact.ALIVE if observation.alive is Alive.YES else JobFact.UNKNOWN
     return JobFact.ENDED if observation.succeeded else JobFact.GONE
@@ -51,17 +51,20 @@ def chain_fact(observation: HostObservation) -> ChainFact:
 
 def trained_of(observation: HostObservation) -> bool | None:
     """Whether the training itself is done: by its words, by a chain that has got behind its wait,
-    or by the scheduler where no words were declared. None: the words could not be looked for.
+    or by the scheduler where no words were declared. None: the words could not be looked for, or a
+    person started a chain that waits for nothing, and nothing else shows why.
     """
     chain = observation.chain
-    if isinstance(chain, ChainState) and _is_stage(chain.stage):
+    has_begun = isinstance(chain, ChainState) and _is_stage(chain.stage)
+    if has_begun and chain.waits:
         return True
     log = observation.log
     if isinstance(log, LogEnd) and log.done is not None:
         return log.done
     if isinstance(log, Blind) and observation.has_success_pattern:
         return None
-    return observation.alive is Alive.NO and observation.succeeded
+    is_success = observation.alive is Alive.NO and observation.succeeded
+    return None if has_begun and not is_success else is_success
 
 
 def _is_stage(stage: str) -> bool:

@@ -20,7 +20,7 @@ from herorun.core.patrol.observation import (
     PreviousTick,
 )
 from herorun.core.patrol.risks import mean_use
-from herorun.core.patrol.state import chain_fact, fresh, job_fact
+from herorun.core.patrol.state import chain_fact, fresh, job_fact_of
 
 
 def patrol_line(
@@ -42,7 +42,7 @@ def _detail_facts(observation: HostObservation, advice: PatrolAdvice) -> Iterato
     chain = chain_fact(observation)
     if chain is ChainFact.NONE or observation.unreachable:
         return
-    job = job_fact(observation)
+    job = job_fact_of(observation)
     if job.value != advice.state.value and job is not JobFact.ALIVE:
         yield f"job {job}"
     stage = observation.chain.stage if isinstance(observation.chain, ChainState) else ""

@@ -8,7 +8,9 @@ from herorun.core.finding import count
 from herorun.core.patrol.advice import Advice, PatrolAdvice, PatrolCommands, PatrolState
 from herorun.core.patrol.decisions import ChainFact, Remedy
 from herorun.core.patrol.observation import (
+    Alive,
     Blind,
+    ChainState,
     CommandOutput,
     Copy,
     HostObservation,
@@ -17,6 +19,15 @@ from herorun.core.patrol.observation import (
 )
 from herorun.core.patrol.risks import risks
 from herorun.core.patrol.state import chain_fact, decided_on, fresh
+
+
+_WITHOUT_RELAUNCH = {  # the verb of the next command, and what comes before it
+    "rollback": "The DRI decides whether to roll back:",
+    "fork": "It continues only as a new run, which the DRI decides:",
+    "approve": "The babysitter waits for a yes before it relaunches the run:",
+    "preflight": "A relaunch alone does not help. Once the cause is fixed, see whether a launch "
+    "may start:",
+}
 
 
 def decide(
@@ -28,6 +39,7 @@ def decide(
         return PatrolAdvice(PatrolState.UNKNOWN, (_unreachable(observation),))
     advice = [
         *_down(observation, remedy, ways),
+        *_undecided(observation, state, ways),
         *_results(observation),
         *_copies(observation, ways),
         *_all_done(state, ways),
@@ -96,13 +108,26 @@ def _how_to_resume(observation: HostObservation, ways: PatrolCommands) -> str:
         return "Submit it again yourself: herorun does not know the command."
     if ways.stays_down:
         return f"{ways.stays_down}. To restart it anyway:"
-    if ways.goes_back:
-        return "The DRI decides whether to roll back:"
+    if ways.resume_verb in _WITHOUT_RELAUNCH:
+        return _WITHOUT_RELAUNCH[ways.resume_verb]
     if isinstance(observation.log, LogEnd) and needs_fix(observation.log.failure):
         return "Once that is fixed, the next command is:"
     if ways.relaunches_itself:
         return "The babysitter relaunches it at a next tick if its rules allow it; to do it now:"
     return "The next command is:"
+
+
+def _undecided(
+    observation: HostObservation, state: PatrolState, ways: PatrolCommands
+) -> Iterator[Advice]:
+    chain = observation.chain
+    is_unproven = isinstance(chain, ChainState) and not chain.waits and chain.stage
+    if state is PatrolState.UNKNOWN and observation.alive is Alive.NO and is_unproven:
+        message = (
+            "Whether the training is done is unknown: the chain waits for nothing, so its stages "
+            "do not show it. Read the job's log before you restart anything"
+        )
+        yield Advice("undecided", f"{message}{':' if ways.logs else '.'}", ways.logs)
 
 
 def _results(observation: HostObservation) -> Iterator[Advice]:

@@ -22,7 +22,7 @@ BUSY, GAVE_UP = 75, 124  # EX_TEMPFAIL of sysexits.h; what `timeout` exits with
 _SCRIPT = """\
 #!/usr/bin/env bash
 # The [chain] of {slug}, as `herorun box chain {slug}` wrote it. Change it in the contract, and write it again.
-# This starts it on the job's machine, also after a restart of the machine:
+{when}
 #   {start}
 set -u
 folder={folder}
@@ -69,6 +69,10 @@ main() {{
 main
 exit
 """  # noqa: E501  # a text that is read as it stands
+_WAITS = "# This starts it on the job's machine, also after a restart of the machine:"
+_WAITS_FOR_NOTHING = """\
+# It waits for nothing: start it only once the training is done. This starts it on the job's machine
+# then, also after a restart of the machine:"""
 _WAIT = """\
   local until=$(( $(date +%s) + {most} ))
   until {ready}; do
@@ -85,6 +89,7 @@ def script_of(contract: Contract) -> str:
     ]
     text = _SCRIPT.format(
         slug=contract.slug,
+        when=_WAITS if waits_for_the_job(chain) else _WAITS_FOR_NOTHING,
         start=start_command(chain),
         folder=shlex.quote(chain.folder or ""),
         wait=_wait(contract),
@@ -159,6 +164,17 @@ def start_command(chain: ChainTable) -> str:
     return f"setsid -f bash {folder}/chain.sh >> {folder}/chain.log 2>&1 < /dev/null"
 
 
+def install(contract: Contract, top: str, login: SshLogin | None) -> str:
+    """The command, from here, that brings the script there whole and starts nothing."""
+    must_have_stages(contract)
+    return _piped(contract, top, login)
+
+
+def start_there(contract: Contract, login: SshLogin | None) -> str:
+    """The command, from here, that starts the script that was installed there."""
+    return _run_there(start_command(must_have_stages(contract)), login)
+
+
 def install_and_start(contract: Contract, top: str, login: SshLogin | None) -> str:
     """The one command, from here, that brings the script there whole and starts it."""
     chain = must_have_stages(contract)
@@ -179,7 +195,7 @@ def behind_a_job(
     return _piped(contract, top, login, command)
 
 
-def _piped(contract: Contract, top: str, login: SshLogin | None, then: str) -> str:
+def _piped(contract: Contract, top: str, login: SshLogin | None, then: str = "") -> str:
     """A script that did not come whole, or not at all, replaces nothing and starts nothing: its
     last line is looked at before it is moved to its place.
     """
@@ -187,14 +203,16 @@ def _piped(contract: Contract, top: str, login: SshLogin | None, then: str) -> s
     remote_command = (
         f"mkdir -p {folder} && cat > {folder}/chain.new && "
         f'[ "$(tail -n 1 {folder}/chain.new)" = {LAST} ] && '
-        f"mv {folder}/chain.new {folder}/chain.sh && {then}"
+        f"mv {folder}/chain.new {folder}/chain.sh{f' && {then}' if then else ''}"
     )
-    transport = (
-        shlex.join([*ssh_argv(login), remote_command])
-        if login and login.host
-        else f"sh -c {shlex.quote(remote_command)}"
-    )
-    return f"herorun -C {shlex.quote(top)} box chain {contract.slug} | {transport}"
+    there = _run_there(remote_command, login)
+    return f"herorun -C {shlex.quote(top)} box chain {contract.slug} | {there}"
+
+
+def _run_there(command: str, login: SshLogin | None) -> str:
+    if login and login.host:
+        return shlex.join([*ssh_argv(login), command])
+    return f"sh -c {shlex.quote(command)}"
 
 
 def ssh_argv(login: SshLogin) -> list[str]:

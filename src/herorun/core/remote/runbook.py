@@ -47,7 +47,7 @@ def _head(contract: Contract, facts: RunbookFacts) -> Iterator[str]:
     yield from _write_code(f"herorun -C {facts.top} box patrol {contract.slug}")
     yield "It prints the state in one line, then what to do, with the exact command."
     yield 'Rely on its result, not on a dashboard that shows "running".'
-    yield "`herorun box watchers` lists this machine's waits and monitors, and ends stale waits."
+    yield "`herorun box watchers --dry-run` lists the waits and monitors of this machine."
     yield ""
     yield "## The run"
     yield ""
@@ -95,10 +95,11 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield f"If the patrol says that the run is down, {how}"
         yield from _write_code(ways.resume)
         if not own:
-            yield "Read its rows `alert`, `unfinished`, `stopped` and `answer`, and the log. If"
-            yield "they allow it, type the command in its row `next`. In its place, `to restart`"
-            yield "means that a person decided that the run stays down; `to go back` or `if yes`,"
-            yield "that the DRI must decide: ask that person first."
+            yield "Read its rows `alert`, `question`, `paused`, `unfinished`, `stopped` and `answer`,"
+            yield "and the log. If they allow it, type the command in its row `next`; without such a"
+            yield "row, the babysitter relaunches the run itself. In its place, `to restart` means"
+            yield "that a person decided that the run stays down, and `to go back` that the DRI must"
+            yield "decide: ask that person first."
             yield ""
     else:
         yield (
@@ -107,14 +108,6 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         )
         yield "Ask the responsible person, and write the command there."
         yield ""
-    if contract.chain.stage:
-        yield "The chain runs these stages on the machine, one after the other:"
-        yield ""
-        yield from (f"1. `{stage.name}`: `{stage.run}`" for stage in contract.chain.stage)
-        yield ""
-        yield _when_to_chain(contract)
-        yield "copy the chain there and start it; it skips finished stages, and never runs twice:"
-        yield from _write_code(ways.chain)
     for path, command in ways.transfer:
         yield f"If `{path}` is incomplete, continue its transfer:"
         yield from _write_code(command)
@@ -123,11 +116,13 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield "Monitor the run with one babysitter. If the old one died, the first command takes"
         yield "over its lease, which can last 40 minutes:"
         yield from _write_code(
-            f"{run} handoff {contract.slug} --take --wait 40m", f"{run} babysit {contract.slug}"
+            f"{run} handoff {contract.slug} --take --wait 40m && {run} babysit {contract.slug}"
         )
     if not facts.sealed:
         yield "Wait for its end, for at most 3 hours (120 queries, one every 90 s):"
         yield from _write_code(f"{run} box wait {contract.slug}")
+    if contract.chain.stage:
+        yield from _write_chain(contract, ways)
     if facts.remote and facts.instances:
         yield "On another machine, clone the repository and fetch the record. Then use the commands"
         yield "above, with the path of the clone after `-C`:"
@@ -135,11 +130,19 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield from _write_code(f"git fetch {facts.remote} {facts.branch}:{ref}")
 
 
-def _when_to_chain(contract: Contract) -> str:
-    """A chain that waits for nothing would start beside the training."""
+def _write_chain(contract: Contract, ways: PatrolCommands) -> Iterator[str]:
+    """Last of the commands: a chain that waits for nothing would start beside the training."""
+    yield "After the training, the chain runs these stages on the machine, one after the other:"
+    yield ""
+    yield from (f"1. `{stage.name}`: `{stage.run}`" for stage in contract.chain.stage)
+    yield ""
     if waits_for_the_job(contract.chain):
-        return "The chain waits for the end of the training. Once the job runs,"
-    return "The chain does not wait for the training. Once the training is done,"
+        yield "It waits for the end of the training. Once the job runs, copy it there and start it;"
+    else:
+        yield "It does not wait for the training. Once the training is done, and not before, copy it"
+        yield "there and start it;"
+    yield "it skips finished stages, and never runs twice:"
+    yield from _write_code(ways.chain)
 
 
 def _write_ways(ways: PatrolCommands) -> Iterator[str]:

@@ -36,6 +36,7 @@ from herorun.core.patrol.parse import (
 )
 from herorun.core.ports import scheduler_traits
 from herorun.core.redaction.scrub import scrub
+from herorun.core.remote.job_chain import waits_for_the_job
 from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.runs import Run
 from herorun.system import _host_files
@@ -93,7 +94,7 @@ def _parse_probe(
         cpus=machine.get("cpus") if isinstance(machine, dict) else None,
         cores_used=machine.get("cores") if isinstance(machine, dict) else None,
         cores_allowed=machine.get("allowed") if isinstance(machine, dict) else None,
-        chain=chain_of(files) if run.contract.chain.stage else None,
+        chain=chain_of(files, waits_for_the_job(run.contract.chain)) if run.contract.chain.stage else None,
         launched_at=instances[0].started if instances else None,
     )
 
