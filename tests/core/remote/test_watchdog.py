@@ -11,6 +11,7 @@ from core.babysit.test_policy import CHECKS, alert
 from core.story import begun
 from herorun.core.event import Decided, HandedOff, Leased, Ordered, Sealed, Word
 from herorun.core.journal import Memory
+from herorun.core.recovery.policy import RelaunchAnswer
 from herorun.core.remote.watchdog import MonitorSilence, WatchState, watchdog
 
 HOUR = timedelta(hours=1)
@@ -88,7 +89,11 @@ def test_without_a_tick_of_this_instance_the_launch_counts(last_seen: datetime |
         Memory(),
         replace(WATCHED, sealed=Sealed(at=NOON, tag="t", commit="c", statement_digest="s")),
         replace(WATCHED, last_decided=ticked("finished")),
-        replace(WATCHED, last_decided=ticked("down")),
+        replace(
+            WATCHED,
+            last_decided=ticked("down"),
+            orders=(Ordered(at=NOON, word=Word.STOP, by="ada", about=("tiny-1",)),),
+        ),
     ],
 )
 def test_where_nothing_is_to_be_watched_nobody_is_reported(memory: Memory) -> None:
@@ -111,6 +116,28 @@ def test_a_run_that_is_down_is_watched_until_a_person_answers() -> None:
     crashed = alert("crashed")
     memory = replace(WATCHED, last_decided=ticked("down"), alerts={crashed.id: crashed})
     assert look(memory, NOON + 9 * HOUR).monitor is WatchState.STALE
+
+
+@pytest.mark.parametrize(
+    ("changes", "who"),
+    [
+        ({}, ""),
+        ({"done": {"stop/tiny-1": "submitted"}}, ""),  # by the contract: no person has decided
+        ({"acked": {"x": Ordered(at=LAUNCHED - HOUR, word=Word.ACK, by="ada")}}, ""),
+        ({"acked": {"x": Ordered(at=NOON, word=Word.ACK, by="ada")}}, "ada"),
+        ({"answers": {"tiny-1": RelaunchAnswer(False, NOON, "eve")}}, "eve"),
+        ({"answers": {"tiny-1": RelaunchAnswer(True, NOON, "eve")}}, ""),
+        ({"orders": (Ordered(at=NOON, word=Word.STOP, by="dan", about=("tiny-1",)),)}, "dan"),
+        ({"orders": (Ordered(at=NOON, word=Word.STOP, by="dan", about=("tiny-0",)),)}, ""),
+    ],
+)
+def test_a_run_that_is_down_without_an_alert_needs_the_decision_of_a_person_and_names_them(
+    changes: dict[str, Any], who: str
+) -> None:
+    silence = look(replace(WATCHED, last_decided=ticked("down"), **changes), NOON + 9 * HOUR)
+    expected_state = WatchState.NOT_WATCHED if who else WatchState.STALE
+    assert silence.monitor is expected_state
+    assert silence.why.startswith(f"it is down, and {who} ") is bool(who)
 
 
 def test_an_answer_by_a_person_ends_the_watch_of_a_run_that_is_down() -> None:

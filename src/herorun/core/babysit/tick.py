@@ -60,7 +60,8 @@ class Tick:
     actions: list[Action]
     ending: Ending | None = None  # of an end without success
     wake: datetime | None = None  # when a delayed relaunch is due
-    settled: bool = False  # a person has acknowledged all firing critical alerts
+    # a person has acknowledged all firing critical alerts, or decided that the run stays down
+    settled: bool = False
     awaited: tuple[AwaitedEvidence, ...] = ()  # evidence that is missing
     quiet_every: timedelta = timedelta(hours=1)  # between two entries of quiet ticks in the logbook
     ended: tuple[Alert, ...] = ()  # alerts that ended unresolved at this tick
@@ -125,7 +126,8 @@ def tick(
         actions=actions,
         ending=case.ending,
         wake=waiting_until(after.values(), checks, rules.policy, ledger, case, now),
-        settled=all_answered(after.values(), checks, ledger),
+        settled=all_answered(after.values(), checks, ledger)
+        and (health is not RunHealth.DOWN or bool(ledger.decision)),
         awaited=(*proof.awaited, *overdue(evidence, findings)),
         quiet_every=rules.policy.quiet_every,
         ended=ended_alerts,

@@ -129,6 +129,7 @@ class Memory(JournalFields):
             endings=tuple(self.endings.values()),
             answers=self.answers,
             acked=frozenset(self.acked),
+            decision=self.decision,
             pause=self.pause,
             stopped=self.stopped_instances,
             start_step=self._start_step(),
@@ -169,6 +170,23 @@ class Memory(JournalFields):
             name: one.by for one in self.orders if one.word is Word.STOP for name in one.about
         }
         return {**stops, **ordered_stops}
+
+    @property
+    def decision(self) -> str:
+        """Who decided something about the current instance, and what: denied a relaunch, ordered
+        its stop, or acknowledged an alert since its launch. "" if nobody has.
+        """
+        if self.current is None:
+            return ""
+        name, since = self.current.name, self.current.started
+        answer = self.answers.get(name)
+        if answer and not answer.yes:
+            return f"{answer.by} denied a relaunch"
+        by_person = [o for o in self.orders if o.word is Word.STOP and name in o.about]
+        if by_person:
+            return f"{by_person[-1].by} ordered its stop"
+        acks = [order for order in self.acked.values() if order.at >= since]
+        return f"{acks[-1].by} acknowledged what is wrong" if acks else ""
 
     @property
     def rollback_ordered(self) -> Ordered | None:

@@ -124,6 +124,7 @@ class Ledger:
     answers: Mapping[str, RelaunchAnswer] = field(default_factory=dict)  # by instance
     acked: frozenset[str] = frozenset()  # alerts that a person has acknowledged
     pause: ActionPause | None = None
+    decision: str = ""  # what a person decided about the current instance, and who
     # instances that were ordered to stop, also after their end, and by whom
     stopped: Mapping[str, str] = field(default_factory=dict)
     start_step: int = 0  # the start step of the current instance; -1 from scratch

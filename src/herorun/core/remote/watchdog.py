@@ -97,6 +97,7 @@ def _quiet(memory: Memory, contract: Contract, checks: Mapping[str, Check]) -> s
     if last.run == RunHealth.FINISHED:
         return "it ended well and waits for the seal"
     alerts = [alert for alert in memory.alerts.values() if alert.check in checks]
-    if last.run == RunHealth.DOWN and all_answered(alerts, checks, memory.ledger):
-        return "it is down, and a person has acknowledged it"
+    is_answered = all_answered(alerts, checks, memory.ledger)
+    if last.run == RunHealth.DOWN and is_answered and memory.decision:
+        return f"it is down, and {memory.decision}"
     return ""
