@@ -152,7 +152,8 @@ def _label(document: Mapping[str, Any]) -> str:
 
 def _stays_down(document: Mapping[str, Any]) -> bool:
     is_denied = (document["answer"] or "").startswith("denied")
-    return document["run"] == "down" and (bool(document["stopped_by"]) or is_denied)
+    has_order = is_denied or document["stopped_by"] or document["paused"]
+    return document["run"] == "down" and bool(has_order)
 
 
 def _status_lines(

@@ -1,5 +1,6 @@
 """What a person's answer to an alert, or to a question about the run, sets in motion."""
 
+from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ from herorun.core.contract import Recovery
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.event import Word
 from herorun.core.notify.escalation import Option
+from herorun.core.recovery.policy import Ledger
 from herorun.operations.orders import acknowledge as module
 from wording import mentions
 
@@ -35,6 +37,8 @@ DRIFT = Alert(
     state=AlertState.ENDED,
     message="m",
 )
+CRASHED = replace(SPIKE, check="stopped-by-hand", subject="tiny-1")
+CRASH = "escalate/relaunch/tiny-1/crash"
 VETO, FIXED = "escalate/relaunch/tiny-1/veto", "escalate/relaunch/tiny-1/fixed-once"
 FAILED_OFTEN = "escalate/relaunch/tiny-1/tries"
 NO_JUDGE = SimpleNamespace(question="", answer=None, replayed=None)
@@ -59,7 +63,8 @@ class World:
             endings={},
             failed={},
             judge=NO_JUDGE,
-            ledger=SimpleNamespace(taints=()),
+            ledger=Ledger(),
+            stopped_instances={},
             last_decided=None,
         )
         self.run: Any = SimpleNamespace(
@@ -107,6 +112,37 @@ def test_closing_an_alert_says_where_the_run_is_still_down(world: World, state: 
     outcome = module.acknowledge(world.run)
     status = f"`herorun status {world.run.slug}`"
     assert any(status in warning for warning in outcome.warnings) == (state == "down")
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({}, ("starts nothing", "babysitter ends", "watchdog")),
+        ({"alerts": {CRASHED.id: CRASHED}}, ("starts nothing", "another", "person")),
+        ({"loop_runs": True}, ("babysitter relaunches", "herorun stop tiny")),
+        ({"loop_runs": True, "done": {CRASH: NOON}}, ("starts nothing", "babysitter ends")),
+        (
+            {"loop_runs": True, "stopped_instances": {"tiny-1": "ada"}},
+            ("starts nothing", "babysitter ends"),
+        ),
+    ],
+)
+def test_an_acknowledgement_says_whether_the_run_is_still_monitored_or_relaunched(
+    world: World, changes: dict[str, Any], names: tuple[str, ...]
+) -> None:
+    world.loop_runs = changes.pop("loop_runs", False)
+    down = {"last_decided": SimpleNamespace(run="down"), "alerts": {}}
+    for name, value in {**down, **changes}.items():
+        setattr(world.memory, name, value)
+    assert mentions(module.acknowledge(world.run).warnings[-1], *names)
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_no_says_whether_the_run_is_still_monitored(world: World, is_open: bool) -> None:
+    world.asked(CRASH)
+    world.memory.alerts = {CRASHED.id: CRASHED} if is_open else {}
+    message = module.answer(world.run, False).message
+    assert ("watchdog" in message, "another" in message) == (not is_open, is_open)
 
 
 @pytest.mark.parametrize("name", ["loss-spike", "loss-spike[train/loss]", SPIKE.key])
@@ -180,7 +216,7 @@ def test_what_a_person_can_do_depends_on_the_question_and_the_numbers(
 ) -> None:
     world.asked(*keys)
     world.memory.alerts = {alert.id: alert for alert in alerts}
-    world.memory.ledger.taints = taints
+    world.memory.ledger = Ledger(taints=taints)
     assert module.ways_on(world.run, world.memory, CHECKS) == ways
 
 
@@ -199,6 +235,23 @@ def test_after_a_bug_in_the_code_no_relaunch_of_the_same_commit_is_proposed(
     world.memory.endings = {"tiny-1": SimpleNamespace(seen=text)}
     world.memory.alerts = {}
     assert module.ways_on(world.run, world.memory, CHECKS) == (way,)
+    world.asked(FAILED_OFTEN)
+    world.run.contract.babysit.recovery = Recovery.OBSERVE
+    assert module.ways_on(world.run, world.memory, CHECKS) == (way, Option.DENY)
+
+
+def test_the_next_command_is_the_first_way_on_that_the_gate_allows(world: World) -> None:
+    asked: list[Any] = []
+
+    def proposals(ways: Any, before: Any) -> Any:
+        asked.append((ways, before))
+        return (SimpleNamespace(command="herorun preflight tiny"),)
+
+    world.memory.endings = {"tiny-1": SimpleNamespace(seen="code-bug-small")}
+    world.memory.alerts = {}
+    proposer: Any = SimpleNamespace(run=world.run, memory=world.memory, proposals=proposals)
+    assert module.continuation_command(proposer) == "herorun preflight tiny"
+    assert asked == [((Option.LAUNCH,), None)]
 
 
 def test_where_a_person_alone_acts_they_relaunch_by_hand(world: World) -> None:

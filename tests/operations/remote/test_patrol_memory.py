@@ -22,10 +22,11 @@ from herorun.core.patrol.observation import (
 )
 from herorun.core.patrol.summary_line import facts_of, movement_of
 from herorun.core.patrol.table import decide
-from herorun.core.recovery.policy import RelaunchAnswer
+from herorun.core.recovery.policy import ActionPause, RelaunchAnswer
 from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.operations.remote import patrol
 from herorun.operations.remote.patrol import PatrolTick, decided, remember, remembered, ways_of
+from herorun.system.clock import now
 from herorun.system.files import locked
 from wording import mentions
 
@@ -70,6 +71,11 @@ def test_a_tick_is_remembered_for_the_next_one(tmp_path: Path) -> None:
     assert after(replace(look, unreachable="cut"), before) == bare
 
 
+def propose(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.setattr(patrol, "continuation_command", lambda proposer: command)
+    monkeypatch.setattr(patrol, "with_taints_now", lambda run, memory: memory)
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"step": 5}'])
 def test_a_damaged_memory_is_none(tmp_path: Path, content: bytes) -> None:
     run = a_run(tmp_path)
@@ -109,10 +115,7 @@ def test_the_gate_is_asked_for_the_command_of_a_run_that_is_down(
     table: dict[str, Any],
     command: str,
 ) -> None:
-    proposal = SimpleNamespace(command="herorun relaunch tiny # herorun")
-    proposer = SimpleNamespace(proposals=lambda options: (proposal,))
-    monkeypatch.setattr(patrol, "Proposer", lambda run, memory: proposer)
-    monkeypatch.setattr(patrol, "with_taints_now", lambda run, memory: memory)
+    propose(monkeypatch, "herorun relaunch tiny # herorun")
     run = a_run(tmp_path, LAUNCHED if current else None, patrol=table)
     (gone,) = decided(run, a_look(alive=Alive.NO, **changes)).advice
     assert (gone.row, gone.command) == ("gone", command)
@@ -137,17 +140,23 @@ def test_a_patrol_says_where_a_babysitter_relaunches_the_run_itself(
     assert f"{ways.status}`" in gone.message
 
 
-@pytest.mark.parametrize("option", ["rollback", "relaunch"])
-def test_a_rollback_is_for_the_dri_to_decide(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+@pytest.mark.parametrize(
+    ("verb", "names"),
+    [
+        ("rollback", ("DRI", "roll")),
+        ("fork", ("new", "DRI")),
+        ("approve", ("babysitter", "yes")),
+        ("preflight", ("cause", "fixed")),
+        ("relaunch", ("next command",)),
+    ],
+)
+def test_what_comes_before_the_next_command_depends_on_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, names: tuple[str, ...]
 ) -> None:
-    proposal = SimpleNamespace(command=f"herorun {option} tiny")
-    proposer = SimpleNamespace(proposals=lambda options: (proposal,))
-    monkeypatch.setattr(patrol, "Proposer", lambda run, memory: proposer)
-    monkeypatch.setattr(patrol, "with_taints_now", lambda run, memory: memory)
+    propose(monkeypatch, f"herorun {verb} tiny")
     (gone,) = decided(a_run(tmp_path, LAUNCHED), a_look(alive=Alive.NO)).advice
-    assert gone.command == f"herorun -C '/my work' {option} tiny"
-    assert ("DRI" in gone.message) is (option == "rollback")
+    assert gone.command == f"herorun -C '/my work' {verb} tiny"
+    assert mentions(gone.message, *names)
 
 
 @pytest.mark.parametrize(
@@ -160,6 +169,8 @@ def test_a_rollback_is_for_the_dri_to_decide(
             ("ada", "bad data"),
         ),
         ({"answers": {"tiny-1": RelaunchAnswer(True, NOON, "ada")}}, ()),
+        ({"pause": ActionPause(now() + timedelta(hours=2), "ada", NOON)}, ("ada", "paused")),
+        ({"pause": ActionPause(NOON, "ada", NOON)}, ()),
         ({}, ()),
     ],
 )

@@ -3,10 +3,12 @@ act.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from herorun import discover
 from herorun.core.babysit.action_key import Verb, parse_key, write_key
 from herorun.core.babysit.alert import Alert
-from herorun.core.check import Check
+from herorun.core.check import Check, Gate
 from herorun.core.contract import Recovery
 from herorun.core.durations import format_span
 from herorun.core.errors import Blocked, WrongUse
@@ -14,7 +16,7 @@ from herorun.core.event import Word
 from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import Option
-from herorun.core.notify.escalation_policy import trouble_began
+from herorun.core.notify.escalation_policy import all_answered, trouble_began
 from herorun.core.recovery.decision import FINAL, RelaunchObjection
 from herorun.core.recovery.diagnosis import Cause
 from herorun.operations.orders.order import (
@@ -26,6 +28,9 @@ from herorun.operations.orders.order import (
     unwatched_warnings,
 )
 from herorun.runs import MonitoredRun, Run
+
+if TYPE_CHECKING:
+    from herorun.operations.launch.propose import Proposer
 
 
 def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOutcome:
@@ -39,11 +44,47 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
         message = "already acknowledged" if keys else "no open alerts to acknowledge"
         return OrderOutcome(run, message, warnings=push_warning(run))
     ended_keys = [alert.key for alert in memory.unacknowledged]
-    is_down = memory.last_decided is not None and memory.last_decided.run == RunHealth.DOWN
     warnings = order(run, Word.ACK, fresh, reason)
-    if is_down:
-        warnings += (f"this starts nothing, and {run.slug} was down: `herorun status {run.slug}`",)
-    return OrderOutcome(run, _acknowledged(fresh, ended_keys), warnings=warnings)
+    return OrderOutcome(
+        run,
+        _acknowledged(fresh, ended_keys),
+        warnings=(*warnings, *_consequences_while_down(run, memory)),
+    )
+
+
+def _consequences_while_down(run: MonitoredRun, memory: Memory) -> tuple[str, ...]:
+    """Of an acknowledgement: it starts nothing, and may end the monitoring."""
+    if memory.last_decided is None or memory.last_decided.run != RunHealth.DOWN:
+        return ()
+    may_relaunch = (
+        run.contract.babysit.recovery is Recovery.RELAUNCH
+        and babysitter_runs(run)
+        and not open_questions(memory)
+        and memory.current is not None
+        and memory.current.name not in memory.stopped_instances
+    )
+    if may_relaunch:
+        return (
+            f"{run.slug} was down, and this does not keep it down: the babysitter relaunches it at "
+            f"a next tick if its rules allow it; to keep it down: `herorun stop {run.slug}`",
+        )
+    return (
+        f"{run.slug} was down, and this starts nothing: `herorun status {run.slug}`; "
+        f"{_monitoring_then(run)}",
+    )
+
+
+def _monitoring_then(run: Run) -> str:
+    """Whether a run that is down is still monitored after the order that was just recorded."""
+    memory = run.record.memory()
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+    alerts = [alert for alert in memory.alerts.values() if alert.check in checks]
+    if not all_answered(alerts, checks, memory.ledger):
+        return "another critical alert still needs a person"
+    return (
+        "no more reminders come, its babysitter ends, and `herorun box watchdog` is silent until "
+        "the next launch"
+    )
 
 
 def _acknowledged(keys: Sequence[str], ended_keys: Sequence[str]) -> str:
@@ -113,15 +154,27 @@ def ways_on(run: Run, memory: Memory, checks: Mapping[str, Check]) -> tuple[Opti
     numbers = (
         bool(memory.ledger.taints) or trouble_began(memory.alerts.values(), checks) is not None
     )
+    ending = memory.endings.get(memory.current.name) if memory.current else None
+    is_bug = ending is not None and ending.seen.startswith(Cause.CODE_BUG)
+    start = Option.LAUNCH if is_bug else Option.RELAUNCH
     if not questions:
-        ending = memory.endings.get(memory.current.name) if memory.current else None
-        is_bug = ending is not None and ending.seen.startswith(Cause.CODE_BUG)
-        way = Option.LAUNCH if is_bug else Option.RELAUNCH
-        return (Option.ROLLBACK,) if numbers else (way,)
+        return (Option.ROLLBACK,) if numbers else (start,)
     kinds = [parse_key(key).last for key in questions]
     is_observe_only = run.contract.babysit.recovery is Recovery.OBSERVE
     kind = next((kind for kind in kinds if kind in FINAL), kinds[0])
-    return RelaunchObjection(kind, "", is_observe_only, numbers=numbers and kind == "veto").ways
+    ways = RelaunchObjection(kind, "", is_observe_only, numbers=numbers and kind == "veto").ways
+    return tuple(start if way is Option.RELAUNCH else way for way in ways)
+
+
+def continuation_command(proposer: "Proposer") -> str:
+    """The command that a person types next about a run that is down: the first of `ways_on`, as far
+    as the launch gate allows it now.
+    """
+    memory = proposer.memory
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+    first = trouble_began(memory.alerts.values(), checks)
+    ways = ways_on(proposer.run, memory, checks)
+    return proposer.proposals(ways, before=first)[0].command
 
 
 def _has_new_request(memory: Memory) -> bool:
@@ -147,20 +200,20 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
     if yes and run.contract.babysit.recovery is Recovery.OBSERVE:
         raise Blocked(
             'The contract says recovery = "observe": the babysitter relaunches nothing, also '
-            f"after an approval. To continue the run: `{_continuation_command(run, memory)}`"
+            f"after an approval. The next command is `{_continuation_command(run, memory)}`."
         )
     if yes and final:
         raise Blocked(
-            f"{current.name} is not relaunched ({final[0].rpartition('/')[2]}) even if approved: "
-            f"`{_continuation_command(run, memory)}` continues it."
+            f"{current.name} is not relaunched ({final[0].rpartition('/')[2]}) even if approved. "
+            f"The next command is `{_continuation_command(run, memory)}`."
         )
     warnings = order(run, Word.APPROVE if yes else Word.DENY, questions, reason)
     if problem := _overtaken_by(run, current.name, yes):
         return OrderOutcome(run, problem, code=1, warnings=warnings)
     if not yes:
         message = (
-            f"denied: {current.name} is not relaunched; `herorun status {run.slug}` shows "
-            "the command that starts the run after all"
+            f"denied: {current.name} is not relaunched, and {_monitoring_then(run)}; "
+            f"`herorun status {run.slug}` shows the command that starts the run after all"
         )
         return OrderOutcome(run, message, warnings=warnings)
     watch_warnings = unwatched_warnings(run)
@@ -196,11 +249,10 @@ def _overtaken_by(run: Run, instance: str, yes: bool) -> str:
 
 
 def _continuation_command(run: Run, memory: Memory) -> str:
-    """The command with which a person continues the run now."""
     from herorun.operations.health.taints import with_taints_now
     from herorun.operations.launch.propose import Proposer
 
-    return Proposer(run, with_taints_now(run, memory)).proposals((Option.RELAUNCH,))[0].command
+    return continuation_command(Proposer(run, with_taints_now(run, memory)))
 
 
 def _is_version_question(memory: Memory, yes: bool) -> bool:

@@ -13,7 +13,6 @@ from herorun.core.decode import decode
 from herorun.core.errors import HerorunError
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.notify.escalation import Option
 from herorun.core.patrol.advice import PatrolAdvice, PatrolCommands, PatrolState
 from herorun.core.patrol.observation import HostObservation, LogEnd, MemoryUse, PreviousTick
 from herorun.core.patrol.state import patrol_state_of
@@ -25,9 +24,11 @@ from herorun.core.remote.timer import removal
 from herorun.core.untrusted_json import read_json
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
+from herorun.operations.orders.acknowledge import continuation_command
 from herorun.operations.remote.probe import probe_host, source
 from herorun.runs import Run
 from herorun.schemas.machines import PatrolDocument
+from herorun.system.clock import now
 from herorun.system.files import is_locked, write_atomic
 
 MEMORY = "patrol.json"
@@ -72,11 +73,10 @@ def decided(
     is_down = patrol_state_of(observation) is PatrolState.DOWN and not observation.succeeded
     if _was_launched_here(run) and not run.contract.patrol.resume_command and is_down:
         memory = with_taints_now(run, run.record.memory())
-        command = Proposer(run, memory).proposals((Option.RELAUNCH,))[0].command
+        command = continuation_command(Proposer(run, memory))
+        verb = command.split()[1]
         ways = replace(
-            ways,
-            resume=command.replace("herorun", _herorun(run), 1),
-            goes_back=command.startswith("herorun rollback "),
+            ways, resume=command.replace("herorun", _herorun(run), 1), resume_verb=verb
         )
     return decide(observation, ways, before)
 
@@ -110,14 +110,18 @@ def ways_of(run: Run) -> PatrolCommands:
 
 
 def _stays_down(memory: Memory) -> str:
-    """Which order forbids the babysitter to relaunch the newest instance; "" if none does."""
+    """Which order keeps the babysitter from relaunching the newest instance; "" if none does."""
     if memory.current is None:
         return ""
     answer = memory.answers.get(memory.current.name)
     if answer and not answer.yes:
         return f"A relaunch was {answer.summary}"
-    by = memory.stopped_instances.get(memory.current.name)
-    return f"Its stop was ordered by {by}" if by else ""
+    if by := memory.stopped_instances.get(memory.current.name):
+        return f"Its stop was ordered by {by}"
+    pause = memory.pause if memory.ledger.paused(now()) else None
+    if pause is None:
+        return ""
+    return f"{pause.by} paused automatic relaunches until {pause.until:%Y-%m-%d %H:%M} UTC"
 
 
 def _herorun(run: Run) -> str:

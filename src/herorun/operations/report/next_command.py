@@ -2,14 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from herorun import discover
 from herorun.core.babysit.tick import RECEIPT, RunHealth, Tick
-from herorun.core.check import Gate
 from herorun.core.evidence import Evidence, Metrics
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import Option
-from herorun.core.notify.escalation_policy import trouble_began
-from herorun.operations.orders.acknowledge import open_questions, ways_on
+from herorun.operations.orders.acknowledge import continuation_command, open_questions
 from herorun.operations.report.babysitter_state import is_babysitter_lost
 from herorun.operations.report.overview import stage_of
 from herorun.runs import Run
@@ -80,6 +77,4 @@ def _up_again(run: Run, proposer: "Proposer") -> str:
     )
     if waits and not open_questions(memory):
         return ""
-    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
-    first = trouble_began(memory.alerts.values(), checks)
-    return proposer.proposals(ways_on(run, memory, checks), before=first)[0].command
+    return continuation_command(proposer)
