@@ -13,7 +13,7 @@ from screens.catalogue import TICKS
 def test_an_alert_that_ended_unresolved_names_the_command_that_closes_it(
     capsys: pytest.CaptureFixture[str], ack: str, command: str
 ) -> None:
-    _, tick = TICKS["down"]
+    _, tick = TICKS["unacknowledged"]
     show_tick("tiny", tick, ack)
     text = " ".join(capsys.readouterr().out.split())
     assert "ended-unresolved:" in text and command in text

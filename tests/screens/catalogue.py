@@ -29,6 +29,7 @@ from herorun.core.journal import Memory
 from herorun.core.patrol.advice import PatrolCommands
 from herorun.core.patrol.observation import (
     Alive,
+    ChainState,
     DiskRoom,
     Gpu,
     HostObservation,
@@ -86,6 +87,7 @@ from screens.states import (
     RUN,
     SLOW,
     STATES,
+    STAYS_DOWN,
     SUMMARIES,
     gate,
     preflight,
@@ -200,7 +202,7 @@ TICKS: Mapping[str, Any] = {
     "unknown": tick("unknown", monitor="partial", unread=["Job: the scheduler does not answer"]),
     "down": tick(
         "down",
-        alerts=[ENDED],
+        alerts=[STAYS_DOWN],
         actions=[
             {
                 "action": "relaunch",
@@ -212,6 +214,7 @@ TICKS: Mapping[str, Any] = {
             }
         ],
     ),
+    "unacknowledged": tick("finished", alerts=[ENDED]),
     "sealed": tick("finished", sealed="herorun/tiny/seal-1"),
 }
 
@@ -584,9 +587,20 @@ def ways_for(host: HostObservation) -> PatrolCommands:
     return replace(WAYS, resume="herorun -C /work relaunch tiny") if host.why else WAYS
 
 
-def patrolled(host: HostObservation) -> PatrolTick:
-    advice = decide(host, ways_for(host))
+def patrolled(host: HostObservation, **changes: Any) -> PatrolTick:
+    advice = decide(host, replace(ways_for(host), **changes))
     return PatrolTick(host, advice, patrol_line(host, advice), None)
+
+
+PAUSED = "ada paused automatic relaunches until 2026-01-01 14:00 UTC"
+CHAIN_FAILED = ChainState(False, "eval ended with exit code 1", "eval", waits=False)
+PATROLS: Mapping[str, PatrolTick] = {
+    "paused": patrolled(HOSTS["down"], stays_down=PAUSED),
+    "code-bug": patrolled(
+        HOSTS["down"], resume="herorun -C /work preflight tiny", resume_verb="preflight"
+    ),
+    "chain-failed": patrolled(replace(AT_WORK, chain=CHAIN_FAILED)),
+}
 
 
 def waits_for(host: HostObservation) -> Any:
@@ -613,6 +627,8 @@ def machines() -> Iterator[Screen]:
     for state, host in HOSTS.items():
         argv = "box patrol tiny"
         yield answered_by(f"patrol-{state}", argv, "remote.patrol.patrol", patrolled(host))
+    for state, observed in PATROLS.items():
+        yield answered_by(f"patrol-{state}", argv, "remote.patrol.patrol", observed)
     waiting = {
         "herorun.system.process_registry.registered": lambda *_: nullcontext(),
         f"{OPERATIONS}remote.wait.replaced": [],

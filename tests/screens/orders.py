@@ -10,7 +10,7 @@ from typing import Any
 
 from builders import NOON, a_checkpoint, a_contract, a_job, an_instance
 from herorun.core.babysit.alert import Alert, AlertState
-from herorun.core.event import Decided, Intended
+from herorun.core.event import Decided, Intended, Ordered, Word
 from herorun.core.evidence import JobState, LeaseSeen
 from herorun.core.journal import Memory
 from herorun.core.recovery.policy import ActionPause
@@ -20,7 +20,7 @@ from screens.states import OPENED, RUN
 
 ORDERS = "herorun.operations.orders."
 STOPPING = f"{ORDERS}stop_and_relaunch."
-QUESTION = "escalate/relaunch/tiny-1/crash"
+QUESTION = "escalate/relaunch/tiny-1/repeated"
 AGO = NOON - timedelta(minutes=20)
 SLOW = Alert(
     check="throughput-leak",
@@ -31,12 +31,15 @@ SLOW = Alert(
     message="a step takes 2.6 s instead of 2.4 s since step 40900",
 )
 MEMORY = Memory(instances=(an_instance(1),), alerts={SLOW.id: SLOW})
-CRASH = replace(SLOW, check="crashed", state=AlertState.ENDED)
+CRASH = replace(SLOW, check="crashed", message="tiny-1 ended as failed: exit code 1")
 CRASHED = replace(
     MEMORY,
-    alerts={},
-    ended={CRASH.key: CRASH},
+    alerts={CRASH.id: CRASH},
     last_decided=Decided(at=NOON, run="down", monitor="fresh", progress="41200/100000"),
+)
+ACKED = replace(
+    CRASHED,
+    acked={CRASH.key: Ordered(at=NOON, word=Word.ACK, by="ada", about=(CRASH.key,))},
 )
 ASKED = replace(MEMORY, done={QUESTION: "posted"})
 PAUSED = replace(MEMORY, pause=ActionPause(NOON + timedelta(hours=1), "ada", "why"))
@@ -63,6 +66,8 @@ def run_with(memory: Memory) -> Any:
         "record": SimpleNamespace(**record),
         "launcher": SimpleNamespace(owner="ada@box", user="ada"),
         "person": "ada",
+        "status_command": "herorun status tiny",
+        "ends_with_job": False,
         "prepare": lambda: None,
         "must_take_orders": lambda: None,
         "lock": lambda name: name,
@@ -89,7 +94,8 @@ def ordered(argv: str, memory: Memory = MEMORY, **answers: Any) -> Screen:
 
 def answers() -> Iterator[Screen]:
     yield ordered("ack tiny")
-    yield replace(ordered("ack tiny", CRASHED), name="ack-down")
+    down = ordered("ack tiny", ACKED, acknowledge__memory_for_orders=CRASHED)
+    yield replace(down, name="ack-down")
     yield ordered("approve tiny", ASKED)
     yield ordered("deny tiny --reason why", ASKED)
     yield ordered("pause tiny --until 2h --reason why")

@@ -147,7 +147,15 @@ NAN = alert(
 SLOW = alert(
     "throughput-leak", "warn", "a step takes 2.6 s instead of 2.4 s since step 40900", minutes=10
 )
-ENDED = alert("crashed", "critical", "tiny-1 ended: FAILED, exit code 1", state="ended-unresolved")
+DRI_DECIDES = (
+    "herorun does not relaunch it; the DRI, @dri, decides: `herorun relaunch tiny`, or "
+    "`herorun deny tiny`"
+)
+CRASHED = alert("crashed", "critical", "tiny-1 ended as failed: exit code 1", fix=DRI_DECIDES)
+STAYS_DOWN = CRASHED.model_copy(update={"fix": ""})
+ENDED = alert("stalled-steps", "critical", "no step for 14m", state="ended-unresolved", minutes=90)
+QUESTION = "escalate/relaunch/tiny-1/repeated"
+PAUSE = {"until": NOON + 120 * MINUTE, "by": "ada", "reason": "the disks are being swapped"}
 BUG = alert(
     "crashed",
     "critical",
@@ -288,9 +296,9 @@ STATES: dict[str, Any] = {
     ),
     "down": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
-        alerts=[ENDED],
+        alerts=[CRASHED],
         next="herorun relaunch tiny",
-        questions=["question/relaunch/crash"],
+        questions=[QUESTION],
         babysitter="gone, last heartbeat 18m0s ago: the relaunch starts it",
         monitor="stale",
     ),
@@ -321,6 +329,12 @@ STATES: dict[str, Any] = {
         next="herorun seal tiny",
         babysitter="stopped (the run is finished), last heartbeat 2m0s ago",
     ),
+    "unacknowledged": status(
+        replace(HEALTHY, run="finished", step=100_000, next_tick=None, checkpoint_step=100_000),
+        progress=DONE,
+        alerts=[ENDED],
+        next="herorun ack tiny",
+    ),
     "sealed": status(
         replace(HEALTHY, stage="sealed", run="finished", step=100_000),
         stage="sealed",
@@ -337,7 +351,13 @@ STATES: dict[str, Any] = {
         next="herorun preflight tiny",
     ),
     "paused": status(
-        paused={"until": NOON + 120 * MINUTE, "by": "ada", "reason": "the disks are being swapped"},
+        paused=PAUSE,
+    ),
+    "paused-down": status(
+        replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
+        alerts=[STAYS_DOWN],
+        paused=PAUSE,
+        next="herorun relaunch tiny",
     ),
     "stopped": status(
         replace(HEALTHY, run="down", next_tick=None),
@@ -361,7 +381,7 @@ STATES: dict[str, Any] = {
     ),
     "denied": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
-        alerts=[ENDED],
+        alerts=[STAYS_DOWN],
         answer="denied by ada: the data set is being repaired",
         babysitter="stopped (the run stays down), last heartbeat 1m0s ago",
         next="herorun relaunch tiny",
@@ -373,11 +393,7 @@ SUMMARIES = [
         HEALTHY,
         slug="nova",
         run="down",
-        alerts=(
-            OpenAlert(
-                "crashed", "critical", "ended-unresolved", "nova-1 ended: FAILED, exit code 1"
-            ),
-        ),
+        alerts=(OpenAlert("crashed", "critical", "firing", "nova-1 ended as failed: exit code 1"),),
     ),
     RunSummary("orca", "", error="the record cannot be read: origin does not answer"),
     RunSummary("pico", "sealed", run="finished", step=100_000, final_step=100_000),

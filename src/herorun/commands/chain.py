@@ -81,7 +81,8 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     where = login.host if login and login.host else "this machine"
     as_a_job = f"as a job of its own, which starts once job {job} succeeds"
     if waits_for_the_job(contract.chain):
-        output.show_note(f"this installs the script on {where} and starts it:", f"  {start_command}")
+        message = f"this installs the script on {where} and starts it:"
+        output.show_note(message, f"  {start_command}")
         if behind:
             output.show_note(f"or this, {as_a_job}:", f"  {behind}")
         return 0

@@ -69,6 +69,8 @@ class World:
         )
         self.run: Any = SimpleNamespace(
             slug="tiny",
+            status_command="herorun status tiny",
+            ends_with_job=False,
             record=SimpleNamespace(memory=lambda: self.memory),
             contract=SimpleNamespace(
                 babysit=SimpleNamespace(recovery=Recovery.RELAUNCH, cadence=timedelta(minutes=15))

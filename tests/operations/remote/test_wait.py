@@ -260,8 +260,8 @@ def test_every_command_of_the_handbook_works_when_it_is_typed(
     page = ask(story, capsys, "handbook", SLUG, "--out", "-").out
     blocks = page.split("```sh\n")[1:]
     lines = [line for block in blocks for line in block.partition("\n```")[0].splitlines()]
-    own_lines = [line for line in lines if not line.startswith("systemctl")]  # this machine's timers
-    commands = [command for line in own_lines for command in line.split(" && ")]
+    herorun_lines = [line for line in lines if not line.startswith("systemctl")]  # no real timers
+    commands = [command for line in herorun_lines for command in line.split(" && ")]
     cut_short = {"babysit": ["--once"], "wait": ["--every", "1s", "--max", "1"]}
     verbs = []
     for program, *words in map(shlex.split, commands):

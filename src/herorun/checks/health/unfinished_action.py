@@ -2,9 +2,9 @@
 
 Why: repeating it blindly could submit or post something twice; not repeating it could leave the run
 down.
-Fix: do not repeat it by hand; make the scheduler and the issue readable again (`herorun doctor RUN`
-names what is not). The next tick then finds out whether it happened, and records that. An
-interrupted launch is completed by `herorun launch RUN`.
+Fix: make the scheduler and the issue readable again (`herorun doctor RUN` names what is not). The
+next tick then finds out whether it happened, and records that. Submit and post nothing without
+herorun: its own `launch` and `relaunch` find out first, and complete what was interrupted.
 """
 
 from herorun.core.babysit.action_key import parse_key

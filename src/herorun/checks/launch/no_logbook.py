@@ -2,7 +2,8 @@
 
 Why: what is not recorded before the launch cannot be handed off, resumed or audited later.
 Fix: run `herorun init RUN`; it creates the record and the issue, and links both. If another branch
-of the remote has the first part of the record's name, rename that branch.
+of the remote has the first part of the record's name, its owner must agree to another name: open
+pull requests from it are closed.
 """
 
 import shlex
@@ -31,12 +32,11 @@ def no_logbook(
         free = f"{branch.replace('/', '-')}-old"
         # quoted, because people paste it, and anyone who may push can name a branch `x$(rm -r .)`
         fetch = shlex.join(["git", "fetch", remote, branch])
-        push = shlex.join(
-            ["git", "push", remote, f"FETCH_HEAD:refs/heads/{free}", f":refs/heads/{branch}"]
-        )
+        refspecs = [f"FETCH_HEAD:refs/heads/{free}", f":refs/heads/{branch}"]
+        push = shlex.join(["git", "push", "--atomic", remote, *refspecs])
         message = (
-            f"{remote} has a branch {branch}, so a branch {record} cannot be created there: "
-            f"`{fetch} && {push}` renames it"
+            f"{remote} has a branch {branch}, so a branch {record} cannot be created there. If its "
+            f"owner agrees, `{fetch} && {push}` copies it to {free} and deletes it"
         )
         return failed(message, subject=branch)
     if history.initialised:

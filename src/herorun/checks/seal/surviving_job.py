@@ -2,8 +2,8 @@
 
 Why: a coordinator can end with success while its gang, or an older instance, still writes into the
 root that is being sealed.
-Fix: wait for its end; to end the run here for good, `herorun stop RUN`. If the scheduler does not
-know its state, check on the job's machine.
+Fix: wait for its end. Only if the DRI gives the run up: `herorun stop RUN`, then
+`herorun seal RUN --aborted`. If the scheduler does not know its state, check on the job's machine.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from herorun.core.durations import format_span
 from herorun.core.patrol.advice import Advice, PatrolCommands
-from herorun.core.patrol.format import size
 from herorun.core.patrol.decisions import JobFact
+from herorun.core.patrol.format import size
 from herorun.core.patrol.observation import (
     Blind,
     DiskRoom,

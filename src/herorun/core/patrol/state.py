@@ -55,8 +55,8 @@ def trained_of(observation: HostObservation) -> bool | None:
     person started a chain that waits for nothing, and nothing else shows why.
     """
     chain = observation.chain
-    has_begun = isinstance(chain, ChainState) and _is_stage(chain.stage)
-    if has_begun and chain.waits:
+    stage = chain if isinstance(chain, ChainState) and _is_stage(chain.stage) else None
+    if stage and stage.waits:
         return True
     log = observation.log
     if isinstance(log, LogEnd) and log.done is not None:
@@ -64,7 +64,7 @@ def trained_of(observation: HostObservation) -> bool | None:
     if isinstance(log, Blind) and observation.has_success_pattern:
         return None
     is_success = observation.alive is Alive.NO and observation.succeeded
-    return None if has_begun and not is_success else is_success
+    return None if stage and not is_success else is_success
 
 
 def _is_stage(stage: str) -> bool:

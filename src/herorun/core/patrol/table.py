@@ -20,7 +20,6 @@ from herorun.core.patrol.observation import (
 from herorun.core.patrol.risks import risks
 from herorun.core.patrol.state import chain_fact, decided_on, fresh
 
-
 _WITHOUT_RELAUNCH = {  # the verb of the next command, and what comes before it
     "rollback": "The DRI decides whether to roll back:",
     "fork": "It continues only as a new run, which the DRI decides:",

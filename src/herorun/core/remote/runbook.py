@@ -95,11 +95,11 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield f"If the patrol says that the run is down, {how}"
         yield from _write_code(ways.resume)
         if not own:
-            yield "Read its rows `alert`, `question`, `paused`, `unfinished`, `stopped` and `answer`,"
-            yield "and the log. If they allow it, type the command in its row `next`; without such a"
-            yield "row, the babysitter relaunches the run itself. In its place, `to restart` means"
-            yield "that a person decided that the run stays down, and `to go back` that the DRI must"
-            yield "decide: ask that person first."
+            yield "Read its rows `alert`, `question`, `paused`, `unfinished`, `stopped` and"
+            yield "`answer`, and the log. If they allow it, type the command in its row `next`;"
+            yield "without such a row, the babysitter relaunches the run itself. In its place,"
+            yield "`to restart` means that a person decided that the run stays down, and"
+            yield "`to go back` that the DRI must decide: ask that person first."
             yield ""
     else:
         yield (
@@ -137,11 +137,10 @@ def _write_chain(contract: Contract, ways: PatrolCommands) -> Iterator[str]:
     yield from (f"1. `{stage.name}`: `{stage.run}`" for stage in contract.chain.stage)
     yield ""
     if waits_for_the_job(contract.chain):
-        yield "It waits for the end of the training. Once the job runs, copy it there and start it;"
+        yield "It waits for the end of the training. Once the job runs,"
     else:
-        yield "It does not wait for the training. Once the training is done, and not before, copy it"
-        yield "there and start it;"
-    yield "it skips finished stages, and never runs twice:"
+        yield "It does not wait for the training. Once the training is done, and not before,"
+    yield "copy it there and start it; it skips finished stages, and never runs twice:"
     yield from _write_code(ways.chain)
 
 

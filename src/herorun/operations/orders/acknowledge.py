@@ -48,14 +48,19 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
     return OrderOutcome(
         run,
         _acknowledged(fresh, ended_keys),
-        warnings=(*warnings, *_consequences_while_down(run, memory)),
+        warnings=(*warnings, *filter(None, [_consequence_while_down(run, memory)])),
     )
 
 
-def _consequences_while_down(run: MonitoredRun, memory: Memory) -> tuple[str, ...]:
-    """Of an acknowledgement: it starts nothing, and may end the monitoring."""
+def _consequence_while_down(run: MonitoredRun, memory: Memory) -> str:
+    """What an acknowledgement does not do, and whether it ends the monitoring; "" for a run that
+    was not down.
+    """
     if memory.last_decided is None or memory.last_decided.run != RunHealth.DOWN:
-        return ()
+        return ""
+    message = f"{run.slug} was down, and this starts nothing: `{run.status_command}`"
+    if run.ends_with_job:
+        return message
     may_relaunch = (
         run.contract.babysit.recovery is Recovery.RELAUNCH
         and babysitter_runs(run)
@@ -66,15 +71,12 @@ def _consequences_while_down(run: MonitoredRun, memory: Memory) -> tuple[str, ..
     if may_relaunch:
         return (
             f"{run.slug} was down, and this does not keep it down: the babysitter relaunches it at "
-            f"a next tick if its rules allow it; to keep it down: `herorun stop {run.slug}`",
+            f"a next tick if its rules allow it; to keep it down: `herorun stop {run.slug}`"
         )
-    return (
-        f"{run.slug} was down, and this starts nothing: `herorun status {run.slug}`; "
-        f"{_monitoring_then(run)}",
-    )
+    return f"{message}; {_monitoring_then(run)}"
 
 
-def _monitoring_then(run: Run) -> str:
+def _monitoring_then(run: MonitoredRun) -> str:
     """Whether a run that is down is still monitored after the order that was just recorded."""
     memory = run.record.memory()
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}

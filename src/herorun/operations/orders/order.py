@@ -74,7 +74,7 @@ def push_warning(run: MonitoredRun) -> tuple[str, ...]:
     return () if push_result else (f"the record is not pushed: {push_result.why}",)
 
 
-def babysitter_runs(run: Run) -> bool:
+def babysitter_runs(run: MonitoredRun) -> bool:
     """Whether a loop on this machine runs the next tick of itself."""
     return is_locked(run.lock("babysitter"))
 

@@ -75,9 +75,7 @@ def decided(
         memory = with_taints_now(run, run.record.memory())
         command = continuation_command(Proposer(run, memory))
         verb = command.split()[1]
-        ways = replace(
-            ways, resume=command.replace("herorun", _herorun(run), 1), resume_verb=verb
-        )
+        ways = replace(ways, resume=command.replace("herorun", _herorun(run), 1), resume_verb=verb)
     return decide(observation, ways, before)
 
 

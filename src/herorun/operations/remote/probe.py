@@ -66,7 +66,7 @@ def _parse_probe(
     box: dict[str, Any] = {part: answers[part] for part in BOX if part in answers}
     liveness, why, has_succeeded = alive_by(answers.get("job"), answers.get("alive"))
     files, machine = part_of(answers, "files"), answers.get("machine")
-    instances = run.record.memory().instances
+    instances, chain = run.record.memory().instances, run.contract.chain
     return HostObservation(
         at=now(),
         name=name,
@@ -94,7 +94,7 @@ def _parse_probe(
         cpus=machine.get("cpus") if isinstance(machine, dict) else None,
         cores_used=machine.get("cores") if isinstance(machine, dict) else None,
         cores_allowed=machine.get("allowed") if isinstance(machine, dict) else None,
-        chain=chain_of(files, waits_for_the_job(run.contract.chain)) if run.contract.chain.stage else None,
+        chain=chain_of(files, waits_for_the_job(chain)) if chain.stage else None,
         launched_at=instances[0].started if instances else None,
     )
 
