@@ -78,6 +78,7 @@ from screens.orders import order_screens
 from screens.rendering import Screen
 from screens.states import (
     AWAITED,
+    DONE,
     ENDED,
     NAN,
     NO_REMOTE,
@@ -214,7 +215,7 @@ TICKS: Mapping[str, Any] = {
             }
         ],
     ),
-    "unacknowledged": tick("finished", alerts=[ENDED]),
+    "unacknowledged": tick("finished", alerts=[ENDED], progress=DONE),
     "sealed": tick("finished", sealed="herorun/tiny/seal-1"),
 }
 

@@ -169,8 +169,8 @@ def ways_on(run: Run, memory: Memory, checks: Mapping[str, Check]) -> tuple[Opti
 
 
 def continuation_command(proposer: "Proposer") -> str:
-    """The command that a person types next about a run that is down: the first of `ways_on`, as far
-    as the launch gate allows it now.
+    """The command that a person types next about a run that is down: the first of `ways_on`, or
+    what replaces it where the launch gate would refuse it now.
     """
     memory = proposer.memory
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
