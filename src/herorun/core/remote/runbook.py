@@ -98,8 +98,8 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
             yield "Read its rows `alert`, `question`, `paused`, `unfinished`, `stopped` and"
             yield "`answer`, and the log. If they allow it, type the command in its row `next`;"
             yield "without such a row, the babysitter relaunches the run itself. In its place,"
-            yield "`to restart` means that a person decided that the run stays down, and"
-            yield "`to go back` that the DRI must decide: ask that person first."
+            yield "`to restart` means that a person decided that the run stays down; `to go back`"
+            yield "or `if yes`, that the DRI must decide: ask that person first."
             yield ""
     else:
         yield (
