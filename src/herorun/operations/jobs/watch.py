@@ -77,6 +77,9 @@ def watch_jobs(session: JobSession, print_line: Callable[[str], None], every: fl
     Ends with 3 where none of its jobs could be seen for a day: they stay registered.
     """
     prepare(session)
+    if not any(read_jobs(session)):
+        print_line(f"no job is registered in {session.file}: there is nothing to watch")
+        return 0
     code = 0
     while True:
         try:
