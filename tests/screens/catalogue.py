@@ -207,8 +207,8 @@ TICKS: Mapping[str, Any] = {
         actions=[
             {
                 "action": "relaunch",
-                "key": "relaunch/tiny-2",
-                "title": "tiny-2",
+                "key": "relaunch/tiny-1",
+                "title": "tiny-1",
                 "why": "a node failed",
                 "done": True,
                 "failed": "",
@@ -449,7 +449,10 @@ def closer() -> Iterator[Screen]:
     argv = "checkpoints prune tiny --plan plan.json"
     yield answered_by("checkpoints-prune", argv, "checkpoints.prune.prune", pruned, **replacements)
     empty = CheckpointListing((), NOON)
-    yield answered_by("checkpoints-list-none", "checkpoints list tiny", target, empty)
+    none_found = "tiny: no checkpoint was found in /data/tiny, /data/tmp; missing here: /data/tmp"
+    described = {"checkpoints__list__describe_no_checkpoint": none_found}
+    argv = "checkpoints list tiny"
+    yield answered_by("checkpoints-list-none", argv, target, empty, **described)
     argv = "checkpoints plan tiny --keep 1"
     here = {"herorun.runs.watched_run": run_here}
     replacements = {**OPENED, f"{OPERATIONS}checkpoints.list.make_plan": PLAN, **here}

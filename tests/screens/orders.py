@@ -68,6 +68,7 @@ def run_with(memory: Memory) -> Any:
         "person": "ada",
         "status_command": "herorun status tiny",
         "ends_with_job": False,
+        "other_babysit_owner": "",
         "prepare": lambda: None,
         "must_take_orders": lambda: None,
         "lock": lambda name: name,

@@ -362,7 +362,7 @@ STATES: dict[str, Any] = {
     "stopped": status(
         replace(HEALTHY, run="down", next_tick=None),
         stopped_by="ada",
-        unfinished_actions=["relaunch/tiny-2"],
+        unfinished_actions=["relaunch/tiny-1"],
         next="herorun relaunch tiny",
     ),
     "stopped-at-the-end": status(

@@ -41,7 +41,7 @@ def list_(start: str, run: str, as_json: bool) -> int:
 
     from herorun import output
     from herorun.core.retention import format_age, format_size
-    from herorun.operations.checkpoints.list import list_with_refusals
+    from herorun.operations.checkpoints.list import describe_no_checkpoint, list_with_refusals
     from herorun.runs import watched_run
 
     monitored_run = watched_run(run, Path(start))[0]
@@ -59,7 +59,7 @@ def list_(start: str, run: str, as_json: bool) -> int:
         head = f"step {entry.step:<9} {entry.state:<10}  "
         output.hang(out, head, f"{message}  {output.clean(entry.path)}{why}")
     if not listing.checkpoints:
-        output.show_line(f"{monitored_run.slug} has no checkpoint in its output roots")
+        output.show_line(describe_no_checkpoint(monitored_run))
     return 0
 
 

@@ -5,7 +5,7 @@ import click
 from herorun.commands._options import RunArgument, yes
 
 
-@click.command(short_help="Suspend automatic stop and relaunch; monitoring continues.")
+@click.command(short_help="Suspend automatic stop and relaunch for a while.")
 @click.argument("run", cls=RunArgument)
 @click.option(
     "--until", required=True, metavar="TIME", help="2026-12-01T12:00:00Z, or a duration such as 2h."

@@ -47,7 +47,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
     answers, codes = [], []
     for name in names:
         try:
-            answers.append(watch_run(name, Path(start), comment))
+            answers.append(watch_run(name, Path(start), comment, name in runs))
             codes.append(1 if answers[-1].monitor == "stale" else 0)
         except (HerorunError, OSError) as error:
             answers.append(

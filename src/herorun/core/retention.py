@@ -218,7 +218,7 @@ def _victim(each: SizedCheckpoint, policy: RetentionPolicy) -> Victim:
         f"incomplete: {candidate.problem}"
         if candidate.incomplete
         else f"{kind}older than the latest {policy.keep}, not permanent by the contract, "
-        "and no contract or record refers to it"
+        "and no contract in this work tree and no record refers to it"
     )
     return Victim(candidate.path, candidate.step, each.bytes, each.files, each.digest, why)
 

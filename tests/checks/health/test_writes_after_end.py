@@ -6,7 +6,7 @@ import pytest
 from builders import MINUTE, NOON, a_checkpoint, a_history, a_job, answer, answers, some_metrics
 from herorun.checks.health.writes_after_end import writes_after_end
 from herorun.core.check import Hold
-from herorun.core.evidence import Checkpoints, End, JobLog, JobState
+from herorun.core.evidence import Checkpoints, End, JobLog, JobState, Metrics, Unavailable
 from herorun.core.finding import Outcome
 from wording import mentions
 
@@ -35,6 +35,15 @@ def test_each_source_that_continues_is_named(change, subject):
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, subject)
     assert mentions(verdict.message, "tiny-1", "failed", "11:50")
+
+
+@pytest.mark.parametrize(
+    ("source", "subject"), [(Metrics, "rows"), (Checkpoints, "checkpoints"), (JobLog, "log")]
+)
+def test_a_source_that_could_not_be_read_is_unknown(source, subject):
+    verdicts = answers(writes_after_end, ENDED, OLD, {source: Unavailable("timed out")})
+
+    assert [(each.outcome, each.subject) for each in verdicts] == [(Outcome.UNKNOWN, subject)]
 
 
 def test_the_last_words_of_a_client_and_a_clock_in_the_future_are_no_other_writer():

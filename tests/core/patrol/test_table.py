@@ -213,7 +213,12 @@ def test_bytes_and_inodes_run_out_apart(room: DiskRoom, row: str) -> None:
 def test_a_frozen_log_with_moving_output_is_buffered_and_not_a_hang() -> None:
     frozen = LogEnd("step 120", 120, age=4000.0)
     assert rows(a_look(log=frozen)) == ["buffered"]
-    assert rows(a_look(log=frozen, output_age=4000.0)) == ["silent"]
+    hangs, unread = a_look(log=frozen, output_age=4000.0), a_look(log=frozen, output_age=None)
+    assert rows(hangs) == rows(unread) == ["silent"]
+    ways = replace(WAYS, stop="STOP", restart="RESTART", logs="LOGS")
+    messages = [decide(each, ways).advice[0].message for each in (hangs, unread)]
+    assert ["RESTART" in message for message in messages] == [True, False]
+    assert mentions(messages[0], "1h6m") and mentions(messages[1], "could not", "read")
 
 
 def test_a_failure_in_its_own_log_is_reported_while_it_lives() -> None:

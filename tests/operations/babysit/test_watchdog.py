@@ -112,6 +112,18 @@ def test_what_nobody_needs_to_watch_is_quiet(
     assert not [key for key in story.comments if key.startswith("watchdog/")]
 
 
+@pytest.mark.parametrize(
+    ("argv", "answer"), [([SLUG], (3, "unknown")), (["--all"], (0, "not-watched"))]
+)
+def test_a_record_that_is_missing_on_the_remote_says_nothing_about_the_run(
+    story: Story, capsys: CAPTURE, argv: list[str], answer: tuple[int, str]
+) -> None:
+    code = story.herorun("watchdog", *argv, "--json")
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (code, row["monitor"]) == answer
+    assert f"herorun/{SLUG}" in row["why"]
+
+
 @pytest.mark.thorough
 def test_a_remote_that_does_not_answer_is_not_fresh(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)

@@ -26,6 +26,15 @@ from wording import mentions
 CAPTURE = pytest.CaptureFixture[str]
 
 
+def test_where_no_checkpoint_is_found_a_root_that_does_not_exist_is_named(story: Story) -> None:
+    shutil.rmtree(story.data, ignore_errors=True)
+    root, temporary = (str(story.data / name) for name in ("tiny", "tiny-temporary"))
+    Path(root).mkdir(parents=True)
+    described = checkpoints.describe_no_checkpoint(story.run)
+    found, _, missing = described.partition("missing")
+    assert root in found and temporary in missing and f"{root}," not in missing
+
+
 def save(story: Story, step: int, root: str = "tiny-temporary", temporary: bool = True) -> Path:
     """A complete checkpoint, as the trainer leaves it."""
     folder = story.data / root / f"step-{step}"

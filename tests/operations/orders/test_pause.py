@@ -1,12 +1,20 @@
 """A pause is ordered once, and ends at its time or by a person's word: in a real record."""
 
 from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from builders import a_contract
 from herorun.core.event import Word
+from herorun.operations.orders.order import unwatched_warnings
 from herorun.operations.orders.pause import pause, resume
 from herorun.system.clock import now
+from herorun.system.files import locked
 from stories import Story
+from wording import mentions
 
 HOUR = timedelta(hours=1)
 
@@ -37,6 +45,24 @@ def test_it_is_ended_before_its_time_and_not_again(story: Story) -> None:
         resume(story.run, "done")
     assert orders(story)[1:] == [(Word.RESUME, ("tiny",), "done", None)]
     assert not story.run.record.memory().ledger.paused(now())
+
+
+@pytest.mark.parametrize(
+    ("owner", "names"), [("", ("herorun babysit tiny",)), ("eve@node7", ("eve@node7", "watchdog"))]
+)
+def test_without_a_babysitter_here_the_order_says_who_monitors(
+    owner: str, names: tuple[str, ...], tmp_path: Path
+) -> None:
+    run: Any = SimpleNamespace(
+        slug="tiny",
+        lock=lambda name: tmp_path / name,
+        contract=a_contract(),
+        other_babysit_owner=owner,
+    )
+    (warning,) = unwatched_warnings(run)
+    assert mentions(warning, *names)
+    with locked(run.lock("babysitter"), what="the babysitter"):
+        assert unwatched_warnings(run) == ()
 
 
 def test_one_that_is_over_needs_no_word(story: Story) -> None:

@@ -89,7 +89,7 @@ def test_the_sentence_names_what_fires_the_worst_first() -> None:
         "not-finite",
         "throughput-leak",
         "instability-precursor",
-        "crashed",
+        "stalled-steps",
     ]
     assert names_in(of(alerts=[SLOW, *more, NAN, STALL])) == [
         "not-finite",

@@ -20,7 +20,7 @@ from herorun.core.evidence import (
     Now,
     Unavailable,
 )
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 
 # after the process has ended, its client may still send, and a store may still date its writes
 CLOSING = timedelta(minutes=2)
@@ -35,8 +35,8 @@ def writes_after_end(
     history: History,
     now: Now,
 ) -> list[Verdict]:
-    """One verdict for each source. Times in the future are ignored: they come from a wrong
-    clock.
+    """One verdict for each source that continues or could not be read. Times in the future are
+    ignored: they come from a wrong clock.
     """
     if not job.state.ended or job.state.in_doubt:
         return [not_applicable(f"{job.instance} {job.state.predicate}")]
@@ -54,7 +54,21 @@ def writes_after_end(
         for what, message, last in _list_late_writes(metrics, checkpoints, log)
         if ended_at + CLOSING < last <= now.at
     ]
-    return late_writes or [passed(f"nothing was written after {job.instance} ended")]
+    gaps = [
+        unknown(
+            f"could not read whether {what} came after the end of {job.instance}: {source.why}",
+            subject=subject,
+        )
+        for subject, what, source in (
+            ("rows", "rows", metrics),
+            ("checkpoints", "checkpoints", checkpoints),
+            ("log", "log lines", log),
+        )
+        if isinstance(source, Unavailable)
+    ]
+    return [*late_writes, *gaps] or [
+        passed(f"no row, checkpoint or log line is later than the end of {job.instance}")
+    ]
 
 
 def _list_late_writes(

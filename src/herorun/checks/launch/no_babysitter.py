@@ -32,7 +32,9 @@ def no_babysitter(contract: Contract, launcher: Launcher, watch: Watch) -> Verdi
 
 def _elsewhere(owner: str, watch: Watch) -> Verdict:
     if watch.lease_owner == owner:
-        return passed(f"{owner} owns the run and watches it")
+        return passed(
+            f"{owner} holds the run's lease; whether its babysitter runs now is not seen here"
+        )
     return failed(
         f"[babysit] owner is {owner}: launch starts no babysitter here, and {owner} has not been "
         "seen to monitor the run",

@@ -46,7 +46,9 @@ def _advise_on_log(observation: HostObservation, ways: PatrolCommands) -> Iterat
         yield Advice("log", f"Its log shows {log.failure}: {log.excerpt}. {log.advice}")
     if log.age is None or log.age < SILENT:
         return
-    if observation.output_age is not None and observation.output_age < SILENT:
+    if observation.output_age is None:
+        yield Advice("silent", _silent_log_alone(observation, log.age, ways), ways.logs)
+    elif observation.output_age < SILENT:
         message = (
             "its output still changes, so it is block-buffered and does not hang: set "
             "PYTHONUNBUFFERED=1 next time"
@@ -65,11 +67,22 @@ def _advise_on_log(observation: HostObservation, ways: PatrolCommands) -> Iterat
         )
         yield Advice(
             "silent",
-            f"Neither the log nor the output has changed for {format_span(log.age)}: the job may "
-            f"hang. Look at its processes on {observation.where} (`nvidia-smi`, `py-spy dump`) "
+            f"The log has not changed for {format_span(log.age)}, and nothing in the output roots "
+            f"or one level below for {format_span(observation.output_age)}: the job may hang. Look "
+            f"at its processes on {observation.where} (`nvidia-smi`, `py-spy dump`) "
             f"and at the end of its log.{stop}{' Its log:' if ways.logs else ''}",
             ways.logs,
         )
+
+
+def _silent_log_alone(observation: HostObservation, age: float, ways: PatrolCommands) -> str:
+    """Where the output could not be read, no restart is advised."""
+    return (
+        f"The log has not changed for {format_span(age)}; whether the output has changed could not "
+        f"be read, so the job may hang or only print nothing. Look at its processes on "
+        f"{observation.where} (`nvidia-smi`, `py-spy dump`), and whether checkpoints are still "
+        f"saved.{' Its log:' if ways.logs else ''}"
+    )
 
 
 def _gpus(observation: HostObservation, before: PreviousTick | None) -> Iterator[Advice]:

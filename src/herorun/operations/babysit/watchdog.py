@@ -18,12 +18,24 @@ from herorun.schemas.machines import WatchedRun
 from herorun.system.clock import now
 
 
-def watch_run(name: str, start: Path, comment: bool) -> WatchedRun:
+def watch_run(name: str, start: Path, comment: bool, is_named: bool = True) -> WatchedRun:
     """Check one run by its published record; posted to the issue once per silence if `comment`
     is set.
+
+    Without a published record, a run that a person named (`is_named`) raises `CouldNotLook`: only
+    the machine that launched it may know of it. Among all runs it counts as never initialised.
     """
     run, _ = watched_run(name, start)
     memory = run.record.published()
+    if run.record.remote and memory.initialised is None:
+        missing = f"{run.record.remote} has no branch {run.record.branch}"
+        if is_named:
+            raise CouldNotLook(
+                f"{missing}, so it is unknown whether {run.slug} was launched and needs a monitor: "
+                f"see `herorun status {run.slug}` on the machine that would have launched it."
+            )
+        why = f"{missing}: it was never initialised, or its record was deleted there"
+        return WatchedRun(slug=run.slug, monitor=WatchState.NOT_WATCHED, why=why)
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     silence = watchdog(run.slug, memory, run.contract, checks, now())
     post_url = (

@@ -136,6 +136,21 @@ def _of_root(run: Run, root: str, temporary: bool) -> list[ListedCheckpoint]:
         ) from None
 
 
+def describe_no_checkpoint(run: Run) -> str:
+    """Where none was found, and which of those roots do not exist: one may not be mounted here."""
+    roots = dict.fromkeys(root for root, _ in _recorded_roots(run, run.record.memory()))
+    missing = [root for root in roots if not _exists(run, root)]
+    absent = f"; missing here: {', '.join(missing)}" if missing else ""
+    return f"{run.slug}: no checkpoint was found in {', '.join(roots)}{absent}"
+
+
+def _exists(run: Run, root: str) -> bool:
+    try:
+        return run.store.entries(root) is not None
+    except FileNotFoundError:
+        return False
+
+
 def sized(run: Run, one: ListedCheckpoint) -> SizedCheckpoint | None:
     """The examined checkpoint, with its files' total size. None if it was removed since the
     listing.

@@ -80,7 +80,12 @@ def babysitter_runs(run: MonitoredRun) -> bool:
 
 
 def unwatched_warnings(run: Run) -> tuple[str, ...]:
-    """A warning if no loop runs here, because a person must then start the next tick."""
+    """A warning if no loop runs here, because a person must then start the next tick, or if another
+    machine owns the run, because nothing here shows whether its loop runs.
+    """
     if babysitter_runs(run) or run.contract.babysit.declined:
         return ()
+    if owner := run.other_babysit_owner:
+        message = f"{owner} monitors the run; whether a babysitter runs there is not seen here"
+        return (f"{message}: `herorun box watchdog {run.slug}`",)
     return (f"no babysitter runs on this machine: start it with `herorun babysit {run.slug}`",)

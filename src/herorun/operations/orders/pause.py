@@ -4,7 +4,15 @@ from datetime import datetime
 
 from herorun.core.canonical_json import timestamp
 from herorun.core.event import Word
-from herorun.operations.orders.order import OrderOutcome, memory_for_orders, order, push_warning
+from herorun.core.health.run_health import RunHealth
+from herorun.core.journal import Memory
+from herorun.operations.orders.order import (
+    OrderOutcome,
+    memory_for_orders,
+    order,
+    push_warning,
+    unwatched_warnings,
+)
 from herorun.runs import Run
 from herorun.system.clock import now
 
@@ -13,12 +21,15 @@ def pause(run: Run, until: datetime, reason: str = "") -> OrderOutcome:
     """Suspend automatic relaunches and stops until then."""
     memory = memory_for_orders(run)
     message = (
-        f"paused until {timestamp(until)}: monitoring continues, but herorun neither stops nor "
-        f"relaunches the job by itself; `herorun resume {run.slug}` ends the pause"
+        f"paused until {timestamp(until)}: herorun neither stops nor relaunches the job by itself, "
+        f"and a babysitter still monitors and notifies; `herorun resume {run.slug}` ends the "
+        "pause"
     )
     if memory.pause and memory.pause.until == until:
-        return OrderOutcome(run, f"{message}, as it was", warnings=push_warning(run))
-    return OrderOutcome(run, message, warnings=order(run, Word.PAUSE, [run.slug], reason, until))
+        message, warnings = f"{message}, as it was", push_warning(run)
+    else:
+        warnings = order(run, Word.PAUSE, [run.slug], reason, until)
+    return OrderOutcome(run, message, warnings=(*warnings, *_unwatched(run, memory)))
 
 
 def resume(run: Run, reason: str = "") -> OrderOutcome:
@@ -26,8 +37,13 @@ def resume(run: Run, reason: str = "") -> OrderOutcome:
     memory = memory_for_orders(run)
     if not memory.ledger.paused(now()):
         return OrderOutcome(run, "it is not paused", warnings=push_warning(run))
-    return OrderOutcome(
-        run,
-        f'the pause is over: [babysit] recovery = "{run.contract.babysit.recovery}" applies again',
-        warnings=order(run, Word.RESUME, [run.slug], reason),
-    )
+    recovery = run.contract.babysit.recovery
+    message = f'the pause is over: [babysit] recovery = "{recovery}" applies from the next tick on'
+    if memory.last_decided and memory.last_decided.run == RunHealth.DOWN:
+        message += "; the run was down, and that tick may relaunch it" * (recovery == "relaunch")
+    warnings = order(run, Word.RESUME, [run.slug], reason)
+    return OrderOutcome(run, message, warnings=(*warnings, *_unwatched(run, memory)))
+
+
+def _unwatched(run: Run, memory: Memory) -> tuple[str, ...]:
+    return unwatched_warnings(run) if memory.current else ()
