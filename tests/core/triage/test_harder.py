@@ -43,6 +43,12 @@ FAILED = [
 ]
 TRAINS = [
     "epoch 3 loss: 0.2, loss_mask: nan",
+    "Namespace(lr=0.1, loss_cap=inf, loss_clip=inf, loss_aux_weights=inf, loss_clip_value=inf)",
+    "INFO best loss_val=inf, will save when lower",
+    "min loss_val=inf",
+    "step 1 train_loss=2.0 loss_scale=inf",
+    '{"loss_min": Infinity, "loss_max": -Infinity}',
+    "loss_fn=nan-safe cross entropy, loss_mode=nan-safe",
     "| WARNING: overflow detected, setting loss scale to: 0.001953125",
     "Net : Call to recv returned Connection refused, retrying",
     "submitit INFO - Job has not timed out. Ran 1 minutes out of requested 20 minutes.",
@@ -52,6 +58,18 @@ TRAINS = [
 @pytest.mark.parametrize(("failure", "log"), FAILED)
 def test_a_failure_has_its_class(failure: str, log: str) -> None:
     assert judged(log).failure == failure
+
+
+@pytest.mark.parametrize(
+    ("log", "failure"),
+    [
+        ("loss_limit=inf\nRuntimeError: NCCL error: unhandled system error", "network-collective"),
+        ("train loss_ema=inf at start\n{}", "code-bug-small"),
+    ],
+)
+def test_a_part_of_a_loss_hides_no_failure(log: str, failure: str) -> None:
+    bug = 'Traceback (most recent call last):\n  File "/u/a.py", line 5, in f\nKeyError: 1\n'
+    assert judged(log.format(bug)).failure == failure
 
 
 @pytest.mark.parametrize("log", TRAINS)
