@@ -299,6 +299,19 @@ def test_a_plan_in_the_state_folder_does_not_block_its_launch(story: Story, kind
     Story(other.home).ended()
 
 
+def test_a_plan_takes_no_name_of_gits_own_and_follows_no_loop_of_links(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.init()
+    loop, into_git = story.home / "loop", story.home / "git"
+    loop.symlink_to(loop)
+    into_git.symlink_to(story.work / ".git")
+    for path in (loop, into_git / "HEAD.lock", story.work / ".git" / "refs" / "heads" / "plan"):
+        assert story.herorun("preflight", SLUG, "--out", str(path)) == 2
+        assert path.is_symlink() or not path.exists()
+    assert "internal error" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("stands_in", "folder", "name"),
     [

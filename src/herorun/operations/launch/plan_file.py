@@ -50,14 +50,18 @@ def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> Path | No
         "plan": plan_json(answer.plan),
         "seen": moving_evidence(answer),
     }
-    ours, place = run.repository.top / ".herorun", path.resolve()
+    ours, place = run.repository.top / ".herorun", _resolved(path)
+    if run.repository.common in place.parents:
+        raise WrongUse(
+            f"{path} is in git's own folder: name another file, such as `.herorun/plan.json`."
+        )
     name = _name_that_blocks(run, place)
     if name and run.repository.git("ls-files", "--cached", "--", name).text:
         raise WrongUse(
             f"{path} is tracked by git, and a change of it blocks the launch: name another file, "
             "such as `.herorun/plan.json`."
         )
-    is_private = run.repository.common in place.parents or hide_output(run.repository, place)
+    is_private = hide_output(run.repository, place)
     _must_be_free_or_a_plan(place, is_private)
     write_atomic(place, (canonical(document) + "\n").encode(), 0o644)
     untracked_argv = ("ls-files", "--others", "--exclude-standard", "--", name)
@@ -65,6 +69,13 @@ def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> Path | No
         return None
     hide_from_git(ours)
     return _free_path(ours, run.slug)
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:  # a loop of links
+        raise WrongUse(f"{path} is no place for a plan: {error}.") from None
 
 
 def _must_be_free_or_a_plan(place: Path, is_private: bool) -> None:
