@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from herorun.core.babysit import policy
 from herorun.core.errors import CouldNotLook
+from herorun.core.recovery import backoff
 from herorun.notifiers.channel import AppriseChannel
 from herorun.notifiers.local import LocalIssue
 from herorun.notifiers.terminal import Terminal
@@ -80,7 +80,7 @@ TROUBLES: dict[str, tuple[Trouble, ...]] = {
 
 def impatient(patch: pytest.MonkeyPatch) -> None:
     """What failed is due again at once, and nobody waits for a scheduler that does not answer."""
-    patch.setattr(policy, "back_off", lambda *_: timedelta())
+    patch.setattr(backoff, "back_off", lambda *_: timedelta())
     patch.setattr(start_instance, "SETTLING", 0.2)
 
 

@@ -8,13 +8,14 @@ import pytest
 from builders import EVERY, MINUTE, NOON
 from herorun.core.babysit.actions import DeleteNode, Escalate, Relaunch, Stop, Tell
 from herorun.core.babysit.alert import Alert, AlertState
-from herorun.core.babysit.policy import back_off, backs_off, decide
+from herorun.core.babysit.policy import decide
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Recovery
 from herorun.core.evidence import Gaps
 from herorun.core.finding import Verdict
 from herorun.core.notify.escalation import EscalationReason, Option
 from herorun.core.notify.escalation_policy import Case
+from herorun.core.recovery.backoff import back_off, backs_off
 from herorun.core.recovery.classify import BAD_ACCELERATOR, Cause, Ending
 from herorun.core.recovery.decision import MOST_TRIES, not_relaunched, why_recoverable
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy, RelaunchAnswer, Tries

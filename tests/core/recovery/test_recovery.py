@@ -342,6 +342,27 @@ def test_a_relaunch_is_due_only_if_nothing_else_prevents_it():
     assert due_after(ending, stopped=frozenset({"tiny-2"})) is None
 
 
+@pytest.mark.parametrize(
+    ("tries", "due"),
+    [
+        (Tries(1, NOON - MINUTE), 14 * MINUTE),  # of a cadence of 15 minutes
+        (Tries(1, NOON - 20 * MINUTE), None),
+        (Tries(1, NOON - MINUTE, interrupted=True), None),
+    ],
+)
+def test_after_an_attempt_that_failed_a_relaunch_is_due_again_later(tries, due):
+    yes = {"answers": {"tiny-2": RelaunchAnswer(True, NOON - HOUR, "dri")}}
+    tried = {"failed": {"relaunch/tiny-2": tries}}
+
+    assert due_after(an_ending(), **yes, **tried) == (due and NOON + due)
+
+
+def test_the_later_of_two_waits_counts():
+    tried = {"failed": {"relaunch/tiny-2": Tries(1, NOON - 15 * MINUTE + timedelta(seconds=1))}}
+
+    assert due_after(an_ending(advanced=False), **tried) == NOON + MINUTE
+
+
 # --- people ---------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ from builders import NOON, a_contract
 from core.babysit.test_policy import CHECKS, alert
 from core.story import begun
 from herorun.core.event import Decided, HandedOff, Leased, Ordered, Sealed, Word
+from herorun.core.evidence import End, JobState
 from herorun.core.journal import Memory
 from herorun.core.recovery.policy import RelaunchAnswer
 from herorun.core.remote.watchdog import MonitorSilence, WatchState, watchdog
@@ -118,6 +119,40 @@ def test_a_run_that_is_down_is_watched_until_a_person_answers() -> None:
     assert look(memory, NOON + 9 * HOUR).monitor is WatchState.STALE
 
 
+DOWN = alert("crashed")
+ACKED = {
+    "alerts": {DOWN.id: DOWN},
+    "acked": {DOWN.key: Ordered(at=NOON, word=Word.ACK, by="ada", about=(DOWN.key,))},
+}
+ASKED = {"done": {"escalate/relaunch/tiny-1/repeated": "posted"}}
+APPROVED = {"answers": {"tiny-1": RelaunchAnswer(True, NOON, "eve")}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "recovery", "state"),
+    [
+        (ACKED, "relaunch", WatchState.STALE),
+        ({**ACKED, **ASKED}, "relaunch", WatchState.NOT_WATCHED),
+        ({**ACKED, **ASKED, **APPROVED}, "relaunch", WatchState.STALE),
+        (ACKED, "ask", WatchState.NOT_WATCHED),
+        ({**ACKED, "alerts": {}}, "relaunch", WatchState.NOT_WATCHED),  # nothing calls for one
+    ],
+)
+def test_while_a_relaunch_is_due_an_acknowledgement_does_not_end_the_watch(
+    changes: dict[str, Any], recovery: str, state: WatchState
+) -> None:
+    memory = replace(WATCHED, last_decided=ticked("down"), **changes)
+    assert look(memory, NOON + 9 * HOUR, recovery=recovery).monitor is state
+
+
+def test_what_was_acknowledged_before_the_end_is_no_decision_about_it() -> None:
+    ended = {"tiny-1": End(instance="tiny-1", state=JobState.FAILED, at=NOON + HOUR)}
+    memory = replace(WATCHED, **ACKED)
+    assert memory.decision and not replace(memory, ends=ended).decision
+    late = {"x": Ordered(at=NOON + 2 * HOUR, word=Word.ACK, by="ada")}
+    assert replace(memory, ends=ended, acked=late).decision
+
+
 @pytest.mark.parametrize(
     ("changes", "who"),
     [
@@ -148,6 +183,6 @@ def test_an_answer_by_a_person_ends_the_watch_of_a_run_that_is_down() -> None:
         alerts={each.id: each for each in (crashed, unshipped)},
         acked={crashed.key: Ordered(at=NOON, word=Word.ACK, by="ada", about=(crashed.key,))},
     )
-    assert look(memory, NOON + 9 * HOUR).monitor is WatchState.NOT_WATCHED
+    assert look(memory, NOON + 9 * HOUR, recovery="ask").monitor is WatchState.NOT_WATCHED
     running = replace(memory, last_decided=ticked("degraded"))
     assert look(running, NOON + 9 * HOUR).monitor is WatchState.STALE

@@ -15,8 +15,9 @@ from herorun.core.contract import Recovery
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.event import Word
 from herorun.core.notify.escalation import Option
-from herorun.core.recovery.policy import Ledger
+from herorun.core.recovery.policy import ActionPause, Ledger
 from herorun.operations.orders import acknowledge as module
+from herorun.system.clock import now
 from wording import mentions
 
 CHECKS = {check.name: check for check in discover.checks(Gate.HEALTH)}
@@ -46,6 +47,9 @@ NO_JUDGE = SimpleNamespace(question="", answer=None, replayed=None)
 
 def a_reply(yes: bool, at: Any = NOON) -> Any:
     return SimpleNamespace(yes=yes, at=at, summary="approved" if yes else "denied")
+
+
+PAUSED = Ledger(pause=ActionPause(now() + timedelta(hours=1), "ada", NOON))
 
 
 class World:
@@ -111,6 +115,7 @@ def test_without_a_name_all_that_is_open_or_ended_unresolved_is_acknowledged(wor
 @pytest.mark.parametrize("state", ["down", "degraded"])
 def test_closing_an_alert_says_where_the_run_is_still_down(world: World, state: str) -> None:
     world.memory.last_decided = SimpleNamespace(run=state)
+    world.asked(CRASH)
     outcome = module.acknowledge(world.run)
     status = f"`herorun status {world.run.slug}`"
     assert any(status in warning for warning in outcome.warnings) == (state == "down")
@@ -119,9 +124,16 @@ def test_closing_an_alert_says_where_the_run_is_still_down(world: World, state: 
 @pytest.mark.parametrize(
     ("changes", "names"),
     [
-        ({}, ("starts nothing", "babysitter ends", "watchdog")),
-        ({"alerts": {CRASHED.id: CRASHED}}, ("starts nothing", "another", "person")),
+        ({"done": {CRASH: NOON}}, ("starts nothing", "babysitter ends", "watchdog")),
+        (
+            {"done": {CRASH: NOON}, "alerts": {CRASHED.id: CRASHED}},
+            ("starts nothing", "another", "person"),
+        ),
         ({"loop_runs": True}, ("babysitter relaunches", "herorun stop tiny")),
+        ({}, ("if one runs", "relaunches it at a next tick", "herorun stop tiny")),
+        ({"ledger": PAUSED}, ("if one runs", "relaunches it once the pause is over")),
+        ({"answers": {"tiny-1": a_reply(True)}}, ("relaunches it at a next tick",)),
+        ({"answers": {"tiny-1": a_reply(False)}}, ("starts nothing", "babysitter ends")),
         ({"loop_runs": True, "done": {CRASH: NOON}}, ("starts nothing", "babysitter ends")),
         (
             {"loop_runs": True, "stopped_instances": {"tiny-1": "ada"}},

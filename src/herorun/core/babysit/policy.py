@@ -5,7 +5,7 @@ repeat.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.babysit.actions import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
@@ -23,7 +23,7 @@ from herorun.core.notify.escalation_policy import (
     trouble_began,
     without_inhibited,
 )
-from herorun.core.recovery.backoff import wait_until
+from herorun.core.recovery.backoff import backs_off, wait_until
 from herorun.core.recovery.bad_node import describe_replacement
 from herorun.core.recovery.classify import BAD_ACCELERATOR
 from herorun.core.recovery.decision import (
@@ -32,7 +32,7 @@ from herorun.core.recovery.decision import (
     relaunch_objection,
     why_recoverable,
 )
-from herorun.core.recovery.policy import Ledger, RecoveryPolicy, Tries
+from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 
 
 def decide(
@@ -200,16 +200,3 @@ def _is_due(action: Action, policy: RecoveryPolicy, ledger: Ledger, now: datetim
     if isinstance(action, Relaunch) and ledger.answer and ledger.answer.at > tries.last:
         return True  # a person ordered it now
     return not backs_off(tries, policy.cadence, now)
-
-
-def backs_off(tries: Tries, cadence: timedelta, now: datetime) -> bool:
-    """Whether it is too early to try again. A try dated in the future (by a clock that was set back
-    since) does not delay.
-    """
-    return tries.last <= now < tries.last + back_off(tries.count, cadence)
-
-
-def back_off(tries: int, cadence: timedelta) -> timedelta:
-    """Doubling from one cadence, at most half an hour or one cadence."""
-    doubled_wait: timedelta = cadence * 2 ** (min(tries, 20) - 1)
-    return min(doubled_wait, max(timedelta(minutes=30), cadence))

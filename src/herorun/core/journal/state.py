@@ -185,6 +185,8 @@ class Memory(JournalFields):
         by_person = [o for o in self.orders if o.word is Word.STOP and name in o.about]
         if by_person:
             return f"{by_person[-1].by} ordered its stop"
+        if end := self.ends.get(name):  # what was acknowledged before it is no answer to it
+            since = max(since, end.ended or end.at)
         acks = [order for order in self.acked.values() if order.at >= since]
         return f"{acks[-1].by} acknowledged what is wrong" if acks else ""
 

@@ -11,7 +11,7 @@ from herorun.core.check import Check, Response, Severity, Topic
 from herorun.core.durations import format_span
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation import Option
-from herorun.core.recovery.backoff import wait_until
+from herorun.core.recovery.backoff import back_off, backs_off, wait_until
 from herorun.core.recovery.classify import Ending
 from herorun.core.recovery.decision import (
     RelaunchObjection,
@@ -238,7 +238,9 @@ def waiting_until(
     case: Case,
     now: datetime,
 ) -> datetime | None:
-    """When a relaunch that backs off is due; None if none waits, or something else prevents it."""
+    """When a relaunch that backs off is due, after the end or after an attempt that failed; None if
+    none waits, or something else prevents it.
+    """
     alerts = list(alerts)
     calls = [a.since for a in alerts if a.firing and checks[a.check].response is Response.RELAUNCH]
     is_denied_now = ledger.answer is not None and not ledger.answer.yes
@@ -246,7 +248,12 @@ def waiting_until(
         return None
     if relaunch_objection(alerts, checks, policy, ledger, case.ending, now):
         return None
-    return wait_until(min(calls), ledger, case.ending, now)
+    due = wait_until(min(calls), ledger, case.ending, now)
+    tries = ledger.failed.get(write_key(Verb.RELAUNCH, ledger.instance))
+    if tries is None or tries.interrupted or not backs_off(tries, policy.cadence, now):
+        return due
+    again = tries.last + back_off(tries.count, policy.cadence)
+    return max(due, again) if due else again
 
 
 def is_denied(check: Check, ledger: Ledger) -> bool:

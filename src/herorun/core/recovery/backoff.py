@@ -1,10 +1,12 @@
-"""How long a relaunch waits after ends that brought no new complete checkpoint."""
+"""How long a relaunch waits after ends that brought no new complete checkpoint, and every action
+after an attempt that failed.
+"""
 
 from datetime import datetime, timedelta
 
 from herorun.core.recovery.classify import Ending
 from herorun.core.recovery.decision import attempts
-from herorun.core.recovery.policy import Ledger
+from herorun.core.recovery.policy import Ledger, Tries
 
 FIRST_WAIT = timedelta(seconds=60)  # after the first end without a new complete checkpoint
 LONGEST_WAIT = timedelta(minutes=30)
@@ -32,3 +34,16 @@ def wait_until(
         return None
     due = since + wait_of(attempts(ledger.endings, ending))
     return due if due > now else None
+
+
+def backs_off(tries: Tries, cadence: timedelta, now: datetime) -> bool:
+    """Whether it is too early to try again. A try dated in the future (by a clock that was set back
+    since) does not delay.
+    """
+    return tries.last <= now < tries.last + back_off(tries.count, cadence)
+
+
+def back_off(tries: int, cadence: timedelta) -> timedelta:
+    """Doubling from one cadence, at most half an hour or one cadence."""
+    doubled_wait: timedelta = cadence * 2 ** (min(tries, 20) - 1)
+    return min(doubled_wait, max(timedelta(minutes=30), cadence))

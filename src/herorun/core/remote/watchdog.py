@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from herorun.core.babysit.action_key import Verb, write_key
-from herorun.core.check import Check
-from herorun.core.contract import Contract
+from herorun.core.babysit.action_key import Verb, parse_key, write_key
+from herorun.core.check import Check, Response
+from herorun.core.contract import Contract, Recovery
 from herorun.core.durations import format_duration, format_span
 from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
@@ -71,6 +71,20 @@ def watchdog(
     )
 
 
+def _relaunches(memory: Memory, contract: Contract) -> bool:
+    """Whether a babysitter may still relaunch the run that is down: nothing forbids it, and no
+    question about it is open.
+    """
+    name = memory.current.name if memory.current else ""
+    answer = memory.answers.get(name)
+    if contract.babysit.recovery is not Recovery.RELAUNCH or name in memory.stopped_instances:
+        return False
+    if answer is not None:
+        return answer.yes
+    questions = (parse_key(key).relaunch_question for key in memory.done)
+    return not any(question and question[0] == name for question in questions)
+
+
 def _owner(memory: Memory, contract: Contract) -> str:
     """The user and machine that should monitor it, as far as the record and the contract say."""
     if memory.lease:
@@ -97,7 +111,9 @@ def _quiet(memory: Memory, contract: Contract, checks: Mapping[str, Check]) -> s
     if last.run == RunHealth.FINISHED:
         return "it ended well and waits for the seal"
     alerts = [alert for alert in memory.alerts.values() if alert.check in checks]
+    calls = any(a.firing and checks[a.check].response is Response.RELAUNCH for a in alerts)
     is_answered = all_answered(alerts, checks, memory.ledger)
+    is_answered = is_answered and not (calls and _relaunches(memory, contract))
     if last.run == RunHealth.DOWN and is_answered and memory.decision:
         return f"it is down, and {memory.decision}"
     return ""

@@ -20,7 +20,6 @@ from herorun.core.babysit.action_key import (
     write_key,
 )
 from herorun.core.babysit.actions import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
-from herorun.core.babysit.policy import backs_off
 from herorun.core.check import Gate
 from herorun.core.errors import Blocked, HerorunError, describe_error
 from herorun.core.event import Done, Failed, Intended
@@ -34,6 +33,7 @@ from herorun.core.notify.notifications import is_digest
 from herorun.core.notify.page_routes import takers
 from herorun.core.notify.paging import urgency
 from herorun.core.ports import Post
+from herorun.core.recovery.backoff import backs_off
 from herorun.core.recovery.decision import not_relaunched
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.lease import take_in_time

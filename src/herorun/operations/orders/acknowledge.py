@@ -28,6 +28,7 @@ from herorun.operations.orders.order import (
     unwatched_warnings,
 )
 from herorun.runs import MonitoredRun, Run
+from herorun.system.clock import now
 
 if TYPE_CHECKING:
     from herorun.operations.launch.propose import Proposer
@@ -61,19 +62,22 @@ def _consequence_while_down(run: MonitoredRun, memory: Memory) -> str:
     message = f"{run.slug} was down, and this starts nothing: `{run.status_command}`"
     if run.ends_with_job:
         return message
-    may_relaunch = (
-        run.contract.babysit.recovery is Recovery.RELAUNCH
-        and babysitter_runs(run)
-        and not open_questions(memory)
-        and memory.current is not None
-        and memory.current.name not in memory.stopped_instances
+    current = memory.current.name if memory.current else ""
+    answer = memory.answers.get(current)
+    needs_person = (
+        run.contract.babysit.recovery is not Recovery.RELAUNCH
+        or open_questions(memory)
+        or current in memory.stopped_instances
+        or (answer is not None and not answer.yes)
     )
-    if may_relaunch:
-        return (
-            f"{run.slug} was down, and this does not keep it down: the babysitter relaunches it at "
-            f"a next tick if its rules allow it; to keep it down: `herorun stop {run.slug}`"
-        )
-    return f"{message}; {_monitoring_then(run)}"
+    if needs_person:
+        return f"{message}; {_monitoring_then(run)}"
+    who = "the babysitter" if babysitter_runs(run) else "a babysitter, if one runs,"
+    when = "once the pause is over" if memory.ledger.paused(now()) else "at a next tick"
+    return (
+        f"{run.slug} was down, and this does not keep it down: {who} relaunches it {when} if its "
+        f"rules allow it; to keep it down: `herorun stop {run.slug}`"
+    )
 
 
 def _monitoring_then(run: MonitoredRun) -> str:
@@ -83,9 +87,10 @@ def _monitoring_then(run: MonitoredRun) -> str:
     alerts = [alert for alert in memory.alerts.values() if alert.check in checks]
     if not all_answered(alerts, checks, memory.ledger):
         return "another critical alert still needs a person"
+    when = " once the pause is over" if memory.ledger.paused(now()) else ""
     return (
-        "no more reminders come, its babysitter ends, and `herorun box watchdog` is silent until "
-        "the next launch"
+        f"no more reminders come, its babysitter ends{when}, and `herorun box watchdog` is silent "
+        "until the next launch"
     )
 
 

@@ -6,7 +6,6 @@ to the next channel.
 """
 
 from herorun.core.babysit.action_key import Verb, verb_of
-from herorun.core.babysit.policy import back_off, backs_off
 from herorun.core.durations import format_duration
 from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Done, Failed, Intended
@@ -25,6 +24,7 @@ from herorun.core.notify.paging import (
     sending_key,
 )
 from herorun.core.ports import Channel, Post
+from herorun.core.recovery.backoff import back_off, backs_off
 from herorun.core.recovery.policy import format_hourly_cost
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import MonitoredRun
