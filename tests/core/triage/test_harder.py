@@ -115,6 +115,41 @@ def test_what_a_log_handler_cannot_write_ends_nothing() -> None:
     assert judged_training(full).failure == "disk-full"
 
 
+BUG = 'Traceback (most recent call last):\n  File "/u/a.py", line 5, in f\nKeyError: 1'
+
+
+@pytest.mark.parametrize(
+    ("error", "failure"),
+    [("RuntimeError: the real one", "code-bug-complex"), (BUG, "code-bug-small")],
+)
+def test_a_call_stack_hides_no_exception(error: str, failure: str) -> None:
+    handler = HANDLER.format("UnicodeEncodeError: 'charmap' codec can't encode character")
+    frames = handler[handler.index("Call stack:") :]
+    others = "the batch is small\n" * 50
+    for before in (
+        frames,
+        handler,
+        f"{handler}Message: 'step'\nArguments: ()\n",
+        f"{handler}{handler}",
+        handler.replace(frames, f"{others}{frames}"),
+        handler.replace(frames, "Call stack:\n"),
+    ):
+        verdict = judged(f"step 1 loss: 2.0\n{before}{error}\n")
+        assert (verdict.failure, verdict.excerpt) == (failure, error.splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["UnicodeEncodeError: 'charmap' codec can't", "UnicodeEncodeError: a\nmessage\nof lines"],
+)
+def test_the_frames_of_a_call_stack_are_no_torn_traceback(message: str) -> None:
+    handler = HANDLER.format(message)
+    for log in (handler, handler * 3, f"step 1 loss: 2.0\n{handler}"):
+        assert judged(f"step 1 loss: 2.0\nstep 2 loss: 1.9\n{log}").failure == "benign"
+        for block in (1, 7, 64):
+            assert judged(f"step 2 loss: 1.9\n{log}", block=block).failure == "benign"
+
+
 @pytest.mark.parametrize(
     "label",
     [

@@ -25,6 +25,8 @@ from herorun.core.triage.tracebacks import (
     Open,
     announces_ignored,
     bare,
+    begins_call_stack,
+    begins_logging_error,
     chained,
     dedented,
     falls_back,
@@ -55,6 +57,7 @@ class LineParser:
     ended: dict[str, int]
     handled: dict[str, int]
     ignoring: dict[str, Ignoring]
+    logging_errors: dict[str, int]
     watch: ProgressWatch
     matches: list[Match] = field(default_factory=list)
 
@@ -93,11 +96,7 @@ def _read_line(now: LineParser, line: LogLine, number: int) -> None:
 def _open_traceback(now: LineParser, line: LogLine, number: int) -> Open:
     stream = line.stream
     ignored_count = _begins_ignored(now, stream, number)
-    outer = now.open.pop(stream, None)
-    while len(now.open) >= STREAMS:
-        now.open.pop(next(iter(now.open)))
-    if ignored_count and outer and not outer.ignored:
-        now.open[_behind(stream)] = replace(outer, stream=_behind(stream))
+    outer = _pop_outer(now, stream, ignored_count)
     indent = indent_of(line.content) + (outer.indent if outer else 0)
     # two heads in a row: of two ranks without labels, which say the same
     earlier = outer.earlier if outer and outer.last is None else 0
@@ -106,6 +105,25 @@ def _open_traceback(now: LineParser, line: LogLine, number: int) -> Open:
     traceback = Open(stream, number, earlier=earlier, indent=indent, ignored=ignored_count)
     now.open[stream] = traceback
     return traceback
+
+
+def _open_call_stack(now: LineParser, line: LogLine, number: int) -> None:
+    """Any line but a frame ends it, and is judged: it must hide no exception."""
+    stream = line.stream
+    del now.logging_errors[stream]
+    outer = _pop_outer(now, stream, 1)
+    indent = outer.indent if outer else 0
+    now.open[stream] = Open(stream, number, indent=indent, ignored=1, call_stack=True)
+
+
+def _pop_outer(now: LineParser, stream: str, ignored_count: int) -> Open | None:
+    """The traceback that is open in the stream, which waits behind one that is ignored."""
+    outer = now.open.pop(stream, None)
+    while len(now.open) >= STREAMS:
+        now.open.pop(next(iter(now.open)))
+    if ignored_count and outer and not outer.ignored:
+        now.open[_behind(stream)] = replace(outer, stream=_behind(stream))
+    return outer
 
 
 def _begins_ignored(now: LineParser, stream: str, number: int) -> int:
@@ -154,7 +172,8 @@ def _read_inside_ignored(now: LineParser, traceback: Open, line: LogLine, number
     where the end is cut off, it must not hide what follows.
     """
     exception = raised_by(traceback, line.content)
-    if line.content[:1] in INDENTS or announces_ignored(line.content):
+    is_announced = announces_ignored(line.content) and not traceback.call_stack
+    if line.content[:1] in INDENTS or is_announced:
         remaining = patient(traceback)
         _wait_longer(now, line.stream, number)
     elif exception:
@@ -193,7 +212,11 @@ def _outside(now: LineParser, line: LogLine, number: int) -> None:
     content, stream = line.content, line.stream
     if announces_ignored(content):
         _announce(now, stream, number, 1)
-    if chained(content) and number <= now.ignoring.get(stream, (0, 0))[0]:
+    if begins_logging_error(content):
+        _remember_stream(now.logging_errors, stream, number + APART)
+    if begins_call_stack(content) and number <= now.logging_errors.get(stream, 0):
+        _open_call_stack(now, line, number)
+    elif chained(content) and number <= now.ignoring.get(stream, (0, 0))[0]:
         _announce(now, stream, number, 2)
     elif handles(content):
         _remember_stream(now.handled, stream, now.ended.get(stream, 0))

@@ -39,6 +39,8 @@ class Scan:
     # the same, once the log says that another came meanwhile
     handled: tuple[tuple[str, int], ...] = ()
     ignoring: tuple[tuple[str, Ignoring], ...] = ()  # of each stream
+    # of each stream, the last line on which a log handler's call stack may begin
+    logging_errors: tuple[tuple[str, int], ...] = ()
     watch: ProgressWatch = NOT_YET
     end: bytes = b""  # the newest bytes
 
@@ -54,6 +56,7 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
         dict(state.ended),
         dict(state.handled),
         dict(state.ignoring),
+        dict(state.logging_errors),
         state.watch,
     )
     lines, last_line, inside = state.lines, state.last_line, state.inside
@@ -83,6 +86,7 @@ def _scan_after(
         ended=tuple(now.ended.items()),
         handled=tuple(now.handled.items()),
         ignoring=tuple(now.ignoring.items()),
+        logging_errors=tuple(now.logging_errors.items()),
         watch=now.watch,
     )
 

@@ -29,9 +29,11 @@ _FOLDERS = lazy_regex(r"[\\/]")
 # function (pytorch/pytorch:torch/_dynamo/convert_frame.py).
 _IGNORED = lazy_regex(
     r"(?:^|(?:it/s|s/it|\?)[^\]]{0,40}\]\s{0,4})Exception ignored (?:in(?! thread)|on|while)\b"
-    r"|^(?:Error in atexit\._run_exitfuncs:|--- Logging error ---|Call stack:)\s*$"
+    r"|^(?:Error in atexit\._run_exitfuncs:|--- Logging error ---)\s*$"
     r"|^WON'T CONVERT \S.{0,300} line \d{1,9}\s*$"
 )
+# The same handler then prints where the program logged: frames without an exception.
+_LOGGING_ERROR, _CALL_STACK = "--- Logging error ---", "Call stack:"
 # The name of a function that saves, or of Orbax's that waits for a save.
 _SAVES = lazy_regex(r"(?:^|_)save|^wait_until_finished$")
 # The logger by which torch.compile says all that.
@@ -84,6 +86,7 @@ class Open:
     earlier: int = 0
     indent: int = 0  # blanks before its head, as where a whole log is indented
     ignored: int = 0  # exceptions that are due here, and end nothing
+    call_stack: bool = False  # no exception is due
     in_thread: bool = False  # its outermost frame is a thread's, or one of multiprocessing's
     saves: bool = False  # a frame is in a function that saves
 
@@ -120,6 +123,14 @@ def announces_ignored(content: str) -> bool:
     True
     """
     return bool(_IGNORED.search(content))
+
+
+def begins_logging_error(content: str) -> bool:
+    return content.rstrip() == _LOGGING_ERROR
+
+
+def begins_call_stack(content: str) -> bool:
+    return content.rstrip() == _CALL_STACK
 
 
 def indent_of(content: str) -> int:
@@ -171,7 +182,7 @@ def _tidies_up(outermost: Frame) -> bool:
 
 def raised_by(traceback: Open, content: str) -> LoggedException | None:
     """The exception that ends the traceback, if this line is it."""
-    match = _EXCEPTION.match(content)
+    match = None if traceback.call_stack else _EXCEPTION.match(content)
     if not match or not _A_NAME.search(match[1]):
         return None
     one_file = len(traceback.files) == 1
