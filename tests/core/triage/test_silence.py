@@ -26,7 +26,13 @@ def test_exit_code_0_shows_the_error_that_it_contradicts() -> None:
 )
 def test_a_message_of_an_end_outlasts_any_silence(end: str) -> None:
     steps = "".join(f"step {step}: loss 2.0\n" for step in range(1, 4))
-    for log, failure in ((f"{steps}{end}\n", "benign"), (steps, "unknown")):
+    more = "".join(f"step {step}: loss 2.0\n" for step in range(4, 60))
+    for log, failure in (
+        (f"{steps}{end}\n", "benign"),
+        (f"{steps}{more}{end}\n", "benign"),
+        (steps, "unknown"),
+        (f"{steps}{end}\n{more}", "unknown"),
+    ):
         state, matches = scanned(log, shipped())
         attempt = see(AttemptLog(), matches)
         verdict = judge_log(shipped(), attempt, state.last_line)

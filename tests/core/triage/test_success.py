@@ -80,6 +80,7 @@ def test_only_what_shows_a_success_is_benign(end: str) -> None:
         "Warmup training finished",
         "dataset upload job completed successfully",
         "checkpoint upload status: completed",
+        '{"event": "probe", "key": "status", "value": "success"}',
         "0 epochs completed in 0.000 hours.",
         "4711.extern  extern  COMPLETED  0:0",
         "wandb: Waiting for W&B process to finish... (failed 1).\nwandb: Run history:",

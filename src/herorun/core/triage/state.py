@@ -126,6 +126,8 @@ def _with_success(log: AttemptLog, match: Match) -> AttemptLog:
     if suspect and match.signature not in _PARTIAL and suspect.line <= match.line:
         suspect = None
     end_message = log.end_message if match.signature in _STEPS else match
+    if match.signature == "outlived" and end_message and match.line > end_message.line:
+        end_message = None  # it was of an earlier phase, or of an upload
     return replace(log, suspect=suspect, success=match, end_message=end_message)
 
 
