@@ -65,9 +65,10 @@ def test_a_failure_has_its_class(failure: str, log: str) -> None:
     [
         ("loss_limit=inf\nRuntimeError: NCCL error: unhandled system error", "network-collective"),
         ("train loss_ema=inf at start\n{}", "code-bug-small"),
+        ("evaluation job has timed out; continuing\nRuntimeError: bad sizes", "code-bug-complex"),
     ],
 )
-def test_a_part_of_a_loss_hides_no_failure(log: str, failure: str) -> None:
+def test_what_sounds_like_one_hides_no_failure(log: str, failure: str) -> None:
     bug = 'Traceback (most recent call last):\n  File "/u/a.py", line 5, in f\nKeyError: 1\n'
     assert judged(log.format(bug)).failure == failure
 
