@@ -98,6 +98,17 @@ def test_what_pillow_cannot_read_is_data(file: str, exception: str, failure: str
     assert judged(f"{frames}{exception}\n").failure == failure
 
 
+def test_what_pillow_cannot_write_is_no_data() -> None:
+    frames = (
+        'Traceback (most recent call last):\n  File "/u/plot.py", line 5, in main\n    f()\n'
+        '  File "/u/train.py", line 9, in f\n    image.save("a.jpg")\n'
+        '  File "/opt/lib/python3.11/site-packages/PIL/Image.py", line 3, in save\n'
+        '  File "/opt/lib/python3.11/site-packages/PIL/JpegImagePlugin.py", line 3, in _save\n'
+    )
+    error = "OSError: cannot write mode RGBA as JPEG"
+    assert judged(f"{frames}{error}\n").failure == "code-bug-complex"
+
+
 HANDLER = """--- Logging error ---
 Traceback (most recent call last):
   File "/opt/lib/python3.11/logging/__init__.py", line 1113, in emit

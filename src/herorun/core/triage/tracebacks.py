@@ -198,7 +198,9 @@ def raised_by(traceback: Open, content: str) -> LoggedException | None:
         or falls_back(traceback.stream),
         saves=traceback.saves,
         peer_left=match[1] == "EOFError" and _reads_from_peer(traceback.last),
-        decodes=traceback.last is not None and bool(_DECODES.search(traceback.last.file)),
+        decodes=traceback.last is not None
+        and not traceback.saves
+        and bool(_DECODES.search(traceback.last.file)),
     )
 
 
