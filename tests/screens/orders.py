@@ -35,6 +35,7 @@ CRASH = replace(SLOW, check="crashed", message="tiny-1 ended as failed: exit cod
 CRASHED = replace(
     MEMORY,
     alerts={CRASH.id: CRASH},
+    done={QUESTION: "posted"},
     last_decided=Decided(at=NOON, run="down", monitor="fresh", progress="41200/100000"),
 )
 ACKED = replace(

@@ -1,7 +1,7 @@
 """A person stopped the job.
 
 Why: a person who stops a run has a reason; starting it again would undo the decision.
-Fix: the DRI decides: launch again (`herorun launch RUN`), or leave it.
+Fix: the DRI decides: leave it, or launch again (`herorun preflight RUN` shows what blocks that).
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -27,13 +27,14 @@ def no_logbook(
     record's.
     """
     branch = _in_the_way(contract, tips) if isinstance(tips, RemoteTips) else ""
-    if branch:
+    if branch and isinstance(tips, RemoteTips):
         remote, record = contract.record_remote, contract.record_branch
         free = f"{branch.replace('/', '-')}-old"
         # quoted, because people paste it, and anyone who may push can name a branch `x$(rm -r .)`
         fetch = shlex.join(["git", "fetch", remote, branch])
         refspecs = [f"FETCH_HEAD:refs/heads/{free}", f":refs/heads/{branch}"]
-        push = shlex.join(["git", "push", "--atomic", remote, *refspecs])
+        lease = f"--force-with-lease=refs/heads/{branch}:{tips.by_ref[f'refs/heads/{branch}']}"
+        push = shlex.join(["git", "push", "--atomic", lease, remote, *refspecs])
         message = (
             f"{remote} has a branch {branch}, so a branch {record} cannot be created there. If its "
             f"owner agrees, `{fetch} && {push}` copies it to {free} and deletes it"

@@ -155,8 +155,8 @@ def _chain(observation: HostObservation, ways: PatrolCommands) -> Iterator[Advic
     job_fact = job_fact_of(observation)
     if trained_of(observation) or (chain.waits and job_fact is JobFact.ALIVE):
         yield Advice("chain-failed", f"{message}, then start the chain again:", ways.chain)
-    elif chain.waits:  # the advice about the job says when it is started again
-        yield Advice("chain-failed", f"{message}.")
+    elif chain.waits:
+        yield Advice("chain-failed", f"{message}, and start it again once the job runs.")
     else:
         when = "Start it again only once the training is done: it waits for nothing."
         yield Advice("chain-failed", f"{message}. {when}")

@@ -97,9 +97,10 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         if not own:
             yield "Read its rows `alert`, `question`, `paused`, `unfinished`, `stopped` and"
             yield "`answer`, and the log. If they allow it, type the command in its row `next`;"
-            yield "without such a row, the babysitter relaunches the run itself. In its place,"
-            yield "`to restart` means that a person decided that the run stays down; `to go back`"
-            yield "or `if yes`, that the DRI must decide: ask that person first."
+            yield "without such a row, the babysitter relaunches the run itself if its rules allow"
+            yield "it. In its place, `to restart` means that a person decided that the run stays"
+            yield "down, or paused relaunches; `to go back` or `if yes`, that the DRI must decide:"
+            yield "ask that person first."
             yield ""
     else:
         yield (

@@ -184,6 +184,6 @@ def resumed(run: Run, memory: Memory, plan: Plan) -> Plan:
     if run.contract.start.from_ is not None:
         return plan
     raise Blocked(
-        "There is no complete checkpoint to continue from, and herorun does not guess: "
-        "the DRI decides."
+        "There is no complete checkpoint to continue from, and herorun does not guess: the DRI "
+        f"decides. `herorun preflight {run.slug}` shows what blocks a launch from scratch."
     )

@@ -75,8 +75,8 @@ def _consequence_while_down(run: MonitoredRun, memory: Memory) -> str:
     who = "the babysitter" if babysitter_runs(run) else "a babysitter, if one runs,"
     when = "once the pause is over" if memory.ledger.paused(now()) else "at a next tick"
     return (
-        f"{run.slug} was down, and this does not keep it down: {who} relaunches it {when} if its "
-        f"rules allow it; to keep it down: `herorun stop {run.slug}`"
+        f"{run.slug} was down, and this does not keep it down: {who} may relaunch it {when}, by "
+        f"its rules; to keep it down: `herorun stop {run.slug}`"
     )
 
 
@@ -232,8 +232,8 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
         )
     else:
         message = (
-            f"approved, but nothing relaunches {current.name} before a babysitter's next tick, "
-            "which runs the launch checks first"
+            f"approved: the next tick of a babysitter runs the launch checks and, if they pass, "
+            f"relaunches {current.name}"
         )
     return OrderOutcome(run, message, warnings=(*warnings, *watch_warnings))
 
