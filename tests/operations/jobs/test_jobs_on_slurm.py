@@ -4,7 +4,9 @@ by their numbers.
 
 import json
 import os
+import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -32,7 +34,17 @@ def work(tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> I
     yield tmp_path / "w"
     for number in (tmp_path / "numbers").read_text().split():
         cluster.ask("scancel", number, check=False)
+    end_watches(tmp_path / "w")
     forget()
+
+
+def end_watches(work: Path) -> None:
+    """End the `jobs watch` of this folder: without its Slurm it would look for a day."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            argv = path.read_text(errors="replace").split("\0")
+            if str(work) in argv and argv[-3:-1] == ["jobs", "watch"]:
+                os.kill(int(path.parent.name), signal.SIGTERM)
 
 
 def submit(cluster: Cluster, work: Path, words: str) -> str:
