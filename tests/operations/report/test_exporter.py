@@ -75,6 +75,22 @@ def test_what_was_seen_long_ago_is_unknown(story: Story, monkeypatch: pytest.Mon
     assert not {"herorun_steps_per_second", "herorun_remaining_seconds"} & {k[0] for k in samples}
 
 
+@pytest.mark.parametrize("has_decision", [True, False])
+def test_a_run_that_is_down_is_unmonitored_unless_a_person_has_decided_something(
+    story: Story, monkeypatch: pytest.MonkeyPatch, has_decision: bool
+) -> None:
+    story.sign(babysit={"recovery": "ask"})
+    story.launched(CRASH)
+    story.tick()
+    if has_decision:
+        assert story.herorun("deny", SLUG) == 0
+    later = now() + timedelta(hours=2)
+    monkeypatch.setattr(overview, "now", lambda: later)
+    samples = values(exposition(RunExporter(story.work)))
+    assert states(samples) == ["down"]
+    assert states(samples, "herorun_monitor_state") == ["fresh" if has_decision else "stale"]
+
+
 def test_a_crash_its_relaunch_and_what_is_not_pushed(story: Story) -> None:
     story.launched(CRASH)
     hook = story.refuse_pushes()

@@ -103,8 +103,11 @@ class RunExporter:
 
 
 def _unseen_is_unknown(state: tuple[str, str]) -> tuple[str, str]:
-    """The state of a run that was read too long ago: unknown."""
-    return (RunHealth.UNKNOWN.value, "stale") if state[1] == "stale" else state
+    """The state of a run that was read too long ago: unknown. One that was down stays that, because
+    a launch would be in the record.
+    """
+    is_unknown = state[1] == "stale" and state[0] != RunHealth.DOWN
+    return (RunHealth.UNKNOWN.value, "stale") if is_unknown else state
 
 
 def registry_of(exporter: RunExporter) -> "CollectorRegistry":

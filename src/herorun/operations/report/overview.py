@@ -83,10 +83,8 @@ def stored_summary(
     if decision is None or not memory.instances:
         bare = RunSummary(run.slug, stage_of(run))
         return summarise_sealed(run, memory, bare) if memory.sealed else bare
-    stale = (now() - decision.at) > 2 * run.contract.babysit.cadence and decision.run not in (
-        "finished",
-        "down",
-    )
+    is_over = decision.run == "finished" or (decision.run == "down" and memory.decision)
+    stale = (now() - decision.at) > 2 * run.contract.babysit.cadence and not is_over
     state = (
         ("finished", "fresh")
         if memory.sealed
