@@ -107,7 +107,7 @@ def alert_entries(
         if due and relaunches:
             return (
                 f"herorun relaunches it at the first tick after {due:%Y-%m-%dT%H:%M:%SZ}; it waits "
-                "because no new checkpoint was saved"
+                "after an end without a new checkpoint, and after an attempt that failed"
             )
         if decision and relaunches:
             return name_dri(f"herorun does not relaunch it; the DRI decides: `{decision}`", dri)

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from herorun.core.canonical_json import timestamp
+from herorun.core.contract import Recovery
 from herorun.core.event import Word
 from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
@@ -39,8 +40,9 @@ def resume(run: Run, reason: str = "") -> OrderOutcome:
         return OrderOutcome(run, "it is not paused", warnings=push_warning(run))
     recovery = run.contract.babysit.recovery
     message = f'the pause is over: [babysit] recovery = "{recovery}" applies from the next tick on'
-    if memory.last_decided and memory.last_decided.run == RunHealth.DOWN:
-        message += "; the run was down, and that tick may relaunch it" * (recovery == "relaunch")
+    is_down = memory.last_decided is not None and memory.last_decided.run == RunHealth.DOWN
+    if is_down and recovery is Recovery.RELAUNCH:
+        message += "; the run was down, and that tick may relaunch it"
     warnings = order(run, Word.RESUME, [run.slug], reason)
     return OrderOutcome(run, message, warnings=(*warnings, *_unwatched(run, memory)))
 
