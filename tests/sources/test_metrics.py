@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -75,6 +76,19 @@ def test_the_first_rows_are_read_once(place):
     feed = Feed(curve(*[3.2] * 12))
     assert read_metrics(feed, a_contract(), place).rows == 12
     assert feed.asked == ["", "12"]
+
+
+def test_a_job_that_logs_faster_than_its_rows_are_read_is_read_to_an_end(place):
+    class Fast(Feed):
+        """One more row during each read."""
+
+        def read(self, cursor: str) -> Rows:
+            batch = replace(super().read(cursor), at_end=True)
+            self.rows += curve(3.2, first=len(self.rows))
+            assert len(self.asked) < 10
+            return batch
+
+    assert read_metrics(Fast(curve(*CALM[:20])), a_contract(), place).rows == 20
 
 
 def test_what_was_read_before_the_rows_went_is_not_the_last_look(place):

@@ -86,6 +86,18 @@ def test_a_torn_last_line_waits_for_its_end(bench: Bench) -> None:
     assert drain(bench.connect(), cursor)[0] == [Row(1, {"loss": 2.0})]
 
 
+def test_a_read_that_leaves_nothing_is_at_the_end(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_tail_reader, "MOST_ROWS", 5)
+    bench.log(*((step, {"loss": 1.0}) for step in range(7)))
+    tracker, cursor, batches = bench.connect(), "", []
+    for _ in range(2):
+        batches.append(tracker.read(cursor))
+        cursor = batches[-1].cursor
+    assert [(len(batch.rows), batch.at_end) for batch in batches] == [(5, False), (2, True)]
+
+
 def test_a_shortened_file_is_read_from_its_start(bench: Bench) -> None:
     bench.log(*((step, {"loss": 1.0}) for step in range(9)))
     _, cursor, _ = drain(bench.connect())

@@ -144,7 +144,7 @@ def _catch_up(
             undated=batch.undated if batch.rows else state.undated,
         )
         first = False
-        if not batch.rows:
+        if batch.at_end or not batch.rows:  # a job may write rows faster than they are read
             return state
 
 

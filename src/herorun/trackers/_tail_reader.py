@@ -131,6 +131,7 @@ def read_growing(
         datetime.fromtimestamp(changed_at, UTC),
         is_restart,
         tuple(batch.problems),
+        at_end=not batch.is_full(),
     )
 
 

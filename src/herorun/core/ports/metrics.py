@@ -29,6 +29,7 @@ class Rows:
     restarted: bool = False  # the source was replaced or shortened: the rows begin again
     problems: tuple[str, ...] = ()  # lines that could not be read, by place
     undated: bool = False  # the time of the newest of them is unknown
+    at_end: bool = False  # nothing was left; rows written since then are for the next tick
 
 
 class Identities(Protocol):
