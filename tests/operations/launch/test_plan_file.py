@@ -7,12 +7,15 @@ import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from herorun.core.canonical_json import canonical
+from herorun.core.finding import Outcome, failed
 from herorun.operations.launch import start_instance
+from herorun.operations.launch.plan_file import moved_since, moving_evidence
 from screens.notices import Notice
 from stories import SLUG, WAIT, Story, git
 from wording import mentions
@@ -189,8 +192,20 @@ def test_what_was_seen_otherwise_is_named_and_does_not_stop_it(
     capsys.readouterr()
     assert story.launch("--plan", str(plan)) == 0
     text = warnings(capsys)
-    changes = ("findings.no-logbook: fail -> absent", "verdict: blocked -> clear\n")
+    changes = ("no longer open: no-logbook", "verdict: blocked -> clear\n")
     assert text.count("\n") == 1 and mentions(text, "herorun: ", "reviewed", *changes)
+
+
+def test_findings_that_moved_are_named_by_outcome_and_only_a_few() -> None:
+    names = [*(f"check-{number}" for number in range(9)), "secret-in-command"]
+    findings = [SimpleNamespace(check=name, open=True, verdict=failed("no")) for name in names]
+    answer: Any = SimpleNamespace(
+        verdict=Outcome.FAIL, report=SimpleNamespace(evidence={}, findings=findings)
+    )
+    assert moving_evidence(answer)["findings"]["secret-in-command"] == "fail"
+    seen = {**moving_evidence(answer), "findings": {"check-0": "fail", "gone": "unknown"}}
+    text = moved_since({"seen": seen}, answer).partition(": ")[2]
+    assert text == "now fail: check-1, check-2, check-3 and 6 more; no longer open: gone"
 
 
 @pytest.mark.thorough
@@ -213,7 +228,7 @@ def test_a_job_that_was_started_since_the_review_is_named(
     assert story.launch("--plan", str(plan)) == 1
     errors = capsys.readouterr().err
     for words in (
-        "findings.live-duplicate[tiny-1]: absent -> fail",
+        "now fail: live-duplicate[tiny-1];",
         f"newest_checkpoint: none -> {story.root}/step-2",
         "verdict: clear -> blocked",
     ):

@@ -129,15 +129,14 @@ def moving_evidence(answer: PreflightOutcome) -> dict[str, Any]:
     document: dict[str, Any] = scrub_tree(
         {
             "verdict": answer.verdict.value,
-            "findings": {
-                _finding_name(f): f.verdict.outcome.value for f in answer.report.findings if f.open
-            },
             "tips": tips,
             "newest_checkpoint": newest.path if newest else None,
             "tracker": tracker.state.value if isinstance(tracker, TrackerIdentity) else None,
         }
     )
-    return document
+    # names are scrubbed; the outcome of `secret-in-command` is no secret
+    outcomes = {_finding_name(f): f.verdict.outcome.value for f in answer.report.findings if f.open}
+    return {**document, "findings": outcomes}
 
 
 def _finding_name(finding: Any) -> str:
@@ -209,8 +208,21 @@ def moved_since(reviewed_plan: dict[str, Any], answer: PreflightOutcome) -> str:
     before = reviewed_plan.get("seen")
     if not isinstance(before, dict):
         return ""
-    changes = moved(before, moving_evidence(answer))
+    after = moving_evidence(answer)
+    past, present = before.get("findings"), after["findings"]
+    changes = _moved_findings(past if isinstance(past, dict) else {}, present)
+    changes += moved({**before, "findings": None}, {**after, "findings": None})
     return f"since the plan was reviewed: {'; '.join(changes)}" if changes else ""
+
+
+def _moved_findings(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """One text for each outcome: one that fails to answer can change dozens of findings."""
+    names: dict[str, list[str]] = {}
+    for name in sorted({*before, *after}):
+        if before.get(name) != after.get(name):
+            outcome = after.get(name)
+            names.setdefault(f"now {outcome}" if outcome else "no longer open", []).append(name)
+    return [f"{outcome}: {few(each)}" for outcome, each in names.items()]
 
 
 def since_last_instance(memory: Memory, answer: PreflightOutcome) -> tuple[str, ...]:
