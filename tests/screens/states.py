@@ -190,6 +190,7 @@ STANDING: dict[str, Any] = {
     "record": TIP,
     "babysitter": "last heartbeat 1m0s ago",
     "unfinished_actions": [],
+    "acting": False,
     "paused": None,
     "questions": [],
     "answer": None,
@@ -358,6 +359,10 @@ STATES: dict[str, Any] = {
         alerts=[STAYS_DOWN],
         paused=PAUSE,
         next="herorun relaunch tiny",
+    ),
+    "acting": status(
+        unfinished_actions=["tell/tiny-1/first-step: tiny-1 is training"],
+        acting=True,
     ),
     "stopped": status(
         replace(HEALTHY, run="down", next_tick=None),

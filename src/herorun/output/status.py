@@ -308,12 +308,20 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
         yield f"  unknown    {clean(problem)}"
     for missing in document["missing_evidence"]:
         yield f"  missing    {_missing_evidence(missing)}"
-    for key in document["unfinished_actions"]:
-        yield (
-            f"  unfinished {clean(key.replace('/', ' ', 1))}: whether it was carried out is "
-            "unknown; `herorun explain unfinished-action` says what to do"
-        )
+    yield from _unfinished_actions(document)
     yield from _questions(document)
+
+
+def _unfinished_actions(document: Mapping[str, Any]) -> Iterator[str]:
+    for key in document["unfinished_actions"]:
+        action = clean(key.replace("/", " ", 1))
+        if document["acting"]:
+            yield f"  underway   {action}: a herorun process on this machine does it now"
+            continue
+        yield (
+            f"  unfinished {action}: whether it was carried out is unknown; `herorun explain "
+            "unfinished-action` says what to do"
+        )
 
 
 def _pause(pause: Mapping[str, Any], slug: str, at: datetime) -> str:

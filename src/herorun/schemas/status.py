@@ -80,6 +80,9 @@ class StatusOf(StatusFields):
     """Which process monitors the run, as text."""
     unfinished_actions: Sequence[str]
     """Keys of actions that were started and have no outcome yet."""
+    acting: bool
+    """Whether a process of this machine is performing the `unfinished_actions` now. If not, it is
+    unknown whether they were carried out."""
     paused: PauseEntry | None
     questions: Sequence[str]
     """What a person is asked."""

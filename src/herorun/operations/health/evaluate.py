@@ -28,6 +28,7 @@ from herorun.operations.health.rules import rules_of
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.runs import MonitoredRun
 from herorun.system.clock import now, uptime
+from herorun.system.files import is_locked
 
 READ_DEADLINE = 60.0  # seconds for all reads of a tick
 
@@ -37,17 +38,31 @@ def must_be_launched(run: MonitoredRun, memory: Memory) -> None:
         raise WrongUse(f"{run.slug} has not been launched: `herorun launch {run.slug}`.")
 
 
+def memory_and_acting(run: MonitoredRun) -> tuple[Memory, bool]:
+    """The record's state, and whether a process of this machine is performing its unfinished
+    actions now. An action that a tick has found unfinished counts as that until a tick settles it.
+    """
+    memory = run.record.memory()
+    if not memory.unfinished.actions:
+        return memory, False
+    if is_locked(run.lock("act")):
+        return memory, all(a.check != "unfinished-action" for a in memory.alerts.values())
+    return run.record.memory(), False  # the process may have ended in between
+
+
 def evaluate(
     run: MonitoredRun,
     is_certain: bool = False,
     memory: Memory | None = None,
     polls: SharedPolls | None = None,
+    is_acting: bool = False,
 ) -> tuple[Tick, Evidence]:
     """Gather the evidence and evaluate it, without acting: the result that `status` shows and
     `babysit` acts on.
 
     With `is_certain`, an interrupted relaunch was certainly never submitted. Then it does not count
-    as unfinished: it is decided again, and continues under its own name.
+    as unfinished: it is decided again, and continues under its own name. With `is_acting`, another
+    process is performing the unfinished actions now, so they are no problem yet.
     """
     memory = memory or run.record.memory()
     rules = rules_of(run)
@@ -57,6 +72,8 @@ def evaluate(
     inputs[Now] = Now(at, *clock) if clock else Now(at)
     if is_certain and memory.unsettled is not None and memory.unsettled.relaunch_of:
         inputs[Unfinished] = replace(memory, unsettled=None).unfinished
+    if is_acting:
+        inputs[Unfinished] = Unfinished()
     needs = [need for check in rules.checks for need in check.needs]
     evidence = gather(
         [

@@ -29,7 +29,7 @@ from herorun.operations.babysit.tick_json import (
     unjudged_metrics,
     unread,
 )
-from herorun.operations.health.evaluate import evaluate
+from herorun.operations.health.evaluate import evaluate, memory_and_acting
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.orders.acknowledge import open_questions
 from herorun.operations.report.babysitter_state import describe_babysitter, monitor_is_stale
@@ -95,11 +95,11 @@ def status_of_run(
 
     Before the launch and after the seal no evidence is read.
     """
-    memory, is_shut = run.record.memory(), run.shut
-    facts = _record_facts(run, memory, drift)
+    (memory, is_acting), is_shut = memory_and_acting(run), run.shut
+    facts = {**_record_facts(run, memory, drift), "acting": is_acting}
     if is_shut or not memory.instances or memory.sealed:
         return _inactive_status(run, memory, facts)
-    result, evidence = evaluate(run, memory=memory, polls=polls)
+    result, evidence = evaluate(run, memory=memory, polls=polls, is_acting=is_acting)
     job = evidence.get(Job)
     facts["instances"] = instance_entries(memory, job)
     is_known = isinstance(job, Job) or run.scheduler.cluster_wide
