@@ -84,7 +84,6 @@ TABLE: dict[str, list[str]] = {
             "has exited."
         ),
         "state: JOB_STATE_WORKER_FAILED",
-        "OSError: [Errno 116] Stale file handle",
         (
             "The node with node id: 00ff and address: 10.0.0.1 has been marked dead because the "
             "detector has missed too many heartbeats from it. This can happen when a raylet "
@@ -276,6 +275,14 @@ TABLE: dict[str, list[str]] = {
         "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
         "zlib.error: Error -3 while decompressing data: incorrect header check",
         "ERROR: shard 00017 is corrupted, checksum mismatch",
+    ],
+    "storage": [
+        "OSError: [Errno 116] Stale file handle",
+        "OSError: [Errno 30] Read-only file system: '/data/step-40'",
+        (
+            "botocore.exceptions.ClientError: An error occurred (SlowDown) when calling the "
+            "PutObject operation (reached max retries: 4): Please reduce your request rate."
+        ),
     ],
     "storage-auth": [
         "botocore.exceptions.NoCredentialsError: Unable to locate credentials",

@@ -145,10 +145,6 @@ def test_only_a_time_out_becomes_that_of_a_service(link: str, first: str, failur
             "ConnectTimeoutError(<c>, 'It timed out. (connect timeout=5)'))"
         ),
         (
-            "botocore.exceptions.ClientError: An error occurred (SlowDown) when calling the "
-            "PutObject operation (reached max retries: 4): Please reduce your request rate."
-        ),
-        (
             "aiohttp.client_exceptions.ClientConnectorError: Cannot connect to host hub.org:443 "
             "ssl:default [Connect call failed ('93.184.216.34', 443)]"
         ),

@@ -203,7 +203,7 @@ def test_an_ignored_exception_hides_no_other(lines: list[str]) -> None:
         ("RuntimeError: DataLoader worker (pid 71) is killed by signal: Aborted.", "unknown"),
         ("RuntimeError: CUDA error: device-side assert triggered", "data"),
         ("RuntimeError: CUDA error: uncorrectable ECC error encountered", "bad-accelerator"),
-        ("OSError: [Errno 116] Stale file handle", "node-failure"),
+        ("OSError: [Errno 116] Stale file handle", "storage"),
         ("torch.distributed.DistStoreError: socket timeout", "network-collective"),
     ],
 )

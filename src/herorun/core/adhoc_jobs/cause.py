@@ -6,7 +6,9 @@ from herorun.core.lazy_dataclass import dataclass
 
 _SMALL = "code-bug-small"
 # Nothing in the code or the command is to be changed.
-_OUTSIDE = frozenset({"preemption", "timeout", "node-failure", "network-collective", "capacity"})
+_OUTSIDE = frozenset(
+    {"preemption", "timeout", "node-failure", "network-collective", "capacity", "storage"}
+)
 
 
 @dataclass(frozen=True, kw_only=True)

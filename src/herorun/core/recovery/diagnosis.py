@@ -73,6 +73,7 @@ _CLASSES: Mapping[str, Cause] = {
     BAD_ACCELERATOR: Cause.INFRA,
     "capacity": Cause.INFRA,
     "host-contention": Cause.INFRA,
+    "storage": Cause.INFRA,
     "storage-auth": Cause.INFRA,
     DISK_FULL: Cause.INFRA,
     "oom-host": Cause.OUT_OF_MEMORY,
@@ -90,7 +91,7 @@ _COMES_AGAIN = (Cause.CODE_BUG, Cause.NUMERIC, Cause.REFUSED)
 # Classes that a failed write on a full disk may get if the trainer does not print the system's
 # error.
 _PERHAPS_NO_ROOM = frozenset({"", "unknown", "benign", "code-bug-complex"})
-_ABOUT_FILES = frozenset({"storage-auth", "data", "unknown", "code-bug-complex"})
+_ABOUT_FILES = frozenset({"storage", "storage-auth", "data", "unknown", "code-bug-complex"})
 _PREEMPTED = lazy_regex(r"preempt", re.I)
 _LIMIT = lazy_regex(r"time.?limit|timed?.?out|deadline", re.I)
 

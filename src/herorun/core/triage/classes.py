@@ -20,6 +20,7 @@ class FailureClass(StrEnum):
     CODE_BUG_SMALL = "code-bug-small"
     CODE_BUG_COMPLEX = "code-bug-complex"
     DATA = "data"
+    STORAGE = "storage"
     STORAGE_AUTH = "storage-auth"
     NUMERIC = "numeric"
     REFUSED = "refused"

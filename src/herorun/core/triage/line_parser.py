@@ -6,7 +6,7 @@ from dataclasses import field, replace
 from typing import TypeVar
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.triage.classes import LineRole, Strength
+from herorun.core.triage.classes import FailureClass, LineRole, Strength
 from herorun.core.triage.lines import LogLine, readable
 from herorun.core.triage.match import (
     COMPLEX,
@@ -244,7 +244,7 @@ def awaits_ignored(now: LineParser, number: int) -> bool:
 def _raised(now: LineParser, line: LogLine, number: int, exception: LoggedException) -> None:
     matches = of_exception(now.catalogue, line, number, exception)
     if exception.ignored:
-        true_matches = [match for match in matches if _stays_true(match)]
+        true_matches = [match for match in matches if _stays_true(match, exception)]
         if exception.saves and not true_matches:
             true_matches = [failed_save(now.catalogue, line, number, exception)]
         now.matches += true_matches
@@ -255,11 +255,14 @@ def _raised(now: LineParser, line: LogLine, number: int, exception: LoggedExcept
         now.matches += matches
 
 
-def _stays_true(match: Match) -> bool:
+def _stays_true(match: Match, exception: LoggedException) -> bool:
     """A full disk, a dead device or a lost peer is no less true because the exception itself ended
-    nothing; only a bug in the code that was ignored is none of the program's.
+    nothing; only a bug in the code that was ignored is none of the program's. What a log handler
+    loses is its own file.
     """
     if match.role is not LineRole.ROOT or match.signature in (SMALL, COMPLEX):
+        return False
+    if exception.logs and match.failure is FailureClass.STORAGE:
         return False
     return match.strength is not Strength.BUG or match.signature in _OF_THE_DEVICE
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.classes import FailureClass, LineRole
-from herorun.core.triage.match import COMPLEX, SMALL, UNREACHABLE, UNSAVED, Match
+from herorun.core.triage.match import COMPLEX, SMALL, THROTTLED, UNREACHABLE, UNSAVED, Match
 from herorun.core.triage.progress import can_survive
 
 _BY_TYPE = (SMALL, COMPLEX)  # of an exception that no row knows
@@ -19,7 +19,9 @@ _RELAUNCHED = (
     FailureClass.BAD_ACCELERATOR,
     FailureClass.CAPACITY,
     FailureClass.HOST_CONTENTION,
+    FailureClass.STORAGE,
 )
+_SERVICES = (UNREACHABLE, THROTTLED)
 _NOT_FAILED = (FailureClass.NOT_A_FAILURE, FailureClass.BENIGN)
 _CAUSES = 128  # exceptions that another may be raised from: two of each stream that is followed
 _MESSAGES = 8  # of wrappers, each once
@@ -143,7 +145,7 @@ def _explains(match: Match, root: Match | None) -> bool:
     """The stronger one, otherwise the earlier; of two in one chain the one that ended it."""
     if root is None:
         return True
-    if root.signature == UNREACHABLE and match.signature in _BY_TYPE and match.earlier < 0:
+    if root.signature in _SERVICES and match.signature in _BY_TYPE and match.earlier < 0:
         return False  # the program's wrapper around it
     if match.strength > root.strength or _names_service(match, root):
         return True

@@ -43,6 +43,8 @@ _FALLS_BACK = lazy_regex(
 )
 # Where Pillow reads a file (python-pillow/Pillow:src/PIL).
 _DECODES = lazy_regex(r"[\\/]PIL[\\/](?:\w{1,40}ImagePlugin|ImageFile|_binary)\.py$")
+# Where logging writes a record.
+_LOGGING = lazy_regex(r"[\\/]logging[\\/](?:__init__|handlers)\.py$")
 _THREAD = lazy_regex(r"[\\/](?:threading\.py|multiprocessing[\\/]\w+\.py)$")
 INDENTS = " \t|~^"  # how the source under a frame begins, and what marks a place in it
 _PATIENCE = 40  # lines of others between a frame and its exception
@@ -105,6 +107,7 @@ class LoggedException:
     saves: bool = False  # raised in a function that saves
     peer_left: bool = False  # raised because another process closed a pipe
     decodes: bool = False  # raised by Pillow while it read a file
+    logs: bool = False  # raised by logging while it wrote a record
 
 
 def starts_traceback(content: str) -> bool:
@@ -201,6 +204,7 @@ def raised_by(traceback: Open, content: str) -> LoggedException | None:
         decodes=traceback.last is not None
         and not traceback.saves
         and bool(_DECODES.search(traceback.last.file)),
+        logs=traceback.last is not None and bool(_LOGGING.search(traceback.last.file)),
     )
 
 

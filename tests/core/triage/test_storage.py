@@ -1,0 +1,102 @@
+"""A store or a file system that fails or throttles: no node is to blame, and no permission."""
+
+import pytest
+
+from core.triage.judged import judged, judged_training
+from herorun.core.adhoc_jobs.cause import JobCause
+
+FRAME = 'Traceback (most recent call last):\n  File "/u/train.py", line 5, in save\n    f()\n'
+
+# Written for the tests, in the form that the tools print.
+FAILED = [
+    "OSError: [Errno 116] Stale file handle",
+    "cp: cannot stat '/data/step-4': Stale NFS file handle",
+    "OSError: [Errno 5] Input/output error: '/data/shard-3.bin'",
+    "OSError: [Errno 107] Transport endpoint is not connected: '/mnt/fuse/a'",
+    "RuntimeError: flock: Transport endpoint is not connected",
+    "OSError: [Errno 108] Cannot send after transport endpoint shutdown: '/lustre/a'",
+    "OSError: [Errno 121] Remote I/O error",
+    "OSError: [Errno 30] Read-only file system: '/data/step-40'",
+    "a.errors_impl.FailedPreconditionError: /data/graph.pbtxt; Read-only file system",
+    "urllib.error.HTTPError: HTTP Error 503: Slow Down",
+    '    "reason": "rateLimitExceeded",',
+    "google.api_core.exceptions.TooManyRequests: 429 POST https://storage.googleapis.com/upload",
+    (
+        "botocore.exceptions.ClientError: An error occurred (SlowDown) when calling the PutObject "
+        "operation (reached max retries: 4): Please reduce your request rate."
+    ),
+    (
+        "requests.exceptions.HTTPError: 429 Client Error: Too Many Requests for url: "
+        "https://huggingface.co/api/datasets/a"
+    ),
+]
+
+
+@pytest.mark.parametrize("line", FAILED)
+def test_storage_that_fails_or_throttles_has_its_class(line: str) -> None:
+    assert judged(f"step 4: loss 2.0\n{line}\n", 1).failure == "storage"
+
+
+@pytest.mark.parametrize(
+    ("line", "failure"),
+    [
+        ("srun: error: slurm_receive_msg: Transport endpoint is not connected", "node-failure"),
+        ("connect: No route to host", "node-failure"),
+        ("OSError: [Errno 28] No space left on device", "disk-full"),
+        ("OSError: [Errno 122] Disk quota exceeded", "disk-full"),
+        ("PermissionError: [Errno 13] Permission denied: '/data'", "storage-auth"),
+        ("urllib.error.HTTPError: HTTP Error 503: Service Unavailable", "network-collective"),
+    ],
+)
+def test_what_has_another_class_keeps_it(line: str, failure: str) -> None:
+    assert judged(f"step 4: loss 2.0\n{line}\n", 1).failure == failure
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "training set: slow down the schedule after step 40",
+        "WARNING An error occurred (SlowDown) when calling the PutObject operation, retrying in 2s",
+        "the workers slowdown factor is 1.0",
+    ],
+)
+def test_what_is_tried_again_or_only_sounds_alike_is_none(line: str) -> None:
+    assert judged_training(line).failure == "benign"
+
+
+def test_the_programs_wrapper_around_a_throttled_request_is_no_bug() -> None:
+    cause = "google.api_core.exceptions.TooManyRequests: 429 POST https://storage.googleapis.com/u"
+    wrapped = (
+        "\nThe above exception was the direct cause of the following exception:\n\n"
+        f"{FRAME}RuntimeError: the upload failed\n"
+    )
+    assert judged(f"{FRAME}{cause}\n{wrapped}", 1).failure == "storage"
+
+
+def test_a_bug_after_a_throttled_request_is_a_bug() -> None:
+    throttled = "google.api_core.exceptions.TooManyRequests: 429 POST https://a.googleapis.com/u"
+    assert judged(f"{throttled}\nstep 5\n{FRAME}KeyError: 'x'\n", 1).failure == "code-bug-small"
+
+
+HANDLED = """--- Logging error ---
+Traceback (most recent call last):
+  File "/opt/lib/python3.11/logging/__init__.py", line 1087, in emit
+    {}()
+{}
+"""
+
+
+def test_the_file_that_a_log_handler_loses_is_its_own() -> None:
+    lost = HANDLED.format("self.flush", "OSError: [Errno 116] Stale file handle")
+    assert judged_training(lost).failure == "benign"
+    elsewhere = lost.replace("logging/__init__.py", "site-packages/sink/s3.py")
+    assert judged_training(elsewhere).failure == "storage"
+
+
+def test_nothing_in_the_code_is_to_be_changed() -> None:
+    assert JobCause(failure="storage").effort == ""
+
+
+def test_a_read_only_file_system_may_need_a_person() -> None:
+    judgement = judged("OSError: [Errno 30] Read-only file system: '/data'")
+    assert (judgement.failure, judgement.person) == ("storage", True)
