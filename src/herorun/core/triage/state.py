@@ -25,6 +25,8 @@ _SERVICES = (UNREACHABLE, THROTTLED)
 _NOT_FAILED = (FailureClass.NOT_A_FAILURE, FailureClass.BENIGN)
 _CAUSES = 128  # exceptions that another may be raised from: two of each stream that is followed
 _MESSAGES = 8  # of wrappers, each once
+_CRASHES = ("crash", "abort")
+_STACK_LINES = 40  # from a crash to the frame that explains it
 _HANDLER_LINES = 3  # from an error that a trainer prints to what it does about it
 _ENDED_STEP = lazy_regex(r"\bTerminating (?:job step |StepId=)(\d[\d.+]*)")
 _CANCELLED_STEP = lazy_regex(r"\*\*\* STEP (\d[\d.+]*)")
@@ -108,6 +110,8 @@ def _advance_attempt(log: AttemptLog, match: Match) -> AttemptLog:
             if match.signature == "retried":
                 suspect = None if _is_handled(log.suspect, match) else log.suspect
                 log = replace(log, retried=match.line, suspect=suspect)
+            if match.signature == "crash-in-destructor":
+                return _tidied_up(log, match)
             return log if log.benign else replace(log, benign=match)
     return log
 
@@ -206,10 +210,14 @@ def _without_message(log: AttemptLog, wrapper: Match) -> AttemptLog:
     if log.root is None or not _repeats_wrapper(log, log.root):
         return log
     lately = tuple(match for match in log.lately if not _repeats_wrapper(log, match))
+    return replace(log, root=_strongest(lately), lately=lately)
+
+
+def _strongest(lately: tuple[Match, ...]) -> Match | None:
     root = None
     for match in lately:
         root = match if _explains(match, root) else root
-    return replace(log, root=root, lately=lately)
+    return root
 
 
 def _with(lately: tuple[Match, ...], match: Match) -> tuple[Match, ...]:
@@ -231,6 +239,18 @@ def _retry_succeeded(log: AttemptLog) -> AttemptLog:
         return log
     lately = tuple(match for match in log.lately if match.failure is not root.failure)
     return replace(log, root=None, survived=root, lately=lately, retried=0)
+
+
+def _tidied_up(log: AttemptLog, match: Match) -> AttemptLog:
+    """A crash that a destructor explains is none of the training, once that is done."""
+    root, end_message = log.root, log.end_message
+    if root is None or end_message is None or root.signature not in _CRASHES:
+        return log
+    if not end_message.line < root.line <= match.line <= root.line + _STACK_LINES:
+        return log
+    lately = tuple(other for other in log.lately if other.signature not in _CRASHES)
+    suspect = log.suspect if log.suspect and log.suspect.line < end_message.line else None
+    return replace(log, root=_strongest(lately), lately=lately, benign=match, suspect=suspect)
 
 
 def _is_handled(before: Match | None, match: Match) -> bool:
