@@ -107,7 +107,7 @@ def answers() -> Iterator[Screen]:
 STARTED = {
     "stop_and_relaunch__settled": "tiny-1",
     "stop_and_relaunch__find_job": a_job(JobState.FAILED, exit_code=1),
-    "stop_and_relaunch__record_taints": None,
+    "stop_and_relaunch__record_before_replacing": None,
     "stop_and_relaunch__intended_once": TAKING,
     "stop_and_relaunch__relaunch_once": None,
     "stop_and_relaunch__start_watch": (
@@ -142,7 +142,7 @@ def starts() -> Iterator[Screen]:
         "rollback__must_be_resumable": None,
         "rollback___chosen": PREVIEW,
         "rollback__find_job": a_job(JobState.FAILED, exit_code=1),
-        "rollback__record_taints": None,
+        "rollback__record_before_replacing": None,
         "rollback__intended_once": TAKING,
         "rollback___start_once": "tiny-2",
         "rollback___done_already": "",

@@ -57,7 +57,7 @@ def run(acted: list[Any], monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(module, "now", lambda: NOON)
     monkeypatch.setattr(stop_and_relaunch, "order", order)
     monkeypatch.setattr(stop_and_relaunch, "push_warning", lambda run: ("pushed",))
-    monkeypatch.setattr(stop_and_relaunch, "record_taints", lambda run: None)
+    monkeypatch.setattr(stop_and_relaunch, "record_before_replacing", lambda run: None)
     clock = SimpleNamespace(monotonic=lambda: 0.0, sleep=acted.append)
     monkeypatch.setattr(stop_and_relaunch, "time", clock)
     return run

@@ -51,6 +51,8 @@ class Decided:
     temporary: int | None = None
     # of the instance, once its scheduler tells, and again when there is more
     placement: Placement | None = None
+    # of the tracker, that it knew, where no Observed comes with it; 0: it does not say
+    rows: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -164,6 +164,7 @@ def _apply_decided(memory: Memory, event: Decided) -> Memory:
         endings={**memory.endings, **failures},
         job_started={**memory.job_started, **began},
         placements={**memory.placements, **placements},
+        rows=event.rows or memory.rows,
     )
 
 

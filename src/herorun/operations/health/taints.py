@@ -10,7 +10,7 @@ from herorun.core.journal.decision import decided
 from herorun.core.taint import TAINTING
 from herorun.core.taint import decided as tainted_by
 from herorun.gather import gather
-from herorun.operations.health.evaluate import READ_DEADLINE, evaluate
+from herorun.operations.health.evaluate import READ_DEADLINE
 from herorun.operations.health.rules import rules_of
 from herorun.runs import Run
 from herorun.system.clock import now
@@ -29,14 +29,3 @@ def with_taints_now(run: Run, memory: Memory) -> Memory:
     evidence = gather([*needs, Metrics, FinalStep], discover.sources(), inputs, READ_DEADLINE)
     result = tick(memory.alerts, memory.ledger, evidence, rules, at)
     return replace(memory, health=tainted_by(memory.health, decided(result, evidence, memory, ())))
-
-
-def record_taints(run: Run) -> None:
-    """Record the taints before a person ends or replaces an instance: only its own rows show them,
-    and every later start needs them. Later ticks still notify and ask as usual.
-    """
-    memory = run.record.memory()
-    if with_taints_now(run, memory).health.taints == memory.health.taints:
-        return
-    result, evidence = evaluate(run, memory=memory)
-    run.record.append(decided(result, evidence, memory, ()))

@@ -12,7 +12,7 @@ from herorun.core.gate_verdict import GateVerdict
 from herorun.core.identity.intent import identity_of, prior_identity
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
-from herorun.operations.health.taints import record_taints
+from herorun.operations.health.replaced_instance import record_before_replacing
 from herorun.operations.launch.adopt import adopted_instance, adopted_job, facts_of, find_adoptee
 from herorun.operations.launch.config_stability import must_be_stable
 from herorun.operations.launch.dirty_tree_line import dirty_tree_line
@@ -217,7 +217,7 @@ def _fresh(
             **(facts_of(adoptee, answer.report) if adoptee else {}),
         },
     )
-    record_taints(run)
+    record_before_replacing(run)
     return start_instance(run, order), answer
 
 

@@ -10,7 +10,8 @@ from herorun.core.errors import Blocked, HerorunError, describe_error
 from herorun.core.event import Done, Failed, Intended, Word
 from herorun.core.notify.escalation import Option
 from herorun.operations.babysit.perform import rollback_key
-from herorun.operations.health.taints import record_taints, with_taints_now
+from herorun.operations.health.replaced_instance import record_before_replacing
+from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.launch.relaunch import Successor, must_be_resumable, start_again
 from herorun.operations.launch.rollback_target import RollbackPreview, choose
@@ -113,7 +114,7 @@ def _go_back(
             )
         stop_and_wait(run, name, reason, wait)
         back = _chosen(run, name, step, reason)  # the stopped job may have saved once more
-    record_taints(run)
+    record_before_replacing(run)
     _order(run, name, step, reason)
     key = rollback_key(name, step)
     intent = intended_once(

@@ -16,7 +16,8 @@ from herorun.core.ports import Found, Unknown
 from herorun.core.recovery.classify import Cause
 from herorun.operations.babysit.perform import relaunch_once, settle, stop_once, stopped
 from herorun.operations.health.evaluate import must_be_launched
-from herorun.operations.health.taints import record_taints, with_taints_now
+from herorun.operations.health.replaced_instance import record_before_replacing
+from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.launch import start_watch
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.launch.start_instance import settle_launching, where
@@ -239,7 +240,7 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
                 f"{name} is still {job.state}: `{way.command}` ({way.effect}), or leave it."
             )
         stop_and_wait(run, name, reason, wait)
-    record_taints(run)
+    record_before_replacing(run)
     _may_be_relaunched(run, name)
     if not ordered_before(run, Word.RELAUNCH, name) or run.record.memory().rollback_ordered:
         order(run, Word.RELAUNCH, [name], reason)

@@ -1,0 +1,37 @@
+"""What a command records about an instance before another one replaces it."""
+
+from dataclasses import replace
+
+from herorun.core.event import Decided
+from herorun.core.evidence import Metrics
+from herorun.core.journal import Memory
+from herorun.core.journal.decision import decided
+from herorun.operations.health.evaluate import evaluate
+from herorun.operations.health.taints import with_taints_now
+from herorun.runs import Run
+
+
+def record_before_replacing(run: Run) -> None:
+    """Record the current instance's end and taints, if no tick has: the next instance's ticks read
+    that one alone, and every later start needs the taints.
+
+    Later ticks still notify and ask as usual: a new end alone changes no alert.
+    """
+    memory = run.record.memory()
+    if memory.current is None or memory.sealed:
+        return
+    has_new_taints = with_taints_now(run, memory).health.taints != memory.health.taints
+    if not has_new_taints and memory.current.name in memory.ends:
+        return
+    result, evidence = evaluate(run, memory=memory)
+    event = decided(result, evidence, memory, ())
+    if not has_new_taints and event.ended is None:
+        return
+    metrics = evidence.get(Metrics)
+    event = replace(event, rows=metrics.rows if isinstance(metrics, Metrics) else 0)
+    run.record.append(event if has_new_taints else _with_alerts_of(memory, event))
+
+
+def _with_alerts_of(memory: Memory, event: Decided) -> Decided:
+    """Without the alerts that no tick has seen, since nobody would be notified of them."""
+    return replace(event, alerts=tuple(memory.alerts.values()), summary="")
