@@ -152,6 +152,7 @@ EVENTS = [
         awaited=(AwaitedEvidence("row", "the first row", NOON),),
         temporary=150,
         placement=Placement(("node-1",), ("x@sha256:1",)),
+        rows=4,
     ),
     Intended(
         at=NOON,

@@ -8,7 +8,7 @@ import pytest
 from builders import EVERY, MINUTE, NOON, ROOT
 from core.story import begun, launched
 from herorun.core.event import CheckedIn, Decided, Leased, Observed, Ordered, Sealed, Word
-from herorun.core.evidence import Placement
+from herorun.core.evidence import End, JobState, Placement
 from herorun.core.journal import fold
 from herorun.core.recovery.policy import RelaunchAnswer
 
@@ -80,6 +80,15 @@ def test_a_new_instance_begins_with_the_rows_of_the_record_and_no_attempts() -> 
     memory = fold(launched(2, NOON, relaunch_of="tiny-1"), before)
     assert memory.current is not None and memory.current.rows == 7
     assert (memory.starts, memory.restarts) == ((), ())
+
+
+@pytest.mark.parametrize("step", [None, 3])
+def test_rows_are_all_known_only_if_they_were_read_at_the_end(step: int | None) -> None:
+    end = End(instance="tiny-1", state=JobState.FAILED, at=NOON, step=step)
+    decision = replace(LOOKED, ended=end, rows=4)
+    memory = fold([decision, *launched(2, NOON, relaunch_of="tiny-1")], begun())
+    assert memory.current is not None
+    assert (memory.current.rows, memory.current.counted) == (4, step is not None)
 
 
 def test_an_instance_ran_until_it_failed_or_until_the_next_one_started() -> None:

@@ -359,3 +359,15 @@ def test_the_lock_of_a_killed_writer_goes_in_seconds(
     assert not lock.exists()
     tip = commit_files(repository, REF, first, {"e": b"z"}, "x", AT)
     assert by_git == [] and repository.resolve(REF) == tip
+
+
+def test_a_move_removes_the_lock_of_a_killed_one(
+    repository: Repository, first: str, tmp_path: Path
+) -> None:
+    second = commit_files(repository, REF, first, {"e": b"z"}, "x", AT)
+    _kill_writer(repository, second, tmp_path / "begun", "rename", f"{REF}.lock")
+    lock = repository.common / f"{REF}.lock"
+    for path in (lock, *(repository.common / "herorun" / "writing").iterdir()):
+        os.utime(path, (time.time() - 60,) * 2)
+    move_ref(repository, REF, first, second)
+    assert repository.resolve(REF) == first and not lock.exists()

@@ -29,7 +29,8 @@ class Instance:
     # completed updates that its plan starts from, 0 from scratch; None: unknown
     start: int | None = None
     rows: int = 0  # of the tracker, that the ticks knew when it was launched
-    counted: bool = False  # whether that was all of them: a tick had seen the one before end
+    # whether these were all: rows were read when the end of the one before was seen
+    counted: bool = False
     # by a clock that was ahead: when that was seen to be set right; `intended` is then the last
     # moment before it was set wrong
     misdated: datetime | None = None

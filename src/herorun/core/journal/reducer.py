@@ -217,8 +217,16 @@ def _launched_instance(memory: Memory, event: Launched, launching: Launching | N
         else None,
         start=start_step(launching) if launching and not launching.adopts else None,
         rows=memory.rows,
-        counted=memory.current is not None and memory.current.name in memory.ends,
+        counted=_are_rows_known(memory),
     )
+
+
+def _are_rows_known(memory: Memory) -> bool:
+    """Whether `memory.rows` are all that the instances so far wrote: rows were read when the last
+    one's end was seen.
+    """
+    end = memory.ends.get(memory.current.name) if memory.current else None
+    return end is not None and end.step is not None
 
 
 def _unverified(event: Launched) -> str:

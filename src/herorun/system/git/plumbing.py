@@ -13,7 +13,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.system import progress
 from herorun.system.disk_reserve import give_up_reserve
 from herorun.system.git import REMOTE, GitFailed, Repository
-from herorun.system.git.leftovers import swept
+from herorun.system.git.leftovers import sweep, swept
 from herorun.system.git.loose_objects import Elsewhere, Loose
 from herorun.system.git.parse import plain_identity
 from herorun.system.host import owner
@@ -138,9 +138,15 @@ def move_ref(repository: Repository, ref: str, new: str, old: str | None) -> Non
     """Point our own ref elsewhere, only if it is still at `old`. Durable on return."""
     if old and _move_without_git(repository, ref, new, old):
         return
-    answer = repository.git("update-ref", ref, new, old or "0" * len(new), ok=(0, 1, 128))
-    if answer.code:
-        raise RefMoved(f"{ref} moved while it was written to.")
+    if not _update_ref(repository, ref, new, old):
+        sweep(repository.common)  # a killed process may have left the lock of the ref
+        if not _update_ref(repository, ref, new, old):
+            raise RefMoved(f"{ref} moved while it was written to.")
+
+
+def _update_ref(repository: Repository, ref: str, new: str, old: str | None) -> bool:
+    argv = ("update-ref", ref, new, old or "0" * len(new))
+    return not repository.git(*argv, ok=(0, 1, 128)).code
 
 
 def _move_without_git(repository: Repository, ref: str, new: str, old: str) -> bool:
