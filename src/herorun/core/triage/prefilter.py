@@ -159,8 +159,8 @@ def _in_word(character: bytes) -> bool:
 
 @cache
 def _simpler() -> bytes:
-    """What each byte becomes in a text that is searched for words: a letter in lower case, one
-    space for all, and one mark for punctuation.
+    """The table of a text that is searched for words: letters in lower case, one space for all,
+    one mark for punctuation.
     """
     return b"".join(map(_simpler_byte, range(256)))
 
@@ -173,7 +173,7 @@ def _simpler_byte(character: int) -> bytes:
 
 
 def _forms(stem: str) -> Iterator[bytes]:
-    """What a stem looks like in a simpler text, by what stands at its edges."""
+    """A stem as it is in that text, with each of the characters that may stand at its edges."""
     word = stem.strip(EDGE).encode().translate(_simpler())
     before, behind = _edges_of(stem) or (False, False)
     for first, last in product(_AT_EDGES if before else (b"",), _AT_EDGES if behind else (b"",)):
