@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any, NamedTuple
 
 
@@ -37,11 +38,18 @@ def now() -> datetime:
 def uptime() -> Uptime | None:
     """The uptime; None if the system does not report it, as outside Linux."""
     try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-            boot = file.read().strip()
-        seconds = time.clock_gettime(time.CLOCK_BOOTTIME)
+        return Uptime(_boot(), time.clock_gettime(time.CLOCK_BOOTTIME))
     except (OSError, AttributeError):
         return None
+
+
+@cache
+def _boot() -> str:
+    """Identifies this start of the machine: a process lives in one, and a fleet asks for each run
+    several times. OSError where the system does not say.
+    """
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        boot = file.read().strip()
     with contextlib.suppress(OSError):  # a kernel before 5.6 has no time namespaces
         boot += " " + os.readlink("/proc/self/ns/time")
-    return Uptime(boot, seconds)
+    return boot

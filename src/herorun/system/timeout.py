@@ -1,7 +1,8 @@
 """A deadline for calls without one, such as reads from a hanging mount."""
 
+import os
 from collections.abc import Callable
-from queue import Empty, Queue
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -15,15 +16,16 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     """What the call returns or raises; `CouldNotLook` when the time is over. The call itself is
     abandoned.
     """
-    answers: Queue[tuple[bool, Any]] = Queue()
+    answers: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
 
     def ask() -> None:
         try:
-            answers.put((True, call()))
+            answer: tuple[bool, Any] = True, call()
         except Exception as error:
-            answers.put((False, error))
+            answer = False, error
+        answers.put(answer)
 
-    Thread(target=ask, daemon=True).start()
+    _caller().calls.put(ask)
     try:
         well, answer = answers.get(timeout=seconds)
     except Empty:
@@ -32,3 +34,31 @@ def within(seconds: float, call: Callable[[], T]) -> T:
         raise answer
     result: T = answer
     return result
+
+
+class _Caller(Thread):
+    """Makes one call after another: each run of a fleet makes some in each tick, and to start a
+    thread costs more than most of them.
+    """
+
+    def __init__(self) -> None:
+        # A daemon: a call that hangs must not keep the process from its end.
+        super().__init__(name="caller", daemon=True)
+        self.calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self.start()
+
+    def run(self) -> None:
+        while True:
+            self.calls.get()()
+            _idle.append(self)  # only now: one whose call hangs makes no other
+
+
+def _caller() -> _Caller:
+    try:
+        return _idle.pop()
+    except IndexError:
+        return _Caller()
+
+
+_idle: list[_Caller] = []
+os.register_at_fork(after_in_child=_idle.clear)  # no thread lives on in a forked process

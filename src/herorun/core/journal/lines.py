@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from herorun.core.canonical_json import canonical, canonical_json, digest, digest_of, plain
+from herorun.core.canonical_json import canonical, canonical_json, digest_of, plain
 from herorun.core.decode import EPOCH, decode
 from herorun.core.event import KINDS, Event, Newer
 from herorun.core.lazy_dataclass import dataclass
@@ -41,24 +41,29 @@ class JournalLine:
 
 def event_id(event: Event) -> str:
     """The event's own digest, without its place in the chain."""
-    return digest({"kind": event.kind, **plain(event)})[7:23]
+    return _id_of(event.kind, plain(event))
+
+
+def _id_of(kind: str, form: Mapping[str, Any]) -> str:
+    return digest_of(canonical_json({"kind": kind, **form}))[7:23]
 
 
 def write_line(event: Event, prev: str, entry: str = "") -> JournalLine:
     """`entry` is the digest of the event's logbook entry: a later rendering must not make an old
     entry look changed.
     """
+    form = as_json(event)
     body = {
         "v": VERSION,
-        "id": event_id(event),
+        "id": _id_of(event.kind, form),
         "kind": event.kind,
         "prev": prev,
-        "event": plain(event),
+        "event": form,
     }
     if entry:
         body["entry"] = entry
-    body["hash"] = digest(body)
-    return JournalLine(event, str(body["id"]), prev, str(body["hash"]), canonical(body), entry)
+    body["hash"] = digest_of(canonical_json(body))
+    return JournalLine(event, str(body["id"]), prev, str(body["hash"]), canonical_json(body), entry)
 
 
 def chain(
@@ -100,7 +105,7 @@ def read_line(text: str, place: str) -> JournalLine:
         own = digest_of(canonical_json(body))
         # Of the words that were written: a field that a later version adds must not change an old
         # event's id.
-        id_ = digest_of(canonical_json({"kind": body["kind"], **body["event"]}))[7:23]
+        id_ = _id_of(body["kind"], body["event"])
     except (ValueError, RecursionError):  # a number that is not finite, or levels without end
         canonical = own = id_ = ""
     if canonical != text:

@@ -1,0 +1,20 @@
+"""The clocks of this machine."""
+
+import builtins
+
+import pytest
+
+from herorun.system import clock
+
+
+def test_which_start_of_the_machine_it_is_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = clock.uptime()
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError("read again")
+
+    monkeypatch.setattr(builtins, "open", refused)
+    second = clock.uptime()
+    monkeypatch.undo()
+    assert first and second
+    assert second.boot == first.boot and second.seconds >= first.seconds
