@@ -54,8 +54,8 @@ class Sieve:
         return list(self._starts(block.lower()))
 
     def _starts_at_edges(self, block: bytes, text: bytes) -> Iterator[int]:
-        """Of a block that hides no edge: the edges are searched with the stems, so that `INFO` in
-        each line is not found for `|inf|`.
+        """The same in a block that hides no edge: the edges are searched with the stems, so that
+        `INFO` in each line is not found for `|inf|`.
         """
         end = -1  # of the line that was found last
         for form, at, after in self._find_at_edges.find_matches_as_indexes(text, overlapping=True):
