@@ -592,7 +592,7 @@ Rules for all of them:
   Its class is `code-bug-small` for a type such as `KeyError` or `ImportError`, and for one such as `TypeError` or `ValueError` if all of the user's frames are in one file; otherwise it is `code-bug-complex`.
 - A log is `benign` only if its exit code is 0, or if a step beyond 0, a measurement with its step, or one that changes, in its last 8 KiB, or a row with the role `success`, shows that it trains or ended normally.
   Otherwise a log without a failure is `unknown`.
-- A FILE that was last written an hour ago or earlier needs such a row, followed by at most 20 steps, or an exit code: steps alone do not show that it did not hang.
+- A FILE that was last written an hour ago or earlier needs such a row, followed by at most 20 steps, the last of the steps that it counts (`step 500/500`), or an exit code: other steps do not show that it did not hang.
 - With exit code 0, what looks like an error at the end is `not-a-failure`, and shown.
 - Text after words such as "this might be caused by" is a tool's guess and is ignored.
   So is source code that a log prints.

@@ -9,6 +9,7 @@ from functools import cache
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.classes import FailureClass, LineRole, Strength
+from herorun.core.triage.declared_end import last_step_line
 from herorun.core.triage.match import Match
 from herorun.core.triage.prefilter import Sieve
 
@@ -121,9 +122,11 @@ def signs_of_training(end: bytes, last_line: int) -> list[Match]:
     """
     lines = end.split(b"\n")
     advances, newest, step = [], 0, -1
+    parts: list[tuple[int, bytes]] = []
     values: dict[bytes, bytes] = {}
     for number, line in enumerate(lines, last_line + 1 - len(lines)):
         for part in line.split(b"\r"):
+            parts.append((number, part[:_MAX_LINE_BYTES]))
             new_step = None if _NO_STEP.search(part[:_MAX_LINE_BYTES]) else step_of(part)
             if new_step is not None and new_step > step:
                 step = new_step
@@ -131,7 +134,9 @@ def signs_of_training(end: bytes, last_line: int) -> list[Match]:
             if _trains(part[:_MAX_LINE_BYTES], new_step, values):
                 newest = number
     matches = [_sign("trains", newest)] if newest else []
-    return [*matches, *(_sign("outlived", number) for number in advances[:-ENOUGH][-1:])]
+    matches += [_sign("outlived", number) for number in advances[:-ENOUGH][-1:]]
+    last = last_step_line(parts)
+    return [*matches, _sign("last-step", last)] if last else matches
 
 
 def _trains(part: bytes, step: int | None, values: dict[bytes, bytes]) -> bool:

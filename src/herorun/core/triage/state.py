@@ -63,7 +63,7 @@ class AttemptLog:
 
 
 _STEPS = ("trains", "outlived")  # which no message is
-_PARTIAL = ("trains", "part-ended-well")  # of one rank, or one job
+_PARTIAL = ("trains", "last-step", "part-ended-well")  # of one rank, or one job
 
 
 def see(log: AttemptLog, matches: Iterable[Match]) -> AttemptLog:

@@ -1,0 +1,55 @@
+"""Whether a log ends with the last of the steps that its trainer said it would make."""
+
+import re
+from collections.abc import Iterable
+
+from herorun.core.lazy_regex import lazy_regex
+
+# `step 500/500`, `Epoch [20/20]`: a counter, and the number at which it ends.
+_COUNTER = lazy_regex(
+    rb"\b(?:(epoch)|(?:global_?)?step|iter(?:ation)?)s?\b\W{0,4}"
+    rb"(\d{1,12}) ?(?:/|of) ?(\d{1,12})(?!\d)",
+    re.IGNORECASE,
+)
+_EPOCH = lazy_regex(rb"\bepochs?\b\W{0,4}\d", re.IGNORECASE)
+_PAIR = lazy_regex(rb"(?<![\d./-])(\d{1,12}) ?/ ?(\d{1,12})(?![\d/.])")
+# Work that a last line only announces.
+_BEGINS = lazy_regex(
+    rb"\b(?:sav|writ|upload|export|evaluat|validat|test|sampl|generat|merg|load|wait)ing\b", re.I
+)
+# What is measured once a step is made; a heading without it comes before the step.
+_MEASURED = lazy_regex(rb"\w(?:loss|acc(?:uracy)?|ppl)?\b[\"'\]]?\s?[:=|]?\s{0,4}-?\d+\.\d", re.I)
+
+
+def last_step_line(parts: Iterable[tuple[int, bytes]]) -> int:
+    """The number of the line with the last step; 0 if a step follows, or if the counter may be one
+    of an epoch that others follow, or if the log ends with work that it only announces. `parts` are
+    lines with their numbers.
+
+    >>> last_step_line([(7, b"step 1/2 loss: 3.1"), (8, b"step 2/2 loss: 2.9")])
+    8
+    >>> last_step_line([(7, b"epoch 3"), (8, b"step 2/2 loss: 2.9")])
+    0
+    """
+    line, newest, announces = 0, dict[bytes, int](), False
+    for number, part in parts:
+        announces = _BEGINS.search(part) is not None if part.strip() else announces
+        counters = _COUNTER.findall(part)
+        if len(_EPOCH.findall(part)) > sum(bool(epoch) for epoch, _, _ in counters):
+            return 0  # an epoch whose total is not known
+        for epoch, step, total in counters:
+            if int(step) < newest.get(total, 0) and not epoch:
+                return 0  # the counter began again
+            newest[total] = int(step)
+        if counters:
+            line = number if _is_complete(part, counters) else 0
+    return 0 if announces else line
+
+
+def _is_complete(part: bytes, counters: list[tuple[bytes, bytes, bytes]]) -> bool:
+    return (
+        all(int(total) > 1 for _, _, total in counters)
+        and all(step == total for _, step, total in counters)
+        and all(step == total for step, total in _PAIR.findall(part))
+        and _MEASURED.search(part) is not None
+    )
