@@ -7,13 +7,11 @@ as generation A lists them, `fails.json` what fails and how, `environment.json` 
 the cluster gives to every job.
 """
 
-import json
 import os
-import signal
-import subprocess
 import sys
-import time
-from datetime import UTC, datetime
+
+# A test asks some ten times, each time a process: what takes long to import is imported where it is
+# used.
 
 GENERATION, FOLDER, *WORDS = sys.argv[1:]
 OPTIONS = (
@@ -40,6 +38,8 @@ DETAIL, STOP = {"A": ("summary", "stop"), "B": ("summary", "stop"), "C": ("descr
 def read(name, default):
     try:
         with open(os.path.join(FOLDER, name)) as file:
+            import json
+
             return json.load(file)
     except FileNotFoundError:
         return default
@@ -94,6 +94,8 @@ def friendly(row):
 
 
 def table(rows):
+    from datetime import UTC, datetime
+
     heads = ["JOB ID", "STATE", "SUBMITTED", "REASON"]
     cells = []
     for row in rows:
@@ -131,6 +133,8 @@ def do_list(argv):
     else:
         rows = [r for r in everything() if r["job_id"].startswith(prefix)]
     if "--json" in argv and GENERATION == "A":
+        import json
+
         print(json.dumps(rows, indent=2))
     else:
         print(table(rows) if rows else "No jobs found.")
@@ -143,6 +147,8 @@ def do_detail(argv):
     word, counts, code = friendly(row), row.get("task_state_counts", {}), row.get("exit_code", 0)
     total, ended = row.get("task_count", 0), word not in ("running", "pending", "building")
     if "--json" in argv:
+        import json
+
         tasks = [{"task_id": argv[-1] + "/0", "state": word, "exit_code": code if ended else None}]
         detail = {
             "job_id": argv[-1],
@@ -171,6 +177,9 @@ def do_detail(argv):
 
 
 def do_run(argv):
+    import json
+    import subprocess
+
     cut = argv.index("--")
     options, command, env = {}, argv[cut + 1 :], dict(read("environment.json", {}))
     flags = iter(argv[:cut])
@@ -216,7 +225,7 @@ def do_stop(argv):
     open(f"{folder}/killed", "w").close()
     with open(f"{folder}/pid") as file:
         pid = int(file.read())
-    os.kill(pid, signal.SIGTERM)
+    os.kill(pid, 15)  # SIGTERM
     print(f"Terminated jobs:\n  {argv[-1]}")
 
 
@@ -263,7 +272,10 @@ def main():
         return
     if command in trouble or "all" in trouble:
         fault = trouble.get(command) or trouble["all"]
-        time.sleep(fault.get("sleep", 0))
+        if "sleep" in fault:
+            import time
+
+            time.sleep(fault["sleep"])
         print(fault.get("out", ""), end="")
         if fault.get("err") or fault.get("code"):
             fail(fault.get("err", ""), fault.get("code", 0))
