@@ -20,6 +20,22 @@ IDLE, STARTUP = Limits().idle, Limits().startup
 LEAPS = [timedelta(hours=3), timedelta(hours=-3), 2 * MINUTE, -2 * MINUTE]
 
 
+def each_by_one_clock(first: list[int]) -> pytest.MarkDecorator:
+    """All pairs with each leap, by one clock; by the other `make test-thorough` tries them too."""
+    cases = [
+        pytest.param(
+            minutes,
+            leap,
+            shared,
+            marks=() if shared is ((row + column) % 2 == 0) else pytest.mark.thorough,
+        )
+        for row, minutes in enumerate(first)
+        for column, leap in enumerate(LEAPS)
+        for shared in (True, False)
+    ]
+    return pytest.mark.parametrize(("minutes", "leap", "shared"), cases)
+
+
 class World:
     """A job that began at noon and writes a row a minute until it stalls. The clock of this machine
     leaps once; those who date rows and jobs go by it, or by a clock that is right.
@@ -109,9 +125,7 @@ def test_a_run_that_trains(tmp_path: Path, leap: timedelta, shared: bool) -> Non
     assert judged(world, timedelta(hours=4), IDLE) == []
 
 
-@pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize("leap", LEAPS)
-@pytest.mark.parametrize("minutes", [-15, 2, 40, 60 * 24 * 3])
+@each_by_one_clock([-15, 2, 40, 60 * 24 * 3])
 def test_a_stall_with_a_leap_so_long_after_it_began(
     tmp_path: Path, leap: timedelta, minutes: int, shared: bool
 ) -> None:
@@ -135,16 +149,12 @@ def test_a_row_keeps_its_own_time(tmp_path: Path, leap: timedelta, first_look: i
     assert world.metrics.advanced_at >= world.dated(world.stall) + min(leap, timedelta())
 
 
-@pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize("leap", LEAPS)
-@pytest.mark.parametrize("first_row", [30, 60 * 9])
-def test_before_the_first_row(
-    tmp_path: Path, leap: timedelta, first_row: int, shared: bool
-) -> None:
+@each_by_one_clock([30, 60 * 9])
+def test_before_the_first_row(tmp_path: Path, leap: timedelta, minutes: int, shared: bool) -> None:
     world = World(tmp_path, leap, 12 * MINUTE, shared)
-    world.first_row = first_row * MINUTE
+    world.first_row = minutes * MINUTE
     until = timedelta(hours=5)
-    limit = STARTUP if first_row > 60 else max(IDLE, 30 * MINUTE)
+    limit = STARTUP if minutes > 60 else max(IDLE, 30 * MINUTE)
     assert judged(world, until, limit) == []
 
 

@@ -82,7 +82,9 @@ def test_rare_looks_tell_what_a_backtest_tells(what):
     assert bool(alerts) is (what != "calm")
 
 
-@pytest.mark.parametrize("gap", [1, 100, 400])
+@pytest.mark.parametrize(
+    "gap", [400, *(pytest.param(gap, marks=pytest.mark.thorough) for gap in (1, 100))]
+)
 @pytest.mark.parametrize("what", CURVES)
 def test_so_do_rows_that_come_more_often_or_rarely(what, gap):
     rows = curve(*CURVES[what], gap=gap)

@@ -28,7 +28,9 @@ def a_text(lots: Random) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in (1, 2))]
+)
 def test_what_is_passed_over_without_a_pattern_matches_none(seed: int) -> None:
     """The search for the parts of names saves time, and changes no answer."""
     lots = Random(seed)
