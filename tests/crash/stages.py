@@ -212,7 +212,8 @@ def must_hold(story: Story) -> None:
     assert folders == set(instances)
     assert _once(story.comments), story.comments
     assert _once(_names(story)), _names(story)
-    assert len(story.tags()) <= 1 and story.tags() == story.tags(story.origin)
+    tags = story.tags()
+    assert len(tags) <= 1 and tags == story.tags(story.origin)
     for sealed in story.events("Sealed"):
         assert story.statement_in_tag == story.statement_in_record
         assert digest(story.statement_in_tag) == sealed.statement_digest
