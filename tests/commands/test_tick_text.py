@@ -2,7 +2,7 @@
 
 import pytest
 
-from herorun.output.status import show_tick
+from herorun.output.tick import show_tick
 from screens.catalogue import TICKS
 
 

@@ -197,7 +197,7 @@ def _print_tick(run: "JobRun", tick: "TickOutcome", as_json: bool) -> None:
     import shlex
 
     from herorun import output
-    from herorun.output.status import show_tick
+    from herorun.output.tick import show_tick
     from herorun.schemas.runs import BabysitJobDocument, JobCauseEntry
 
     if as_json:

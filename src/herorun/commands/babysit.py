@@ -129,7 +129,7 @@ def _tick_one(name: str, start: str, as_json: bool) -> int:
     from herorun import output
     from herorun.operations.babysit.loop import tick_once
     from herorun.operations.babysit.outcome import tick_exit_code
-    from herorun.output.status import show_tick
+    from herorun.output.tick import show_tick
 
     run, tick = tick_once(name, Path(start))
     if as_json:
@@ -149,7 +149,7 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
     from herorun.operations.babysit.fleet import tick_each
     from herorun.operations.babysit.outcome import tick_exit_code
     from herorun.operations.report.status import document_of
-    from herorun.output.status import show_tick
+    from herorun.output.tick import show_tick
     from herorun.schemas.status import BabysitAll
 
     codes, documents = [], []
@@ -199,7 +199,7 @@ def _tick_printer(end: "StopCondition", as_json: bool) -> "Callable[[Run, TickOu
     """Prints each tick, and a summary at the end."""
     from herorun import output
     from herorun.operations.report.status import document_of
-    from herorun.output.status import show_summary, show_tick
+    from herorun.output.tick import show_summary, show_tick
     from herorun.system.clock import now
 
     def report(run: "Run", tick: "TickOutcome") -> None:

@@ -34,7 +34,7 @@ def command(start: str, run: str, notify: bool, as_json: bool) -> int:
     from herorun import output
     from herorun.operations.remote.patrol import patrol
     from herorun.operations.remote.patrol_news import send_patrol
-    from herorun.output.status import show_patrol
+    from herorun.output.patrol import show_patrol
     from herorun.runs import watched_run
 
     monitored_run, _ = watched_run(run, Path(start))

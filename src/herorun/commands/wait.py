@@ -67,7 +67,7 @@ def command(
     from herorun.core.time_options import seconds_of
     from herorun.operations.jobs.wait import observer_of_job
     from herorun.operations.remote.wait import Ended, observer_of_run, wait_for
-    from herorun.output.status import show_patrol
+    from herorun.output.patrol import show_patrol
     from herorun.runs import watched_run
     from herorun.schemas.machines import Await
 

@@ -1,0 +1,71 @@
+"""Facts about a run that a tick and a status show in the same words."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from herorun.core.babysit.alert import AlertState
+from herorun.output import clean
+
+
+def format_steps(progress: str) -> str:
+    """The progress of a document, which is `~unknown/200` where no step was read.
+
+    >>> format_steps("~120/200"), format_steps("~unknown/200"), format_steps("~unknown/unknown")
+    ('step ~120/200', 'step unknown, final step 200', 'step unknown')
+
+    A row of the final step is exact.
+
+    >>> format_steps("~200/200")
+    'step 200/200'
+    """
+    step, _, last = progress.partition("/")
+    if step == f"~{last}" and last.isdecimal():
+        return f"step {last}/{last}"
+    if step != "~unknown":
+        return f"step {progress}"
+    return "step unknown" if last in ("", "unknown") else f"step unknown, final step {last}"
+
+
+def describe_missing(missing: Mapping[str, Any]) -> str:
+    until = f"; due by {cut_fraction(missing['until'])}" if missing["until"] else ""
+    return f"{clean(missing['message'])}{until}"
+
+
+ENDED = "the job or its evidence ended, and nothing shows that the problem is over"
+
+
+def ended_notes(document: Mapping[str, Any], ack: str) -> list[str]:
+    """What the state means, once, and what closes it."""
+    states = [alert["state"] for alert in document["alerts"]]
+    if AlertState.ENDED not in states:
+        return []
+    return [f"{AlertState.ENDED}: {ENDED}; `{ack}` closes it, and starts nothing"]
+
+
+def next_action(alert: Mapping[str, Any]) -> str:
+    """What is over needs none."""
+    needs_none = alert["state"] == AlertState.RESOLVED or not alert["fix"]
+    return "" if needs_none else f"; next: {clean(alert['fix'])}"
+
+
+def describe_unjudged(metric: Mapping[str, Any], is_finished: bool) -> str:
+    """A run that is over gets no further row, so it is never judged."""
+    row = None if is_finished else metric["until_row"]
+    until = "" if row is None else f", at least until its row {row}"
+    return (
+        f"{', '.join(metric['checks'])} ({clean(metric['metric'])}){until}: "
+        f"{clean(metric['reason'])}{'; look at the curve yourself' if is_finished else ''}"
+    )
+
+
+def cut_fraction(moment: str) -> str:
+    """Nobody reads a millionth of a second."""
+    return re.sub(r"\.\d+(?=Z$)", "", moment)
+
+
+def describe_other_job(job: Mapping[str, str]) -> str:
+    return (
+        f"{clean(job['name'])}, job {clean(job['job'])}, {job['state']}: {job['kind']} job, "
+        "not part of this run"
+    )

@@ -1,0 +1,115 @@
+"""Prints one tick of a babysitter, and the end of monitoring."""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from herorun.core.evidence_names import format_gaps
+from herorun.core.finding import count
+from herorun.output import clean, console, hang
+from herorun.output.run_facts import (
+    describe_missing,
+    describe_other_job,
+    describe_unjudged,
+    ended_notes,
+    format_steps,
+    next_action,
+)
+from herorun.system import progress
+
+INDENT = 11  # columns before the words
+
+MONITOR = {
+    "fresh": "all evidence read",
+    "partial": "evidence partly read",
+    "stale": "monitor stale",
+}
+ACTION_NAMES = {"tell": "notify"}  # on the screen, where the name in JSON is another one
+
+
+def show_tick(slug: str, tick: Any, ack: str = "") -> None:
+    """One tick for people: a line for the run, one for each alert and each action. A quiet one says
+    what is amiss. `ack` is the command that acknowledges; by default that of a run.
+    """
+    document = tick.entry(with_findings=False).as_json()
+    if progress.quiet and _is_calm(document, tick):
+        return
+    at = f"{tick.tick.at:%Y-%m-%dT%H:%M:%SZ} " if tick.tick else ""
+    out = console()
+    if tick.sealed:
+        hang(out, "", f"{slug}: sealed by the tag {tick.sealed}; nothing to monitor")
+        return
+    hang(
+        out,
+        "",
+        f"{at}{slug}: {document['run']}, {MONITOR[document['monitor']]}, "
+        f"{format_steps(document['progress'])}",
+    )
+    for line in _tick_lines(document, tick.doubts, ack or f"herorun ack {slug}"):
+        hang(out, line[:INDENT], line[INDENT:])
+    if tick.push:
+        hang(out, "  record   ", f"not pushed: {clean(tick.push)}; each tick retries")
+    sys.stdout.flush()
+
+
+def _tick_lines(document: Mapping[str, Any], doubts: Iterable[str], ack: str) -> Iterator[str]:
+    """Below the line of the run: what could not be read, each alert, each action, what is in
+    doubt.
+    """
+    for gap in format_gaps(document["unread"]):
+        yield f"  unread   {clean(gap)}; each tick retries"
+    for missing in document["missing_evidence"]:
+        yield f"  missing  {describe_missing(missing)}"
+    is_finished = document["run"] == "finished"
+    for metric in document["unjudged"]:
+        if metric["until_row"] is None:  # more rows alone are not enough
+            yield f"  unjudged {describe_unjudged(metric, is_finished)}"
+    for alert in document["alerts"]:
+        yield (
+            f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: "
+            f"{clean(alert['message'])}{next_action(alert)}"
+        )
+    for note in ended_notes(document, ack):
+        yield f"  note     {note}"
+    for action in document["actions"]:
+        how = _done(action["action"]) if action["done"] else f"failed: {clean(action['failed'])}"
+        name = ACTION_NAMES.get(action["action"], action["action"])
+        yield f"  {name:<8} {clean(action['title'])}: {how}"
+    for other in document["other_jobs"]:
+        yield f"  other    {describe_other_job(other)}"
+    for problem in doubts:
+        yield f"  unknown  {clean(problem)}"
+
+
+def _done(action: str) -> str:
+    """A relaunch submits a job, and whether that trains is what later ticks show."""
+    return "submitted" if action == "relaunch" else "done"
+
+
+def _is_calm(document: dict[str, Any], tick: Any) -> bool:
+    """Whether there is nothing that a person would have to know."""
+    return (
+        document["run"] in ("healthy", "finished")
+        and document["monitor"] == "fresh"
+        and not document["missing_evidence"]
+        and not (document["alerts"] or document["actions"] or tick.doubts or tick.push)
+    )
+
+
+def show_summary(run: Any, tick: Any, until: str) -> None:
+    """How the run stands where a watch ends."""
+    memory = run.record.memory()
+    document = tick.entry(with_findings=False).as_json()
+    firing = [alert["check"] for alert in document["alerts"] if alert["state"] == "firing"]
+    out = console()
+    out.print(
+        f"{run.slug}: monitored until {until}: {document['run']}, "
+        f"{format_steps(document['progress'])}",
+        style="bold",
+    )
+    current = memory.current.name if memory.current else "none"
+    again = sum(bool(launching.relaunch_of) for launching in memory.launchings.values())
+    out.print(f"  instance   {current}, after {count(again, 'relaunch', 'relaunches')}")
+    out.print(f"  firing     {', '.join(clean(name) for name in firing) or 'nothing'}")
+    out.print(f"  continue   herorun babysit {run.slug}")
+    sys.stdout.flush()
