@@ -2,6 +2,9 @@
 
 import pytest
 
+from herorun.core.babysit.actions import Relaunch
+from herorun.operations.babysit.perform import Performed
+from herorun.operations.babysit.tick_json import actions_of
 from herorun.output.tick import show_tick
 from screens.catalogue import TICKS
 
@@ -17,3 +20,18 @@ def test_an_alert_that_ended_unresolved_names_the_command_that_closes_it(
     show_tick("tiny", tick, ack)
     text = " ".join(capsys.readouterr().out.split())
     assert "ended-unresolved:" in text and command in text
+
+
+@pytest.mark.parametrize(
+    ("failure", "outcomes", "title"),
+    [
+        ("", {"relaunch/tiny-1": "tiny-2"}, "tiny-1 as tiny-2"),
+        ("the queue is closed", {}, "tiny-1"),
+    ],
+)
+def test_a_relaunch_names_the_instance_that_was_submitted(
+    failure: str, outcomes: dict[str, str], title: str
+) -> None:
+    action = Relaunch("relaunch/tiny-1", "tiny-1", "a node failed")
+    (entry,) = actions_of([Performed(action, failure)], outcomes)
+    assert entry.title == title

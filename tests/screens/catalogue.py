@@ -208,7 +208,7 @@ TICKS: Mapping[str, Any] = {
             {
                 "action": "relaunch",
                 "key": "relaunch/tiny-1",
-                "title": "tiny-1",
+                "title": "tiny-1 as tiny-2",
                 "why": "a node failed",
                 "done": True,
                 "failed": "",

@@ -48,7 +48,7 @@ def show_tick(slug: str, tick: Any, ack: str = "") -> None:
     for line in _tick_lines(document, tick.doubts, ack or f"herorun ack {slug}"):
         hang(out, line[:INDENT], line[INDENT:])
     if tick.push:
-        hang(out, "  record   ", f"not pushed: {clean(tick.push)}; each tick retries")
+        hang(out, "  record   ", f"not pushed: {clean(tick.push)}; the next tick retries")
     sys.stdout.flush()
 
 
@@ -57,7 +57,7 @@ def _tick_lines(document: Mapping[str, Any], doubts: Iterable[str], ack: str) ->
     doubt.
     """
     for gap in format_gaps(document["unread"]):
-        yield f"  unread   {clean(gap)}; each tick retries"
+        yield f"  unread   {clean(gap)}; the next tick retries"
     for missing in document["missing_evidence"]:
         yield f"  missing  {describe_missing(missing)}"
     is_finished = document["run"] == "finished"
@@ -82,8 +82,8 @@ def _tick_lines(document: Mapping[str, Any], doubts: Iterable[str], ack: str) ->
 
 
 def _done(action: str) -> str:
-    """A relaunch submits a job, and whether that trains is what later ticks show."""
-    return "submitted" if action == "relaunch" else "done"
+    """Whether a submitted job trains, and whether a job heeds a stop, is what later ticks show."""
+    return {"relaunch": "submitted", "stop": "requested"}.get(action, "done")
 
 
 def _is_calm(document: dict[str, Any], tick: Any) -> bool:

@@ -176,7 +176,8 @@ class Action(Shape):
     key: str
     """Its key: an action is done once per key."""
     title: str
-    """What is reported or asked, or which instance it concerns, as text."""
+    """What is reported or asked, or which instance it concerns, as text: `tiny-1 as tiny-2` for a
+    relaunch that was submitted."""
     why: str
     done: bool
     failed: str

@@ -102,5 +102,5 @@ def test_an_interrupted_one_is_decided_on_again(
 
 
 def test_the_action_is_named_in_plain_words() -> None:
-    (shown,) = actions_of([Performed(ACTION, "")])
+    (shown,) = actions_of([Performed(ACTION, "")], {})
     assert (shown.action, shown.title) == ("delete node", "10.0.0.7 of tiny-1")

@@ -97,7 +97,8 @@ class TickOutcome:
         checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
         tick = self.tick
         slug = self.run.name_to_type
-        alerts = shown_alerts(tick, self.run.record.memory()) if tick else []
+        memory = self.run.record.memory()
+        alerts = shown_alerts(tick, memory) if tick else []
         decision = self.run.status_command if tick and tick.stays_down and not self.paused else ""
         due = tick.wake if tick and not self.paused else None
         return TickEntry(
@@ -108,7 +109,7 @@ class TickOutcome:
             missing_evidence=tick.awaited if tick else [],
             findings=finding_entries(tick.findings, checks, slug) if tick and with_findings else [],
             alerts=alert_entries(alerts, checks, slug, decision, self.run.dri, due),
-            actions=actions_of(self.performed),
+            actions=actions_of(self.performed, memory.done),
             other_jobs=other_jobs(self.evidence),
             unjudged=unjudged_metrics(self.evidence),
         )

@@ -137,27 +137,31 @@ ACTION_WORDS: dict[type[actions.Action], str] = {
 }
 
 
-def title_of(action: actions.Action) -> str:
-    """The action's title for people, instead of its key."""
+def title_of(action: actions.Action, outcomes: Mapping[str, str]) -> str:
+    """The action's title for people, instead of its key. `outcomes`, by key, name the instance that
+    a relaunch submitted.
+    """
     match action:
         case actions.Tell() | actions.Escalate():
             return action.title
         case actions.DeleteNode():
             return f"{action.worker} of {action.instance}"
+        case actions.Relaunch(key=key) if outcomes.get(key):
+            return f"{action.instance} as {outcomes[key]}"
         case _:
             return action.instance
 
 
-def actions_of(outcomes: "Iterable[Performed]") -> list[Action]:
+def actions_of(performed: "Iterable[Performed]", outcomes: Mapping[str, str]) -> list[Action]:
     return [
         Action.of(
             each.action,
             action=ACTION_WORDS[type(each.action)],
-            title=title_of(each.action),
+            title=title_of(each.action, outcomes),
             done=not each.why,
             failed=each.why,
         )
-        for each in outcomes
+        for each in performed
     ]
 
 
