@@ -85,10 +85,10 @@ from screens.states import (
     NO_STEP,
     OPENED,
     OTHER,
+    RELAUNCHED,
     RUN,
     SLOW,
     STATES,
-    STAYS_DOWN,
     SUMMARIES,
     gate,
     preflight,
@@ -203,7 +203,7 @@ TICKS: Mapping[str, Any] = {
     "unknown": tick("unknown", monitor="partial", unread=["Job: the scheduler does not answer"]),
     "down": tick(
         "down",
-        alerts=[STAYS_DOWN],
+        alerts=[RELAUNCHED],
         actions=[
             {
                 "action": "relaunch",

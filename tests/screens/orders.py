@@ -43,7 +43,7 @@ ACKED = replace(
     acked={CRASH.key: Ordered(at=NOON, word=Word.ACK, by="ada", about=(CRASH.key,))},
 )
 ASKED = replace(MEMORY, done={QUESTION: "posted"})
-PAUSED = replace(MEMORY, pause=ActionPause(NOON + timedelta(hours=1), "ada", "why"))
+PAUSED = replace(MEMORY, pause=ActionPause(NOON + timedelta(hours=1), "ada", NOON, "why"))
 RELAUNCHED = replace(MEMORY, done={"relaunch/tiny-1": "tiny-2"})
 TAKING = Intended(at=NOON, key="handoff/take/3", attempt=1, what="eve@node7: its lease is stale")
 UNLOCKED = {

@@ -5,9 +5,12 @@ from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
-from builders import NOON, a_contract, a_plan, healthy
+from builders import NOON, a_contract, a_plan, an_instance, healthy
 from herorun import discover
+from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate, Mode, evaluate
+from herorun.core.contract import Recovery
+from herorun.core.event import Ordered, Word
 from herorun.core.evidence import (
     Evidence,
     Nothing,
@@ -17,12 +20,15 @@ from herorun.core.evidence import (
 )
 from herorun.core.gate_verdict import verdict_of
 from herorun.core.health.training import AwaitedEvidence
+from herorun.core.journal import Memory
 from herorun.core.ports import submission_of
+from herorun.core.recovery.policy import ActionPause, RelaunchAnswer
 from herorun.core.responsible import responsible
 from herorun.core.run_summary import OpenAlert, Pace, RunSummary
 from herorun.gate import GateReport
-from herorun.operations.babysit.tick_json import name_dri
+from herorun.operations.babysit.tick_json import name_dri, relaunch_outlook
 from herorun.operations.launch.preflight import PreflightOutcome, notifies_nobody
+from herorun.operations.report.status import QUESTION_NEXT
 from herorun.schemas.parts import (
     Acked,
     AlertEntry,
@@ -147,21 +153,27 @@ NAN = alert(
 SLOW = alert(
     "throughput-leak", "warn", "a step takes 2.6 s instead of 2.4 s since step 40900", minutes=10
 )
-DRI_DECIDES = (
-    "herorun does not relaunch it; the DRI, @dri, decides: `herorun relaunch tiny`, or "
-    "`herorun deny tiny`"
-)
-CRASHED = alert("crashed", "critical", "tiny-1 ended as failed: exit code 1", fix=DRI_DECIDES)
-STAYS_DOWN = CRASHED.model_copy(update={"fix": ""})
-ENDED = alert("stalled-steps", "critical", "no step for 14m", state="ended-unresolved", minutes=90)
 QUESTION = "escalate/relaunch/tiny-1/repeated"
-PAUSE = {"until": NOON + 120 * MINUTE, "by": "ada", "reason": "the disks are being swapped"}
-BUG = alert(
-    "crashed",
-    "critical",
-    "tiny-1 ended as failed: exit code 1; the error in its log is of class code-bug-small at "
-    "train.py:72 (NameError: x)",
-)
+DENIED = RelaunchAnswer(False, NOON - 5 * MINUTE, "ada", "the data set is being repaired")
+STOP = Ordered(NOON - 30 * MINUTE, "ada", Word.STOP, ("tiny-1",))
+PAUSE = ActionPause(NOON + 120 * MINUTE, "ada", NOON, "the disks are being swapped")
+
+
+def crashed(cause: str = "", decision: str = QUESTION_NEXT, **orders: Any) -> AlertEntry:
+    """The alert about a run that is down, with what happens next after these orders."""
+    memory = Memory(instances=(an_instance(1),), **orders)
+    assert memory.current is not None
+    down: Any = SimpleNamespace(run="down", wake=None, stays_down=True)
+    is_paused = memory.pause is not None
+    outlook = relaunch_outlook(down, memory, Recovery.RELAUNCH, is_paused, decision)
+    message = f"tiny-1 ended as failed: exit code 1{cause}"
+    return alert("crashed", "critical", message, fix=name_dri(outlook, "@dri"))
+
+
+CRASHED = crashed()
+RELAUNCHED = CRASHED.model_copy(update={"fix": CHECKS["crashed"].next_action("tiny")})
+ENDED = alert("stalled-steps", "critical", "no step for 14m", state="ended-unresolved", minutes=90)
+BUG = crashed("; the error in its log is of class code-bug-small at train.py:72 (NameError: x)")
 MISSING = AwaitedEvidence("row", "the tracker has no row of tiny-1 yet", NOON + 10 * MINUTE)
 EMPTY: dict[str, Any] = {
     "missing_evidence": [],
@@ -201,7 +213,11 @@ STANDING: dict[str, Any] = {
 }
 AWAITED = AwaitedEntry.model_validate(MISSING)
 OTHER = OtherJob(name="tiny-debug", job="job-9", state="running", kind="diagnostic")
-NOTED = Acked(alert="throughput-leak", by="ada", reason="a noisy neighbour; moved")
+NOTED = Acked(
+    alert=f"throughput-leak@{timestamp(NOON - 10 * MINUTE)}",
+    by="ada",
+    reason="a noisy neighbour; moved",
+)
 JOB_STATES = {"down": "failed", "finished": "succeeded", "unknown": "unknown"}  # by the run's
 HALF, DONE, NO_STEP = "~41200/100000", "~100000/100000", "~unknown/100000"
 
@@ -244,7 +260,7 @@ STATES: dict[str, Any] = {
             UnjudgedEntry(
                 metric="loss",
                 checks=["loss-spike", "loss-elevated", "loss-drift", "loss-diverged"],
-                reason="12 of the 30 rows that these checks need, one about every 400 steps",
+                reason="it has 12 rows, one about every 400 steps, and these checks need 30 rows",
                 until_row=30,
             )
         ],
@@ -254,8 +270,8 @@ STATES: dict[str, Any] = {
             UnjudgedEntry(
                 metric="loss",
                 checks=["loss-elevated"],
-                reason="a rise below 50% is not reported yet, because the larger moves of "
-                "earlier rows still count as noise",
+                reason="earlier rows moved so much that a rise of less than 50% still counts as "
+                "noise and is not reported",
                 until_row=50,
             )
         ],
@@ -285,14 +301,14 @@ STATES: dict[str, Any] = {
         SHUT,
         monitor="stale",
         log="",
-        doubts=[f"from the record alone: {UNREACHED}"],
+        doubts=[f"only the record was read. {UNREACHED}"],
         unread=[f"all: {UNREACHED}"],
     ),
     "untrusted": status(
         SHUT,
         monitor="stale",
         log="",
-        doubts=[f"from the record alone: {UNTRUSTED}"],
+        doubts=[f"only the record was read. {UNTRUSTED}"],
         unread=[f"all: {UNTRUSTED}"],
     ),
     "down": status(
@@ -307,7 +323,7 @@ STATES: dict[str, Any] = {
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
         alerts=[BUG],
         next="herorun preflight tiny",
-        questions=["question/relaunch/code-bug"],
+        questions=["escalate/relaunch/tiny-1/code-bug"],
     ),
     "ended": status(
         replace(
@@ -323,7 +339,7 @@ STATES: dict[str, Any] = {
             UnjudgedEntry(
                 metric="loss",
                 checks=["loss-elevated", "loss-drift", "loss-diverged"],
-                reason="12 of the 30 rows that these checks need",
+                reason="it has 12 rows, and these checks need 30 rows",
                 until_row=30,
             )
         ],
@@ -356,7 +372,7 @@ STATES: dict[str, Any] = {
     ),
     "paused-down": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
-        alerts=[STAYS_DOWN],
+        alerts=[crashed(pause=PAUSE)],
         paused=PAUSE,
         next="herorun relaunch tiny",
     ),
@@ -366,8 +382,9 @@ STATES: dict[str, Any] = {
     ),
     "stopped": status(
         replace(HEALTHY, run="down", next_tick=None),
+        alerts=[crashed(orders=(STOP,))],
         stopped_by="ada",
-        unfinished_actions=["relaunch/tiny-1"],
+        unfinished_actions=["relaunch/tiny-1: relaunch after tiny-1: ordered by ada"],
         next="herorun relaunch tiny",
     ),
     "stopped-at-the-end": status(
@@ -386,8 +403,8 @@ STATES: dict[str, Any] = {
     ),
     "denied": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
-        alerts=[STAYS_DOWN],
-        answer="denied by ada: the data set is being repaired",
+        alerts=[crashed(answers={"tiny-1": DENIED})],
+        answer=DENIED.summary,
         babysitter="stopped (the run stays down), last heartbeat 1m0s ago",
         next="herorun relaunch tiny",
     ),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from herorun.core.babysit.action_key import parse_key
+from herorun.core.recovery.question_reasons import QUESTION_REASONS
 from herorun.output import clean
 
 
@@ -23,15 +24,27 @@ def _stays_down(document: Mapping[str, Any]) -> bool:
 
 
 def question_lines(document: Mapping[str, Any]) -> list[str]:
-    """Each with the two commands that answer it."""
+    """Each with the commands that answer it, but for the one in the row of the next command."""
     judge = [version for key in document["questions"] if (version := parse_key(key).judged_version)]
     yes, no = (f"herorun {order} {document['slug']}" for order in ("approve", "deny"))
     lines = [f"  question   may herorun {clean(v)} act? yes: `{yes}`; no: `{no}`" for v in judge]
-    if kinds := ", ".join(clean(kind) for kind in _relaunch_questions(document)):
-        way = document["next"] if document["run"] == "down" and document["next"] else yes
-        word = "yes" if _is_yes(document) else "first" if " preflight " in way else "instead"
-        lines.append(f"  question   relaunch ({kinds})? {word}: `{way}`; no: `{no}`")
+    if kinds := _relaunch_questions(document):
+        reasons = " and ".join(clean(QUESTION_REASONS.get(kind, kind)) for kind in kinds)
+        lines.append(f"  question   {_relaunch_question(document, reasons)}`{no}`")
     return lines
+
+
+def _relaunch_question(document: Mapping[str, Any], reasons: str) -> str:
+    """Without the command that says no, which follows."""
+    slug, following = document["slug"], str(document["next"])
+    if not _is_yes(document):
+        way = ""
+        if following.startswith("herorun preflight "):
+            way = f" After a fix: `{following}`, then `herorun launch {slug}`."
+        return f"what next? herorun does not relaunch it: {reasons}.{way} To leave it down: "
+    has_row = document["run"] == "down" and following
+    yes = "the last row" if has_row else f"`herorun approve {slug}`"
+    return f"relaunch it? herorun asks, because {reasons}. Yes: {yes}; no: "
 
 
 def _relaunch_questions(document: Mapping[str, Any]) -> list[str]:

@@ -5,7 +5,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from herorun.core.babysit.alert import AlertState
+from herorun.core.finding import count
 from herorun.output import clean
+
+
+def describe_health(document: Mapping[str, Any]) -> str:
+    """A run that has finished with open alerts is not only good news."""
+    open_alerts = [each for each in document["alerts"] if each["state"] != AlertState.RESOLVED]
+    has_open = document["run"] == "finished" and open_alerts
+    return f"finished with {count(len(open_alerts), 'open alert')}" if has_open else document["run"]
 
 
 def format_steps(progress: str) -> str:
@@ -52,10 +60,10 @@ def next_action(alert: Mapping[str, Any]) -> str:
 def describe_unjudged(metric: Mapping[str, Any], is_finished: bool) -> str:
     """A run that is over gets no further row, so it is never judged."""
     row = None if is_finished else metric["until_row"]
-    until = "" if row is None else f", at least until its row {row}"
+    until = "" if row is None else f"; judged from row {row} on, at the earliest"
     return (
-        f"{', '.join(metric['checks'])} ({clean(metric['metric'])}){until}: "
-        f"{clean(metric['reason'])}{'; look at the curve yourself' if is_finished else ''}"
+        f"{clean(metric['metric'])}, by {', '.join(metric['checks'])}: {clean(metric['reason'])}"
+        f"{'; look at the curve yourself' if is_finished else until}"
     )
 
 

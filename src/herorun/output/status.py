@@ -9,6 +9,7 @@ from herorun.core.evidence_names import ALL, format_gaps
 from herorun.output import clean, console, hang, shortened
 from herorun.output.run_facts import (
     cut_fraction,
+    describe_health,
     describe_missing,
     describe_other_job,
     describe_unjudged,
@@ -18,6 +19,11 @@ from herorun.output.run_facts import (
 )
 
 INDENT = 13  # columns before the words
+_PUSHED = {
+    True: "pushed",
+    False: "not pushed: other clones lack the newest",
+    None: "pushed before; whether the remote still has it is unknown",
+}
 
 
 def show_status(
@@ -26,10 +32,8 @@ def show_status(
     """How a run stands at a time; `summary` is its loss, speed and the like, each by its name."""
     out = console()
     is_launched = document["stage"] == "launched"
-    progress_text = f"{document['run']}, {format_steps(document['progress'])}"
-    out.print(
-        f"{document['slug']}: {progress_text if is_launched else document['stage']}", style="bold"
-    )
+    state = f"{describe_health(document)}, {format_steps(document['progress'])}"
+    out.print(f"{document['slug']}: {state if is_launched else document['stage']}", style="bold")
     for line in _status_lines(document, at, summary):
         hang(out, line[:INDENT], line[INDENT:])
     if document["next"]:
@@ -58,21 +62,16 @@ def _status_lines(
     for instance in document["instances"]:
         minute = instance["started"][: len("2026-01-01T12:00")]
         began = f"{minute}Z ({_ago(instance['started'], at)})"
-        state = f" {instance['state']}," if instance["state"] else ""
-        job = f"job {clean(instance['job'])}"
-        yield f"  instance   {instance['name']}, {job},{state} started {began}"
+        job, state = f"job {clean(instance['job'])}", instance["state"] or "state unknown"
+        yield f"  instance   {instance['name']}, {job}, {state}, started {began}"
     if document["log"] and not document["seal_tag"]:
         yield f"  log        {clean(document['log'])}"
     yield from (f"  other      {describe_other_job(other)}" for other in document["other_jobs"])
     yield from _orders(document)
     if document["seal_tag"]:
         yield f"  sealed     tag {document['seal_tag']}, at {format_steps(document['progress'])}"
-    push_text = "pushed" if document["pushed"] else "not pushed: other clones lack the newest"
-    record = (
-        f"branch {clean(document['branch'])} at {shortened(document['record'])} ({push_text})"
-        if document["record"]
-        else "none yet"
-    )
+    place = f"branch {clean(document['branch'])} at {shortened(document['record'] or '')}"
+    record = f"{place} ({_PUSHED[document['pushed']]})" if document["record"] else "none yet"
     yield f"  record     {record}"
     yield from _counting_note(document["progress"])
     if document["next"].startswith("herorun seal "):
@@ -128,13 +127,16 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
     """What a person must know first: a pause, alerts, gaps in the evidence, and questions."""
     if pause := document["paused"]:
         yield f"  paused     {_pause(pause, document['slug'], at)}"
+    acks = {ack["alert"]: ack for ack in document["acknowledgements"]}
     for alert in document["alerts"]:
+        ack = acks.get(_key_of(alert))
+        age = f"opened {_ago(alert['since'], at)}{f', acknowledged {_by(ack)}' if ack else ''}"
         yield (
-            f"  alert      {alert['state']} {alert['severity']} {alert['check']} (opened "
-            f"{_ago(alert['since'], at)}): {clean(alert['message'])}{next_action(alert)}"
+            f"  alert      {alert['state']} {alert['severity']} {alert['check']} ({age}): "
+            f"{clean(alert['message'])}{next_action(alert)}"
         )
-    ack = f"herorun ack {document['slug']}"
-    yield from (f"  note       {note}" for note in ended_notes(document, ack))
+    command = f"herorun ack {document['slug']}"
+    yield from (f"  note       {note}" for note in ended_notes(document, command))
     for problem in document["doubts"]:
         yield f"  unknown    {clean(problem)}"
     for missing in document["missing_evidence"]:
@@ -148,12 +150,12 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
 
 def _unfinished_actions(document: Mapping[str, Any]) -> Iterator[str]:
     for key in document["unfinished_actions"]:
-        action = clean(key.replace("/", " ", 1))
+        action = clean(_describe_action(key))
         if document["acting"]:
-            yield f"  underway   {action}: a herorun process on this machine does it now"
+            yield f"  underway   {action}; a herorun process on this machine does it now"
             continue
         yield (
-            f"  unfinished {action}: whether it was carried out is unknown; `herorun explain "
+            f"  unfinished {action}; whether it was carried out is unknown: `herorun explain "
             "unfinished-action` says what to do"
         )
 
@@ -172,14 +174,42 @@ def _orders(document: Mapping[str, Any]) -> list[str]:
     """What people ordered and still holds."""
     lines = []
     if document["stopped_by"]:
-        lines.append(f"  stopped    its stop was ordered by {clean(document['stopped_by'])}")
+        lines.append(f"  stop       ordered by {clean(document['stopped_by'])}")
+    shown = {_key_of(alert) for alert in document["alerts"]}  # with their acknowledgements
     for ack in document["acknowledgements"]:
-        lines.append(
-            f"  ack        {clean(ack['alert'])} by {clean(ack['by'])}{_because(ack['reason'])}"
-        )
+        if ack["alert"] not in shown:
+            lines.append(f"  ack        {clean(ack['alert'])} {_by(ack)}")
     if document["answer"]:
         lines.append(f"  answer     relaunch {clean(document['answer'])}")
     return lines
+
+
+def _key_of(alert: Mapping[str, Any]) -> str:
+    """As acknowledgements name it: the key of `core.babysit.alert.Alert`."""
+    subject = f"[{alert['subject']}]" if alert["subject"] else ""
+    return f"{alert['check']}{subject}@{alert['since']}"
+
+
+def _by(ack: Mapping[str, Any]) -> str:
+    return f"by {clean(ack['by'])}{_because(ack['reason'])}"
+
+
+def _describe_action(entry: str) -> str:
+    """An action's key and purpose as text. A relaunch or a rollback is known by the instance that
+    it follows.
+
+    >>> _describe_action("relaunch/a-1: relaunch after a-1: ordered by ada")
+    'relaunch after a-1: ordered by ada'
+    >>> _describe_action("rollback/a-1/100"), _describe_action("stop/a-1: nan")
+    ('rollback after a-1 to step 100', 'stop a-1: nan')
+    """
+    key, _, purpose = entry.partition(": ")
+    verb, _, topic = key.partition("/")
+    name = f"{verb} {topic}"
+    if verb in ("relaunch", "rollback"):
+        instance, _, step = topic.partition("/")
+        name = f"{verb} after {instance}{f' to step {step}' if step else ''}"
+    return purpose if purpose.startswith(name) else ": ".join(filter(None, [name, purpose]))
 
 
 def _because(reason: str) -> str:

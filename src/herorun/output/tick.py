@@ -8,6 +8,7 @@ from herorun.core.evidence_names import format_gaps
 from herorun.core.finding import count
 from herorun.output import clean, console, hang
 from herorun.output.run_facts import (
+    describe_health,
     describe_missing,
     describe_other_job,
     describe_unjudged,
@@ -42,7 +43,7 @@ def show_tick(slug: str, tick: Any, ack: str = "") -> None:
     hang(
         out,
         "",
-        f"{at}{slug}: {document['run']}, {MONITOR[document['monitor']]}, "
+        f"{at}{slug}: {describe_health(document)}, {MONITOR[document['monitor']]}, "
         f"{format_steps(document['progress'])}",
     )
     for line in _tick_lines(document, tick.doubts, ack or f"herorun ack {slug}"):

@@ -104,7 +104,7 @@ class ReportLink(Shape):
 
 class Recorded(Shape):
     commit: str | None
-    pushed: bool
+    pushed: bool | None
 
 
 class ReportDocument(Document):

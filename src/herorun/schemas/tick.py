@@ -50,5 +50,6 @@ class StatusFields(TickEntry):
     """What could not be determined."""
     contract: str
     """`as admitted`, or how it drifted."""
-    pushed: bool
-    """Whether the remote has the newest line of the record."""
+    pushed: bool | None
+    """Whether the remote has the newest line of the record; null if a part of it was pushed, and
+    whether the remote still has its branch could not be read."""

@@ -43,9 +43,9 @@ def untrusted_items(repository: Path, items: Iterable[str]) -> tuple[str, ...]:
 
 def describe_missing_trust(slug: str, items: Iterable[str]) -> str:
     return (
-        f"Nothing was run, because the contract of {slug} names what you have not trusted in this "
-        f"repository: {'; '.join(items)}. Look at it, then `herorun trust {slug}` (in CI: "
-        f"{VARIABLE}=all)."
+        f"Nothing was run: you have not trusted all that the contract of {slug} uses in this "
+        f"repository. Not trusted yet: {'; '.join(items)}. Check that, then `herorun trust {slug}` "
+        f"(in CI: {VARIABLE}=all)."
     )
 
 

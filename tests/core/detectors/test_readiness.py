@@ -49,7 +49,7 @@ def test_twelve_rows_judge_no_level_and_sparse_ones_no_spike(gap, spike_too):
     assert loss.checks == (("loss-spike", *LEVELS) if spike_too else LEVELS)
     assert loss.until_row == 30
     apart = ", one about every 400 steps" if spike_too else ""
-    assert mentions(loss.reason, "12", "30 rows", apart)
+    assert mentions(loss.reason, "12 rows", apart, "30 rows")
 
 
 def test_thirty_rows_judge_all():

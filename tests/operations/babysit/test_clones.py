@@ -265,3 +265,20 @@ def test_a_remote_that_hangs_is_waited_for_but_a_moment_where_the_record_is_here
     assert monotonic() - began < 15
     assert json.loads(capsys.readouterr().out)["stage"] == "launched"
     story.ended()
+
+
+def test_a_record_is_not_called_unpushed_where_that_is_unknown(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.init()
+
+    def unreachable(_: object) -> str:
+        raise CouldNotLook("origin does not answer")
+
+    monkeypatch.setattr(type(story.run.record), "branch_loss", unreachable)
+    capsys.readouterr()
+    story.herorun("status", SLUG, "--json")
+    document = json.loads(capsys.readouterr().out)
+    assert document["pushed"] is None and mentions(document["doubts"], "origin")
+    story.herorun("status", SLUG)
+    assert mentions(capsys.readouterr().out, "unknown")

@@ -73,8 +73,8 @@ def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:
     if trend.young or trend.scale <= limit or noise >= limit:
         return
     reason = (
-        f"a rise below {RATIO - 1:.0%} is not reported yet, because the larger moves of earlier "
-        "rows still count as noise"
+        f"earlier rows moved so much that a rise of less than {RATIO - 1:.0%} still counts as "
+        "noise and is not reported"
     )
     until = state.judged + trend.rows_until(limit)
     yield UnjudgedMetric("loss", ("loss-elevated",), reason, until)
@@ -89,5 +89,5 @@ def _young(
         return
     stride = state.steps.stride
     spacing = f", one about every {stride:.0f} steps" if stride > DENSE else ""
-    reason = f"{trend.rows} of the {SETTLE} rows that these checks need{spacing}"
+    reason = f"it has {count(trend.rows, 'row')}{spacing}, and these checks need {SETTLE} rows"
     yield UnjudgedMetric(metric, checks, reason, state.judged + missing)

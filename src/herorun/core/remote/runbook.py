@@ -95,7 +95,7 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield f"If the patrol says that the run is down, {how}"
         yield from _write_code(ways.resume)
         if not own:
-            yield "Read its rows `alert`, `question`, `paused`, `unfinished`, `stopped` and"
+            yield "Read its rows `alert`, `question`, `paused`, `unfinished`, `stop` and"
             yield "`answer`, and the log. If they allow it, type the command in its row `next`;"
             yield "without such a row, the babysitter relaunches the run itself if its rules allow"
             yield "it. In its place, `to restart` means that a person decided that the run stays"

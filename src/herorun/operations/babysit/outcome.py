@@ -14,8 +14,10 @@ from herorun.core.notify.notifications import progress_of
 from herorun.operations.babysit.tick_json import (
     actions_of,
     alert_entries,
+    dri_decides,
     finding_entries,
     other_jobs,
+    relaunch_outlook,
     shown_alerts,
     unjudged_metrics,
     unread,
@@ -99,8 +101,11 @@ class TickOutcome:
         slug = self.run.name_to_type
         memory = self.run.record.memory()
         alerts = shown_alerts(tick, memory) if tick else []
-        decision = self.run.status_command if tick and tick.stays_down and not self.paused else ""
-        due = tick.wake if tick and not self.paused else None
+        recovery, decision = (
+            self.run.contract.babysit.recovery,
+            dri_decides(self.run.status_command),
+        )
+        outlook = relaunch_outlook(tick, memory, recovery, self.paused, decision) if tick else ""
         return TickEntry(
             run=tick.run if tick else "finished",
             monitor=tick.monitor if tick else "fresh",
@@ -108,7 +113,7 @@ class TickOutcome:
             progress=self.progress,
             missing_evidence=tick.awaited if tick else [],
             findings=finding_entries(tick.findings, checks, slug) if tick and with_findings else [],
-            alerts=alert_entries(alerts, checks, slug, decision, self.run.dri, due),
+            alerts=alert_entries(alerts, checks, slug, outlook, self.run.dri),
             actions=actions_of(self.performed, memory.done),
             other_jobs=other_jobs(self.evidence),
             unjudged=unjudged_metrics(self.evidence),

@@ -1,14 +1,14 @@
 """The parts of a tick, as `babysit --json` and `status --json` print them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from herorun.core.babysit import actions
 from herorun.core.babysit.alert import Alert
 from herorun.core.babysit.muting import inhibitors
-from herorun.core.babysit.tick import Tick
+from herorun.core.babysit.tick import RunHealth, Tick
 from herorun.core.check import Check, Response
+from herorun.core.contract import Recovery
 from herorun.core.evidence import Evidence, Gaps, Job, Metrics, OtherJobs
 from herorun.core.finding import Finding
 from herorun.core.journal import Memory
@@ -86,13 +86,11 @@ def alert_entries(
     alerts: Iterable[Alert],
     checks: Mapping[str, Check],
     slug: str,
-    decision: str = "",
+    outlook: str = "",
     dri: str = "",
-    due: datetime | None = None,
 ) -> list[AlertEntry]:
-    """`decision`: the command for a run that is down and is not relaunched automatically; `due`:
-    when one is that backs off. An alert that another one inhibits refers to it. `dri`: a name, for
-    what the DRI decides.
+    """`outlook`: what happens to a run that is down, by `relaunch_outlook`. An alert that another
+    one inhibits refers to it. `dri`: a name, for what the DRI decides.
     """
     alerts = list(alerts)
     inhibited_by = inhibitors(alerts, checks)
@@ -103,20 +101,44 @@ def alert_entries(
             return ""
         if alert.id in inhibited_by:
             return f"see {' and '.join(inhibited_by[alert.id])}"
-        relaunches = alert.firing and check.response is Response.RELAUNCH
-        if due and relaunches:
-            return (
-                f"herorun relaunches it at the first tick after {due:%Y-%m-%dT%H:%M:%SZ}; it waits "
-                "after an end without a new checkpoint, and after an attempt that failed"
-            )
-        if decision and relaunches:
-            return name_dri(f"herorun does not relaunch it; the DRI decides: `{decision}`", dri)
+        if outlook and alert.firing and check.response is Response.RELAUNCH:
+            return name_dri(outlook, dri)
         return name_dri(check.next_action(slug), dri)
 
     return [
         AlertEntry.of(alert, severity=severity_of(alert, checks), fix=fix(alert))
         for alert in alerts
     ]
+
+
+def relaunch_outlook(
+    tick: Tick, memory: Memory, recovery: Recovery, is_paused: bool, decision: str
+) -> str:
+    """What happens next to a run that is down; "" if it is not, or is relaunched at this tick.
+    `decision` is what the DRI does about one that is not.
+    """
+    name = memory.current.name if memory.current else ""
+    answer = memory.answers.get(name)
+    if tick.run != RunHealth.DOWN:
+        return ""
+    if answer and not answer.yes:
+        return f"nothing, because {answer.by} denied a relaunch"
+    if by := memory.stopped_instances.get(name):
+        return f"nothing, because {by} ordered its stop"
+    if is_paused:
+        asks = recovery is not Recovery.RELAUNCH
+        then = "the DRI decides" if asks else "a babysitter relaunches it if its rules allow it"
+        return f"nothing until the pause ends; then {then}"
+    if tick.wake:
+        return (
+            f"herorun relaunches it at the first tick after {tick.wake:%Y-%m-%dT%H:%M:%SZ}; it "
+            "waits after an end without a new checkpoint, and after an attempt that failed"
+        )
+    return decision if tick.stays_down else ""
+
+
+def dri_decides(command: str) -> str:
+    return f"herorun does not relaunch it; the DRI decides: `{command}`"
 
 
 def name_dri(fix: str, dri: str) -> str:

@@ -22,9 +22,11 @@ from herorun.core.run_summary import RunSummary
 from herorun.operations.babysit.batch import BatchResult, each
 from herorun.operations.babysit.tick_json import (
     alert_entries,
+    dri_decides,
     finding_entries,
     instance_entries,
     other_jobs,
+    relaunch_outlook,
     shown_alerts,
     unjudged_metrics,
     unread,
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 FRESH, PARTIAL, STALE = (each.value for each in MonitorHealth)
 # the parts of the message of `operations.babysit.tick`
 DRIFT, STANDS = "contract-drift: ", "; the admitted contract still applies"
+QUESTION_NEXT = "the DRI decides (see `question`)"
 
 
 def all_statuses(
@@ -116,8 +119,8 @@ def status_of_run(
     command = next_command(run, result, memory_after, evidence)
     facts["babysitter"] = describe_babysitter(run, needless, command)
     is_paused = memory.ledger.paused(now())
-    decision = command if result.stays_down and not is_paused else ""
-    due = None if is_paused else result.wake
+    decision = QUESTION_NEXT if open_questions(memory) else dri_decides(command)
+    outlook = relaunch_outlook(result, memory, run.contract.babysit.recovery, is_paused, decision)
     status = Status(
         run=result.run,
         monitor=monitor,
@@ -125,7 +128,7 @@ def status_of_run(
         progress=progress_of(evidence),
         missing_evidence=result.awaited,
         findings=finding_entries(result.findings, checks, run.slug) if with_findings else [],
-        alerts=alert_entries(alerts, checks, run.slug, decision, run.dri, due),
+        alerts=alert_entries(alerts, checks, run.slug, outlook, run.dri),
         actions=[],
         other_jobs=other_jobs(evidence),
         next=command,
@@ -151,7 +154,7 @@ def _monitor_state(run: Run, result: Tick, is_finished: bool, lacks_record: bool
 
 def _record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
     """The facts that come from the record, without evidence about the job."""
-    instances, losses = memory.instances, _branch_loss(run)
+    instances, (is_there, losses) = memory.instances, _branch_on_remote(run)
     doubts = [f"{DRIFT}{drift}{STANDS}"] if drift else []
     return {
         "slug": run.slug,
@@ -162,19 +165,22 @@ def _record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
         "record": run.record.tip,
         "branch": run.record.branch,
         "babysitter": describe_babysitter(run, "the run is sealed" if memory.sealed else ""),
-        **_record_state(run, drift, [*doubts, *_rejected_parts(run), *losses], not losses),
+        **_record_state(run, drift, [*doubts, *_rejected_parts(run), *losses], is_there),
         "unfinished_actions": memory.unfinished.actions,
         **_people(memory),
     }
 
 
-def _branch_loss(run: Run) -> list[str]:
-    """Why the remote no longer has what was pushed."""
+def _branch_on_remote(run: Run) -> tuple[bool | None, list[str]]:
+    """Whether the remote still has what was pushed, None if that is unknown; and why, if it has
+    not or that is unknown.
+    """
     try:
         message = run.record.branch_loss()
     except HerorunError as error:
         message = f"unknown whether its branch is still on the remote: {error}"
-    return [f"record: {scrub(message)}"] if message else []
+        return None, [f"record: {scrub(message)}"]
+    return not message, [f"record: {scrub(message)}"] if message else []
 
 
 def _unread_record(run: Run, evidence: Evidence) -> list[str]:
@@ -247,7 +253,7 @@ def _inactive_status(
 def _rejected_parts(run: Run) -> list[str]:
     """Which parts of the record do not count, and why only the record was read."""
     doubts = run.unproven.doubts if isinstance(run.unproven, LaunchProof) else ()
-    return [*(f"from the record alone: {run.shut}" for _ in filter(None, [run.shut])), *doubts]
+    return [*(f"only the record was read. {run.shut}" for _ in filter(None, [run.shut])), *doubts]
 
 
 def _people(memory: Memory) -> dict[str, Any]:
@@ -283,16 +289,17 @@ def document_of(tick: "TickOutcome", **slug: str) -> "BabysitDocument":
 
 
 def _record_state(
-    run: MonitoredRun, drift: str, doubts: Sequence[str], is_listed: bool = True
+    run: MonitoredRun, drift: str, doubts: Sequence[str], is_there: bool | None = True
 ) -> dict[str, Any]:
-    """The record's problems, which people must know besides the run's health. Without `is_listed`,
-    its branch is missing on the remote.
+    """The record's problems, which people must know besides the run's health. `is_there`: whether
+    the remote still has its branch, None if that is unknown.
     """
     record = run.record
+    is_pushed = record.tip is not None and record.tip == record.pushed
     return {
         "doubts": doubts,
         "contract": drift or "as admitted",
-        "pushed": is_listed and record.tip is not None and record.tip == record.pushed,
+        "pushed": is_there if is_pushed else False,
     }
 
 

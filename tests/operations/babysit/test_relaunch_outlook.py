@@ -1,0 +1,53 @@
+"""The alert about a run that is down says what happens next, after what people ordered."""
+
+from datetime import timedelta
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from builders import NOON, an_instance
+from herorun.core.contract import Recovery
+from herorun.core.event import Ordered, Word
+from herorun.core.journal import Memory
+from herorun.core.recovery.policy import RelaunchAnswer
+from herorun.operations.babysit.tick_json import relaunch_outlook
+from wording import mentions
+
+DOWN = {"run": "down", "wake": None, "stays_down": True}
+DENIED = {"answers": {"tiny-1": RelaunchAnswer(False, NOON, "ada")}}
+STOPPED = {"orders": (Ordered(NOON, "eve", Word.STOP, ("tiny-1",)),)}
+
+
+def outlook(
+    orders: Any = MappingProxyType({}),
+    paused: bool = False,
+    recovery: str = "relaunch",
+    **tick: Any,
+) -> str:
+    memory = Memory(instances=(an_instance(1),), **orders)
+    ticked: Any = SimpleNamespace(**{**DOWN, **tick})
+    return relaunch_outlook(ticked, memory, Recovery(recovery), paused, "DECIDE")
+
+
+@pytest.mark.parametrize("paused", [False, True])
+@pytest.mark.parametrize(("orders", "person"), [(DENIED, "ada"), (STOPPED, "eve")])
+def test_a_person_who_keeps_it_down_is_named_and_nothing_more_is_decided(
+    orders: Any, person: str, paused: bool
+) -> None:
+    text = outlook(orders, paused)
+    assert mentions(text, "nothing", person) and "DECIDE" not in text
+
+
+@pytest.mark.parametrize(
+    ("recovery", "who"), [("relaunch", "babysitter"), ("ask", "DRI"), ("observe", "DRI")]
+)
+def test_a_pause_says_what_follows_it(recovery: str, who: str) -> None:
+    wake = NOON + timedelta(hours=1)  # no relaunch before the end of the pause
+    assert mentions(outlook(paused=True, recovery=recovery, wake=wake), "pause", who)
+
+
+def test_without_orders_it_waits_or_a_person_decides() -> None:
+    assert mentions(outlook(wake=NOON, stays_down=False), "2026-01-01T12:00:00Z")
+    assert outlook() == "DECIDE"
+    assert outlook(stays_down=False) == outlook(run="healthy") == ""
