@@ -544,6 +544,8 @@ WAYS = PatrolCommands(
     status="herorun -C /work status tiny",
     stop="herorun -C /work stop tiny",
     restart="herorun -C /work relaunch tiny --stop-first",
+    chain_log="/data/tiny/chain/chain.log",
+    monitor="a babysitter runs here",
 )
 RUNBOOK_FACTS = RunbookFacts(
     top="/work",
@@ -588,7 +590,8 @@ HOSTS: Mapping[str, HostObservation] = {
 
 def ways_for(host: HostObservation) -> PatrolCommands:
     """The launch gate names the command that continues a run that is down."""
-    return replace(WAYS, resume="herorun -C /work relaunch tiny") if host.why else WAYS
+    down = {"resume": "herorun -C /work relaunch tiny", "monitor": ""}
+    return replace(WAYS, **down) if host.why else WAYS
 
 
 def patrolled(host: HostObservation, **changes: Any) -> PatrolTick:
@@ -596,6 +599,7 @@ def patrolled(host: HostObservation, **changes: Any) -> PatrolTick:
     return PatrolTick(host, advice, patrol_line(host, advice), None)
 
 
+UNMONITORED = "No babysitter runs on this machine: start it with `herorun -C /work babysit tiny`."
 PAUSED = "ada paused automatic relaunches until 2026-01-01 14:00 UTC"
 CHAIN_FAILED = ChainState(False, "eval ended with exit code 1", "eval", waits=False)
 PATROLS: Mapping[str, PatrolTick] = {
@@ -604,6 +608,7 @@ PATROLS: Mapping[str, PatrolTick] = {
         HOSTS["down"], resume="herorun -C /work preflight tiny", resume_verb="preflight"
     ),
     "chain-failed": patrolled(replace(AT_WORK, chain=CHAIN_FAILED)),
+    "unmonitored": patrolled(AT_WORK, monitor="", unmonitored=UNMONITORED),
 }
 
 

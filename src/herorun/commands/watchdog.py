@@ -62,8 +62,9 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
         output.show_line(f"{each.slug}: monitor {each.monitor}: {output.clean(each.why)}{suffix}")
         if each.monitor == "stale":
             output.show_line(
-                f"  next: start `herorun babysit {each.slug}` on the machine of its owner, or take "
-                f"the run over: here `herorun handoff {each.slug} --take`, then "
-                f"`herorun babysit {each.slug}`"
+                f"  next: on the machine of its owner, see `herorun status {each.slug}`: a "
+                "babysitter that cannot push its record looks the same from here. If none runs "
+                f"there, start `herorun babysit {each.slug}`; or take the run over: here "
+                f"`herorun handoff {each.slug} --take`, then `herorun babysit {each.slug}`"
             )
     return worst(codes)

@@ -30,7 +30,7 @@ REMOVE = WAYS.remove
 PATROL = "herorun -C /work box patrol tiny"
 BABYSIT = "herorun -C /work handoff tiny --take --wait 40m && herorun -C /work babysit tiny"
 WAIT = "herorun -C /work box wait tiny"
-FETCH = "git fetch origin herorun/tiny:refs/herorun/record/tiny"
+FETCH = "git fetch origin refs/heads/herorun/tiny:refs/herorun/record/tiny"
 STAGE = {"folder": "/c", "stage": [{"name": "eval", "run": "make eval"}]}
 
 

@@ -20,7 +20,7 @@ from herorun.core.patrol.observation import (
     MemoryUse,
     PreviousTick,
 )
-from herorun.core.patrol.summary_line import facts_of, movement_of
+from herorun.core.patrol.summary_line import facts_of, movement_of, patrol_line
 from herorun.core.patrol.table import decide
 from herorun.core.recovery.policy import ActionPause, RelaunchAnswer
 from herorun.core.remote.target import RemoteTarget, SshLogin
@@ -41,6 +41,7 @@ def a_run(folder: Path, memory: Memory | None = None, reach: Any = None, **table
     return SimpleNamespace(
         slug="tiny",
         state=folder,
+        other_babysit_owner="",
         prepare=lambda: None,
         lock=lambda name: folder / f"{name}.lock",
         contract=a_contract(**tables),
@@ -119,7 +120,8 @@ def test_the_gate_is_asked_for_the_command_of_a_run_that_is_down(
     run = a_run(tmp_path, LAUNCHED if current else None, patrol=table)
     (gone,) = decided(run, a_look(alive=Alive.NO, **changes)).advice
     assert (gone.row, gone.command) == ("gone", command)
-    assert decided(run, a_look()).advice == ()
+    monitoring = [] if not current else ["unmonitored"]
+    assert [each.row for each in decided(run, a_look()).advice] == monitoring
     (unproven,) = decided(
         run, a_look(alive=Alive.NO, succeeded=True, markers={"/d/DONE": None})
     ).advice
@@ -183,3 +185,20 @@ def test_whose_order_a_relaunch_would_override(
     assert mentions(gone.message, *names) and ways.stays_down in gone.message
     assert "ada" in names or "ada" not in gone.message
     assert ways.logs in gone.message and ways.status in gone.message
+
+
+@pytest.mark.parametrize("owner", ["", "eve@node7"])
+def test_a_patrol_says_whether_the_run_is_monitored(tmp_path: Path, owner: str) -> None:
+    run = a_run(tmp_path, LAUNCHED)
+    run.other_babysit_owner = owner
+    ways = ways_of(run)
+    assert not ways.monitor and mentions(ways.unmonitored, owner, "herorun -C '/my work' ")
+    with locked(run.lock("babysitter"), what="another babysitter"):
+        ways = ways_of(run)
+    assert ways.monitor and not ways.unmonitored
+    ticked = replace(LAUNCHED, last_seen=now() - timedelta(minutes=3))
+    ways = ways_of(a_run(tmp_path, ticked))
+    assert mentions(ways.monitor, "3m") and not ways.unmonitored
+    advice = decide(a_look(), ways)
+    assert ways.monitor in patrol_line(a_look(), advice)
+    assert ways_of(a_run(tmp_path)).unmonitored == ""  # herorun did not launch it

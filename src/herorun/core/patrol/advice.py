@@ -39,6 +39,9 @@ class PatrolCommands:
     resume_verb: str = ""  # the command of herorun that `resume` is; empty if it is none
     relaunches_itself: bool = False  # a babysitter here does, if its rules allow it
     stays_down: str = ""  # the order by which nothing relaunches it; empty where there is none
+    chain_log: str = ""  # the path of the chain's log; empty where there is none
+    monitor: str = ""  # what monitors the run, for the line; empty where that is unknown
+    unmonitored: str = ""  # why it may be unmonitored, and what to do; empty where it is not
 
     def sends(self, path: str) -> str:
         return dict(self.transfer).get(path, "")
@@ -48,6 +51,7 @@ class PatrolCommands:
 class PatrolAdvice:
     state: PatrolState
     advice: tuple[Advice, ...]
+    monitor: str = ""  # as in `PatrolCommands`
 
     @property
     def code(self) -> int:

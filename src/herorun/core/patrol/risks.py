@@ -31,6 +31,8 @@ def risks(
 ) -> Iterator[Advice]:
     """`going_on`: it runs, or may run."""
     if going_on:
+        if ways.unmonitored:
+            yield Advice("unmonitored", ways.unmonitored, critical=False)
         yield from _advise_on_log(observation, ways)
         yield from _gpus(observation, before)
         yield from _threads(observation)
@@ -60,8 +62,8 @@ def _advise_on_log(observation: HostObservation, ways: PatrolCommands) -> Iterat
         )
     else:
         stop = (
-            f" If it hangs, `{ways.restart}` stops it and starts it again; after `{ways.stop}` "
-            "nothing does."
+            f" If it hangs: `{ways.restart}` stops it and starts it again, `{ways.stop}` only "
+            "stops it, and nothing relaunches it then."
             if ways.stop
             else ""
         )
@@ -151,15 +153,17 @@ def _chain(observation: HostObservation, ways: PatrolCommands) -> Iterator[Advic
     chain = observation.chain
     if chain is None or isinstance(chain, Blind) or not chain.failed or chain.runs:
         return
-    message = f"The chain has failed: {chain.failed}. Fix the cause"
+    log = f" Its log is {ways.chain_log} on {observation.where}." if ways.chain_log else ""
+    message = f"The chain has failed: {chain.failed}.{log} Fix the cause"
     job_fact = job_fact_of(observation)
     if trained_of(observation) or (chain.waits and job_fact is JobFact.ALIVE):
         yield Advice("chain-failed", f"{message}, then start the chain again:", ways.chain)
     elif chain.waits:
         yield Advice("chain-failed", f"{message}, and start it again once the job runs.")
     else:
-        when = "Start it again only once the training is done: it waits for nothing."
-        yield Advice("chain-failed", f"{message}. {when}")
+        when = "Start it only once the training is done, because it does not wait for that"
+        then = "the patrol prints the command once it sees that"
+        yield Advice("chain-failed", f"{message}. {when}: {then}.")
 
 
 def _machine(

@@ -29,6 +29,7 @@ def patrol_line(
     why = observation.why if not observation.unreachable else ""
     parts = [
         f"{advice.state.value}{f' ({why})' if why else ''}",
+        *filter(None, [advice.monitor]),
         *_detail_facts(observation, advice),
         *_summary_parts(observation, before),
     ]
@@ -147,7 +148,7 @@ def news_facts(observation: HostObservation, advice: PatrolAdvice) -> list[str]:
     log = observation.log if isinstance(observation.log, LogEnd) else LogEnd()
     markers = sorted(path for path in observation.markers if fresh(observation, path))
     rows = sorted(each.row for each in advice.advice)
-    quiet = ("neighbour", "threads", "data-bound", "idle")
+    quiet = ("neighbour", "threads", "data-bound", "idle", "unmonitored")
     return [
         advice.state.value,
         chain_fact(observation).value,

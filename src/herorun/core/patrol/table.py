@@ -44,7 +44,7 @@ def decide(
         *_all_done(state, ways),
     ]
     going_on = state in (PatrolState.RUNNING, PatrolState.UNKNOWN)
-    return PatrolAdvice(state, (*advice, *risks(observation, ways, before, going_on)))
+    return PatrolAdvice(state, (*advice, *risks(observation, ways, before, going_on)), ways.monitor)
 
 
 def _unreachable(observation: HostObservation) -> Advice:

@@ -158,6 +158,11 @@ def _push(chain: ChainTable) -> str:
     )
 
 
+def chain_log(chain: ChainTable) -> str:
+    """The path of its log on the job's machine."""
+    return f"{chain.folder or ''}/chain.log"
+
+
 def start_command(chain: ChainTable) -> str:
     """On the box: it outlives the connection, and adds to one log."""
     folder = shlex.quote(chain.folder or "")

@@ -128,7 +128,7 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield "On another machine, clone the repository and fetch the record. Then use the commands"
         yield "above, with the path of the clone after `-C`:"
         ref = f"refs/herorun/record/{contract.slug}"
-        yield from _write_code(f"git fetch {facts.remote} {facts.branch}:{ref}")
+        yield from _write_code(f"git fetch {facts.remote} refs/heads/{facts.branch}:{ref}")
 
 
 def _write_chain(contract: Contract, ways: PatrolCommands) -> Iterator[str]:
@@ -141,7 +141,8 @@ def _write_chain(contract: Contract, ways: PatrolCommands) -> Iterator[str]:
         yield "It waits for the end of the training. Once the job runs,"
     else:
         yield "It does not wait for the training. Once the training is done, and not before,"
-    yield "copy it there and start it; it skips finished stages, and never runs twice:"
+    yield "copy it there and start it. It skips finished stages, runs an interrupted one again"
+    yield "from its beginning, and refuses to start while another one runs:"
     yield from _write_code(ways.chain)
 
 

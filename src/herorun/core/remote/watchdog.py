@@ -56,9 +56,9 @@ def watchdog(
     since, cadence = last_seen or current.started, contract.babysit.cadence
     due = since + max(LEAST, MISSED_TICKS * cadence)
     what = (
-        "the babysitter's last successful tick was"
+        "the newest successful tick in its record was"
         if last_seen
-        else f"the babysitter made no tick since {current.name} was launched"
+        else f"its record has no successful tick since {current.name} was launched"
     )
     every = format_duration(cadence)
     age = f"{format_span(max(now - since, timedelta(0)))} ago"

@@ -10,6 +10,7 @@ from dataclasses import replace
 from herorun.core.canonical_json import canonical, plain
 from herorun.core.contract import Recovery
 from herorun.core.decode import decode
+from herorun.core.durations import format_span
 from herorun.core.errors import HerorunError
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
@@ -19,12 +20,19 @@ from herorun.core.patrol.state import patrol_state_of
 from herorun.core.patrol.summary_line import facts_of, movement_of, patrol_line
 from herorun.core.patrol.table import decide
 from herorun.core.redaction.scrub import scrub
-from herorun.core.remote.job_chain import install_and_start, transfer, waits_for_the_job
+from herorun.core.remote.job_chain import (
+    chain_log,
+    install_and_start,
+    transfer,
+    waits_for_the_job,
+)
 from herorun.core.remote.timer import removal
+from herorun.core.remote.watchdog import WatchState, watchdog
 from herorun.core.untrusted_json import read_json
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.orders.acknowledge import continuation_command
+from herorun.operations.orders.order import unwatched_warnings
 from herorun.operations.remote.probe import probe_host, source
 from herorun.runs import Run
 from herorun.schemas.machines import PatrolDocument
@@ -87,6 +95,7 @@ def ways_of(run: Run) -> PatrolCommands:
     status = f"{_herorun(run)} status {run.slug}"
     login = run.place.reach.login if run.place.reach else None
     is_ours = _was_launched_here(run)
+    monitor, unmonitored = _monitor_of(run) if is_ours else ("", "")
     return PatrolCommands(
         patrol_keys.resume_command or (status if is_ours else ""),
         install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
@@ -104,7 +113,23 @@ def ways_of(run: Run) -> PatrolCommands:
         relaunches_itself=run.contract.babysit.recovery is Recovery.RELAUNCH
         and is_locked(run.lock("babysitter")),
         stays_down=_stays_down(run.record.memory()),
+        chain_log=chain_log(run.contract.chain) if run.contract.chain.stage else "",
+        monitor=monitor,
+        unmonitored=unmonitored,
     )
+
+
+def _monitor_of(run: Run) -> tuple[str, str]:
+    """What monitors the run, for the line; or why it may be unmonitored, and what to do."""
+    if is_locked(run.lock("babysitter")):
+        return "a babysitter runs here", ""
+    memory = run.record.memory()
+    silence = watchdog(run.slug, memory, run.contract, {}, now())
+    if silence.monitor is WatchState.FRESH and silence.last_seen:
+        age = format_span(now() - silence.last_seen)
+        return f"last tick in the record {age} ago", ""
+    message = " ".join(unwatched_warnings(run)).replace("`herorun ", f"`{_herorun(run)} ")
+    return "", f"{message[:1].upper()}{message[1:]}." if message else ""
 
 
 def _stays_down(memory: Memory) -> str:
