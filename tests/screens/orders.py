@@ -117,7 +117,7 @@ STARTED = {
 BACK: Mapping[str, Any] = {
     "Back to": "/data/tiny/step-41000 (step 41000), from tiny-1",
     "Discards": "200 steps, 102.4 accelerator-hours",
-    "Never used again": "nothing: no checkpoint is above step 41000",
+    "Never used again": "no checkpoint, because none is above step 41000",
     "Reason": "why",
 }
 PREVIEW = SimpleNamespace(target=a_checkpoint(41_000), facts=BACK)

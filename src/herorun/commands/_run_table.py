@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from math import isfinite
 from typing import Any, TypeAlias
 
 from herorun import output
@@ -164,7 +165,8 @@ def _speed(summary: RunSummary, short: bool) -> Cell:
 
 def summary_rows(summary: RunSummary, at: datetime) -> list[tuple[str, str]]:
     """One run as pairs of column name and text, for its own page; unknown values are omitted."""
-    remaining = f"{format_span(summary.left)} at this pace" if summary.left else ""
+    is_finite = summary.loss is None or isfinite(summary.loss)  # else nobody wants its end
+    remaining = f"{format_span(summary.left)} at this pace" if summary.left and is_finite else ""
     rows = (
         ("left", remaining),
         ("loss", format_loss(summary)),

@@ -183,7 +183,7 @@ def _list_rollback_facts(
         "Back to": f"{target.path} (step {target.step}{temporary}), from {name}",
         "Discards": _cost(cost.steps, cost.accelerator_hours, cost.why),
         "Never used again": ", ".join(c.path for c in above)
-        or f"nothing: no checkpoint is above step {target.step}",
+        or f"no checkpoint, because none is above step {target.step}",
         "Tracker shows": after_rollback(tracker_traits(run.tracker), tracker.id, target.step, last),
         "Identity": (
             f"the same: {tracker.id}, {plan.output_root.value}, commit {plan.commit.value[:9]}"

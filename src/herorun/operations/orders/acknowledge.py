@@ -59,7 +59,10 @@ def _consequence_while_down(run: MonitoredRun, memory: Memory) -> str:
     """
     if memory.last_decided is None or memory.last_decided.run != RunHealth.DOWN:
         return ""
-    message = f"{run.slug} was down, and this starts nothing: `{run.status_command}`"
+    message = (
+        f"{run.slug} was down at its last tick, and this starts nothing: `{run.status_command}` "
+        "shows how to start it"
+    )
     if run.ends_with_job:
         return message
     current = memory.current.name if memory.current else ""
@@ -71,12 +74,12 @@ def _consequence_while_down(run: MonitoredRun, memory: Memory) -> str:
         or (answer is not None and not answer.yes)
     )
     if needs_person:
-        return f"{message}; {_monitoring_then(run)}"
+        return f"{message}. {_monitoring_then(run)}"
     who = "the babysitter" if babysitter_runs(run) else "a babysitter, if one runs,"
     when = "once the pause is over" if memory.ledger.paused(now()) else "at a next tick"
     return (
-        f"{run.slug} was down, and this does not keep it down: {who} may relaunch it {when}, by "
-        f"its rules; to keep it down: `herorun stop {run.slug}`"
+        f"{run.slug} was down at its last tick, and this does not keep it down: {who} may relaunch "
+        f"it {when}, by its rules; to keep it down: `herorun stop {run.slug}`"
     )
 
 
@@ -86,18 +89,18 @@ def _monitoring_then(run: MonitoredRun) -> str:
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     alerts = [alert for alert in memory.alerts.values() if alert.check in checks]
     if not all_answered(alerts, checks, memory.ledger):
-        return "another critical alert still needs a person"
+        return "Monitoring continues: another critical alert still needs a person"
     when = " once the pause is over" if memory.ledger.paused(now()) else ""
     return (
-        f"no more reminders come, its babysitter ends{when}, and `herorun box watchdog` is silent "
-        "until the next launch"
+        f"Its babysitter ends{when}: until the next launch nothing monitors the run, and neither "
+        "reminders nor `herorun box watchdog` mention it"
     )
 
 
 def _acknowledged(keys: Sequence[str], ended_keys: Sequence[str]) -> str:
     """What the order does: it closes an alert that ended unresolved, and only silences another."""
     effects = {
-        "no more reminders; it stays open until the problem is over": [
+        "no more reminders; it closes by itself once the problem is over": [
             k for k in keys if k not in ended_keys
         ],
         "closed": [k for k in keys if k in ended_keys],
@@ -219,8 +222,8 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
         return OrderOutcome(run, problem, code=1, warnings=warnings)
     if not yes:
         message = (
-            f"denied: {current.name} is not relaunched, and {_monitoring_then(run)}; "
-            f"`herorun status {run.slug}` shows the command that starts the run after all"
+            f"denied: {current.name} is not relaunched. {_monitoring_then(run)}. To start it after "
+            f"all: `herorun status {run.slug}` shows the command"
         )
         return OrderOutcome(run, message, warnings=warnings)
     watch_warnings = unwatched_warnings(run)

@@ -96,9 +96,9 @@ def take_over(
         warnings = _post_handoff(run)
     return OrderOutcome(
         run,
-        f"{owner} took it over from {giver}, where a babysitter can only observe now; to give it "
-        f"back: `herorun handoff {run.slug} --to {giver}`. No babysitter acts on the run until "
-        f"`herorun babysit {run.slug}` runs here",
+        f"{owner} took it over from {giver}. Now start `herorun babysit {run.slug}` here: a "
+        f"babysitter of {giver} only observes from now on, so until then none acts on the run. To "
+        f"give it back: `herorun handoff {run.slug} --to {giver}`",
         warnings=warnings,
     )
 

@@ -86,6 +86,6 @@ def unwatched_warnings(run: Run) -> tuple[str, ...]:
     if babysitter_runs(run) or run.contract.babysit.declined:
         return ()
     if owner := run.other_babysit_owner:
-        message = f"{owner} monitors the run; whether a babysitter runs there is not seen here"
-        return (f"{message}: `herorun box watchdog {run.slug}`",)
+        message = f"its babysitter, if one runs, is on {owner}, which this machine cannot see"
+        return (f"{message}: `herorun box watchdog {run.slug}` shows its last published tick",)
     return (f"no babysitter runs on this machine: start it with `herorun babysit {run.slug}`",)

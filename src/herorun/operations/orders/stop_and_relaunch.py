@@ -91,8 +91,9 @@ def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Ord
 
 
 def _how(job: Job) -> str:
-    """`ended as failed: exit code 1`."""
-    return job.ending.removeprefix(f"{job.instance} ")
+    """`ended as failed (exit code 1)`."""
+    how, _, detail = job.ending.removeprefix(f"{job.instance} ").partition(": ")
+    return f"{how} ({'its scheduler says ' if detail == job.reason else ''}{detail})"
 
 
 def _stopping_job(run: MonitoredRun, name: str, wait: float) -> Job | None:
