@@ -175,9 +175,9 @@ def _orders(document: Mapping[str, Any]) -> list[str]:
     lines = []
     if document["stopped_by"]:
         lines.append(f"  stop       ordered by {clean(document['stopped_by'])}")
-    shown = {_key_of(alert) for alert in document["alerts"]}  # with their acknowledgements
+    shown_keys = {_key_of(alert) for alert in document["alerts"]}  # with their acknowledgements
     for ack in document["acknowledgements"]:
-        if ack["alert"] not in shown:
+        if ack["alert"] not in shown_keys:
             lines.append(f"  ack        {clean(ack['alert'])} {_by(ack)}")
     if document["answer"]:
         lines.append(f"  answer     relaunch {clean(document['answer'])}")

@@ -159,8 +159,8 @@ ACTION_WORDS: dict[type[actions.Action], str] = {
 }
 
 
-def title_of(action: actions.Action, outcomes: Mapping[str, str]) -> str:
-    """The action's title for people, instead of its key. `outcomes`, by key, name the instance that
+def title_of(action: actions.Action, results: Mapping[str, str]) -> str:
+    """The action's title for people, instead of its key. `results`, by key, name the instance that
     a relaunch submitted.
     """
     match action:
@@ -168,22 +168,22 @@ def title_of(action: actions.Action, outcomes: Mapping[str, str]) -> str:
             return action.title
         case actions.DeleteNode():
             return f"{action.worker} of {action.instance}"
-        case actions.Relaunch(key=key) if outcomes.get(key):
-            return f"{action.instance} as {outcomes[key]}"
+        case actions.Relaunch(key=key) if results.get(key):
+            return f"{action.instance} as {results[key]}"
         case _:
             return action.instance
 
 
-def actions_of(performed: "Iterable[Performed]", outcomes: Mapping[str, str]) -> list[Action]:
+def actions_of(outcomes: "Iterable[Performed]", results: Mapping[str, str]) -> list[Action]:
     return [
         Action.of(
             each.action,
             action=ACTION_WORDS[type(each.action)],
-            title=title_of(each.action, outcomes),
+            title=title_of(each.action, results),
             done=not each.why,
             failed=each.why,
         )
-        for each in performed
+        for each in outcomes
     ]
 
 

@@ -95,7 +95,7 @@ def ways_of(run: Run) -> PatrolCommands:
     status = f"{_herorun(run)} status {run.slug}"
     login = run.place.reach.login if run.place.reach else None
     is_ours = _was_launched_here(run)
-    monitor, unmonitored = _monitor_of(run) if is_ours else ("", "")
+    monitor, lack = _monitor_of(run) if is_ours else ("", "")
     return PatrolCommands(
         patrol_keys.resume_command or (status if is_ours else ""),
         install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
@@ -115,7 +115,7 @@ def ways_of(run: Run) -> PatrolCommands:
         stays_down=_stays_down(run.record.memory()),
         chain_log=chain_log(run.contract.chain) if run.contract.chain.stage else "",
         monitor=monitor,
-        unmonitored=unmonitored,
+        unmonitored=lack,
     )
 
 
@@ -128,7 +128,7 @@ def _monitor_of(run: Run) -> tuple[str, str]:
     if silence.monitor is WatchState.FRESH and silence.last_seen:
         age = format_span(now() - silence.last_seen)
         return f"last tick in the record {age} ago", ""
-    message = " ".join(unwatched_warnings(run)).replace("`herorun ", f"`{_herorun(run)} ")
+    message = " ".join(unwatched_warnings(run)).replace("`herorun", f"`{_herorun(run)}")
     return "", f"{message[:1].upper()}{message[1:]}." if message else ""
 
 
