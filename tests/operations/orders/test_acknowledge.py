@@ -108,7 +108,7 @@ def test_without_a_name_all_that_is_open_or_ended_unresolved_is_acknowledged(wor
     outcome = module.acknowledge(world.run, reason="known")
     assert world.orders == [(Word.ACK, [SPIKE.key, DRIFT.key], "known")]
     silenced, closed = outcome.message.split("; acknowledged ")
-    assert mentions(silenced, "loss-spike", "open") and mentions(closed, "loss-drift", "closed")
+    assert mentions(silenced, "loss-spike", "closes") and mentions(closed, "loss-drift", "closed")
     assert outcome.warnings == ("ordered",)
 
 

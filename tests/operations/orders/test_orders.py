@@ -48,12 +48,12 @@ def asked(story: Story) -> Story:
     return story
 
 
-def test_an_alert_names_what_a_person_types_where_nothing_relaunches(
+def test_an_alert_names_the_question_or_what_a_person_types_where_nothing_relaunches(
     asked: Story, capsys: CAPTURE
 ) -> None:
     shown = status(asked, capsys)
     (crash,) = [alert for alert in shown["alerts"] if alert["check"] == "crashed"]
-    assert f"`{shown['next']}`" in crash["fix"]
+    assert shown["questions"] and shown["next"] and mentions(crash["fix"], "DRI", "question")
     (crash,) = ask(asked, capsys, "babysit", SLUG, "--once", "--json").document["alerts"]
     assert f"`herorun status {SLUG}`" in crash["fix"]
 
