@@ -55,7 +55,7 @@ from herorun.core.seal.verification import SealProof
 from herorun.demo.sandbox import Sandbox, quoted
 from herorun.operations.babysit.batch import BatchResult
 from herorun.operations.babysit.replay import ReplayedTicks
-from herorun.operations.checkpoints.list import CheckpointListing
+from herorun.operations.checkpoints.list import CheckpointListing, SearchedRoots
 from herorun.operations.checkpoints.prune import Pruned
 from herorun.operations.jobs.discover import SearchedPlace
 from herorun.operations.jobs.poll import JobStatus
@@ -63,7 +63,7 @@ from herorun.operations.launch.launch import LaunchOutcome
 from herorun.operations.launch.preflight import plan_json
 from herorun.operations.orders.note import _describe_queued
 from herorun.operations.orders.trust import TrustQuestion
-from herorun.operations.record.verify import Verified
+from herorun.operations.record.verify import UNNAMED, Verified
 from herorun.operations.remote.patrol import PatrolTick
 from herorun.operations.remote.watchers import WatcherRow
 from herorun.operations.report.differences import CompareOutcome
@@ -169,7 +169,7 @@ def gates() -> Iterator[Screen]:
         yield answered_by(f"preflight-{state}-quiet", "preflight tiny -q", target, outcome)
         tag = "herorun/tiny/seal-1" if state == "clear" else None
         living = (LiveJobs((a_job(instance="tiny-1"),)),) if state == "blocked" else ()
-        sealed = SealOutcome(gate(Gate.SEAL, *living), tag, tag and "c0" * 20, None)
+        sealed = SealOutcome(gate(Gate.SEAL, *living), tag, tag and "c0" * 20, None, (), "origin")
         if state != "unknown":
             yield answered_by(f"seal-{state}", "seal tiny", "seal.seal.seal", sealed)
     changed = preflight(CodeChange("tiny-1", "c0" * 20, "3f" * 20, CHANGED_FILES))
@@ -189,7 +189,7 @@ def gates() -> Iterator[Screen]:
             log="/data/jobs/tiny-1/job.log" if state == "clear" else "",
         )
         yield answered_by(f"launch-{state}", "launch tiny", target, outcome)
-    again = SealOutcome(None, "herorun/tiny/seal-1", "c0" * 20, None)
+    again = SealOutcome(None, "herorun/tiny/seal-1", "c0" * 20, None, (), "origin")
     yield answered_by("seal-again", "seal tiny", "seal.seal.seal", again)
 
 
@@ -296,7 +296,7 @@ def replace_note(note: Note) -> Note:
         repository=SimpleNamespace(main="/work"),
         record=SimpleNamespace(remote="origin"),
     )
-    warning = _describe_queued(run, Pushed("origin does not answer: connection timed out"))
+    warning = _describe_queued(run, NOON, Pushed("origin does not answer: connection timed out"))
     return note.model_copy(update={"pushed": False, "queued": True, "warning": warning})
 
 
@@ -316,11 +316,10 @@ def temporary_checkpoint(step: int) -> Candidate:
     return replace(candidate, modified=NOON - timedelta(days=2))
 
 
-NOT_ANCHORED = (
-    "not anchored: no seal, issue comment or receipt names one of its commits, "
-    "so nobody would notice a rewrite of the whole branch"
+LOST_EVIDENCE = (
+    "the stored evidence is not what the tick read, so it was edited or damaged: metrics (its "
+    "digest is not the one in the journal)"
 )
-LOST_EVIDENCE = "stored evidence was changed since the tick: metrics (the digest differs)"
 CHANGED = "commit 4f4f4f4f4: journal/20260101.jsonl: earlier lines were changed or removed"
 NOT_FETCHED = (
     "the record is not in this clone; fetch it: "
@@ -426,7 +425,7 @@ PARTS = (
         "this machine",
         Fit.UNCHECKED,
         "synchronisation by NTP was not checked: timedatectl is not on this machine; the clock is "
-        "not far behind this clone's newest commit (2026-01-01 11:00:00 UTC)",
+        "not more than 1m behind this clone's newest commit (2026-01-01 11:00:00 UTC)",
     ),
 )
 
@@ -439,20 +438,24 @@ def run_here(*_: Any, **__: Any) -> tuple[Any, str]:
 def closer() -> Iterator[Screen]:
     listing = CheckpointListing(SAVED, NOON)
     target = "checkpoints.list.list_with_refusals"
-    yield answered_by("checkpoints-list", "checkpoints list tiny", target, listing)
+    roots = {"checkpoints__list__searched_roots": SearchedRoots((), (), ())}
+    yield answered_by("checkpoints-list", "checkpoints list tiny", target, listing, **roots)
     pruned = Pruned(
         (f"{STEP}200",),
-        ((f"{TEMPORARY}230", NEEDED), (f"{TEMPORARY}260", "not tried: the deletion had stopped")),
+        (
+            (f"{TEMPORARY}230", NEEDED),
+            (f"{TEMPORARY}260", f"not tried, because the deletion stopped at {TEMPORARY}230"),
+        ),
         2 << 30,
     )
     replacements = {"checkpoints__list__read_plan": PLAN}
     argv = "checkpoints prune tiny --plan plan.json"
     yield answered_by("checkpoints-prune", argv, "checkpoints.prune.prune", pruned, **replacements)
     empty = CheckpointListing((), NOON)
-    none_found = "tiny: no checkpoint was found in /data/tiny, /data/tmp; missing here: /data/tmp"
-    described = {"checkpoints__list__describe_no_checkpoint": none_found}
+    nowhere = SearchedRoots((), ("/data/tiny", "/data/tmp"), ("/data/tiny",))
+    roots = {"checkpoints__list__searched_roots": nowhere}
     argv = "checkpoints list tiny"
-    yield answered_by("checkpoints-list-none", argv, target, empty, **described)
+    yield answered_by("checkpoints-list-none", argv, target, empty, **roots)
     argv = "checkpoints plan tiny --keep 1"
     here = {"herorun.runs.watched_run": run_here}
     replacements = {**OPENED, f"{OPERATIONS}checkpoints.list.make_plan": PLAN, **here}
@@ -496,7 +499,7 @@ def closer() -> Iterator[Screen]:
         41,
         43,
         (),
-        (NOT_ANCHORED,),
+        (UNNAMED,),
     )
     target = "record.verify.verify_run"
     yield answered_by("verify-clear", "verify tiny", target, verified)
@@ -617,7 +620,13 @@ def waits_for(host: HostObservation) -> Any:
     return lambda *_: lambda: (host, decide(host, ways_for(host)), {})
 
 
-ENTRY = {"type": "slurm", "id": "4711", "last_status": "RUNNING", "description": "MMLU"}
+ENTRY = {
+    "type": "slurm",
+    "id": "4711",
+    "last_status": "RUNNING",
+    "last_queried": "2026-01-01 11:58",
+    "description": "MMLU",
+}
 WAIT = RegisteredWatcher(
     kind="await",
     run="tiny",

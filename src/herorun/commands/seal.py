@@ -79,11 +79,18 @@ def _effect(milestone: str | None, as_aborted: bool, successor: str | None) -> s
     return f"the run counts as replaced by {successor}; {ENDS}" if successor else ENDS
 
 
+def _where(remote: str | None) -> str:
+    """Where the tag is: that of an earlier seal may not have reached the remote."""
+    if remote is None:
+        return "; it is unknown whether the remote has it"
+    return f", pushed to {remote}" if remote else ", not pushed: there is no remote"
+
+
 def _show_seal(outcome: "SealOutcome", effect: str) -> None:
     """Prints the findings, and the tag or why there is none."""
     from herorun import output
     from herorun.core.seal.render import seal_lines
-    from herorun.output.findings import show_findings, show_next
+    from herorun.output.findings import show_findings, show_next, what_blocks
 
     page, report = output.console(), outcome.report
     if report:
@@ -91,12 +98,12 @@ def _show_seal(outcome: "SealOutcome", effect: str) -> None:
     if not outcome.tag:
         counts = f"{report.tally}; " if report else ""
         output.show_verdict(page, outcome.verdict.value, f"{counts}nothing was tagged")
-        if report and outcome.verdict.value == "blocked":
-            show_next(page, f"herorun explain {report.blocking[0].check}")
+        show_next(page, what_blocks(outcome))
         return
     label = "sealed:     " if report else "already sealed: "
     commit = output.shortened(outcome.commit or "")
-    page.print(f"{label}tag {outcome.tag} at commit {commit}", style="bold green")
+    tag_line = f"tag {outcome.tag} at commit {commit}{_where(outcome.remote)}"
+    output.hang(page, label, tag_line, "bold green", "bold green")
     if outcome.statement:
         checkpoint = seal_lines(outcome.statement, outcome.tag)["Checkpoint"]
         output.hang(page, "checkpoint: ", output.shortened(output.clean(checkpoint)))

@@ -12,16 +12,13 @@ import pytest
 from herorun.operations.record import anchors
 from herorun.operations.record.anchors import compare_anchors
 from herorun.operations.record.post import record_link
+from herorun.operations.record.verify import UNNAMED as BARE
 from herorun.operations.record.verify import Verified, verify_run
 from stories import SLUG, Story, git, in_memory, note
 from wording import mentions
 
 REF = "refs/herorun/record/tiny"
 BRANCH = "refs/heads/herorun/tiny"
-BARE = (
-    "not anchored: no seal, issue comment or receipt names one of its commits, "
-    "so nobody would notice a rewrite of the whole branch"
-)
 
 
 @pytest.fixture(scope="module")

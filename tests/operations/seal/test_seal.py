@@ -158,8 +158,11 @@ def test_a_sealed_run_is_told_of_while_the_remote_is_away(
     assert done.seal() == 0
     done.origin.rename(done.home / "elsewhere")
     capsys.readouterr()
-    assert done.seal() == 0
-    assert mentions(capsys.readouterr().err, "pushed")
+    assert done.herorun("seal", SLUG, "--json") == 3  # whether origin has the tag is unknown
+    answer = capsys.readouterr()
+    document = json.loads(answer.out)
+    assert (document["verdict"], document["tag"]) == ("unknown", TAG)
+    assert mentions(answer.err, "unknown", "origin", "tag")
 
 
 # --- what nobody has judged -----------------------------------------------------------------------

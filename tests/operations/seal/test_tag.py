@@ -52,7 +52,7 @@ def test_a_tag_is_made_pushed_once_and_read_back(work: Path) -> None:
     assert git(work, "cat-file", "tag", TAG).strip().endswith("the statement")
 
     for _ in range(2):
-        tags.push_tag(run, TAG, oid)
+        assert tags.push_tag(run, TAG, oid) == "origin"
         assert tags.remote_tag(run, TAG) == oid
 
 
@@ -68,7 +68,7 @@ def test_another_tag_on_the_remote_is_not_moved(work: Path) -> None:
 def test_without_the_remote_nothing_is_pushed(work: Path) -> None:
     run, head = a_run(work, remote="upstream"), git(work, "rev-parse", "HEAD").strip()
     oid, _ = tags.make_tag(run, TAG, head, "the statement")
-    tags.push_tag(run, TAG, oid)
+    assert tags.push_tag(run, TAG, oid) == ""
     assert (tags.local_tag(run, TAG), tags.remote_tag(run, TAG)) == (oid, None)
 
 

@@ -26,4 +26,4 @@ def babysitter_still_running(lease: LeaseSeen | Nothing, heart: Heartbeat) -> Ve
         return failed(f"{lease.owner} monitors the run: {since}", subject=lease.owner)
     if heart.held:
         return passed("the seal will stop the babysitter of this machine")
-    return passed("no babysitter runs")
+    return passed("no babysitter runs on this machine, and no other holds the run's lease")

@@ -3,7 +3,7 @@
 Why: a coordinator can end with success while its gang, or an older instance, still writes into the
 root that is being sealed.
 Fix: wait for its end. Only if the DRI gives the run up: `herorun stop RUN`, then
-`herorun seal RUN --aborted`. If the scheduler does not know its state, check on the job's machine.
+`herorun seal RUN --aborted`.
 """
 
 from herorun.core.check import Gate, Response, check
@@ -27,7 +27,8 @@ def surviving_job(live: LiveJobs, job: Job | Nothing) -> list[Verdict]:
     open_ones = [failed(message, subject=name) for name, message in sorted(living.items())]
     open_ones += [
         unknown(
-            f"it is unknown whether {name} is live: {each.reason or each.raw or each.state}",
+            f"it is unknown whether {name} is live ({each.reason or each.raw or each.state}): "
+            "check on the job's machine",
             subject=name,
         )
         for name, each in sorted(doubtful.items())

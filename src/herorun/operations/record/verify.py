@@ -23,6 +23,10 @@ from herorun.system.git import Repository, find_repository
 from herorun.system.git.plumbing import delete_refs, fetch
 
 NOT_ANCHORED = "not anchored"
+UNNAMED = (
+    f"{NOT_ANCHORED} yet: no seal, issue comment or receipt names one of its commits, so a rewrite "
+    "of the whole branch could not be noticed. This is normal before the first of them"
+)
 
 
 @dataclass(frozen=True)
@@ -164,10 +168,7 @@ def _verified(record: Record, private: str, outside: ExternalAnchors | None) -> 
         record, lines, outside, is_complete=bool(remote_tip) and not missing_start
     )
     if not (has_anchor or outside is None or any(note.startswith(NOT_ANCHORED) for note in notes)):
-        notes.append(
-            f"{NOT_ANCHORED}: no seal, issue comment or receipt names one of its commits, "
-            "so nobody would notice a rewrite of the whole branch"
-        )
+        notes.append(UNNAMED)
     judgements = [judge_history(read_history(record, line)) for line in lines]
     history_faults = dict.fromkeys(fault for each in judgements for fault in each.faults)
     first = judgements[0]

@@ -34,7 +34,7 @@ from herorun.operations.seal.health import gather_health
 from herorun.operations.seal.patch_commit import keep_edits
 from herorun.operations.seal.resume import unfinished_seal
 from herorun.operations.seal.statement import make_statement, remembered
-from herorun.operations.seal.tag import local_tag, make_tag, push_tag, tag_name
+from herorun.operations.seal.tag import local_tag, make_tag, push_tag, remote_tag, tag_name
 from herorun.operations.seal.teardown import stop_watchers
 from herorun.record import Pushed
 from herorun.runs import Run, known_slugs
@@ -57,11 +57,14 @@ class SealOutcome:
     commit: str | None  # the tagged commit
     statement: dict[str, Any] | None  # the in-toto statement in the tag
     warnings: tuple[str, ...] = ()
+    remote: str | None = ""  # that has the tag; None: unknown; "": there is no remote
 
     @property
     def verdict(self) -> GateVerdict:
-        """Clear also if the run was sealed before."""
-        return self.report.verdict if self.report else GateVerdict.CLEAR
+        """Clear also if the run was sealed before, unless its tag may be in this clone only."""
+        if self.report is None:
+            return GateVerdict.UNKNOWN if self.remote is None else GateVerdict.CLEAR
+        return self.report.verdict
 
     def document(self) -> SealDocument:
         return SealDocument.of(self, findings=self.report.entries if self.report else [])
@@ -168,7 +171,7 @@ def _tag(
     attempt = run.record.memory().intended[key].attempt
     try:
         oid, unsigned_reason = make_tag(run, tag, commit, tag_message(statement, tag))
-        push_tag(run, tag, oid)
+        remote = push_tag(run, tag, oid)
     except HerorunError as error:
         run.record.append(Failed(now(), key, attempt, scrub(describe_error(error))))
         raise
@@ -195,7 +198,7 @@ def _tag(
     ]
     warnings += [*unsigned_reason, *_announce_seal(run, event)]
     run.record.push()
-    return SealOutcome(report, tag, commit, statement, tuple(warnings))
+    return SealOutcome(report, tag, commit, statement, tuple(warnings), remote)
 
 
 def _intend_tag(
@@ -242,17 +245,23 @@ def _must_push(run: Run, key: str) -> None:
 
 def _again(run: Run, event: Sealed) -> SealOutcome:
     """The outcome for a run that is sealed already: pushes and posts what is still missing."""
-    oid = local_tag(run, event.tag)
-    warnings = []
-    if oid is not None:
-        try:
-            push_tag(run, event.tag, oid)
-        except CouldNotLook as error:
-            warnings.append(f"the tag is not pushed: {describe_error(error)}")
-    else:
-        warnings.append(f"the tag {event.tag} is not in this clone: fetch it")
+    remote, warnings = _publish(run, event.tag)
     warnings += _announce_seal(run, event)
     push_result = run.record.push()
     if not push_result:
         warnings.append(f"the record is not pushed: {push_result.why}")
-    return SealOutcome(None, event.tag, event.commit, None, tuple(warnings))
+    return SealOutcome(None, event.tag, event.commit, None, tuple(warnings), remote)
+
+
+def _publish(run: Run, tag: str) -> tuple[str | None, list[str]]:
+    """Push the tag of an earlier seal, if the remote lacks it. Returns the remote that has it now,
+    None if that is unknown, and warnings.
+    """
+    oid, remote = local_tag(run, tag), run.contract.code.remote
+    try:
+        if oid is not None:
+            return push_tag(run, tag, oid), []
+        fetch = f"the tag is not in this clone: `git fetch {remote} tag {tag}`"
+        return (remote if remote_tag(run, tag) else None), [fetch]
+    except CouldNotLook as error:
+        return None, [f"it is unknown whether {remote} has the tag: {describe_error(error)}"]

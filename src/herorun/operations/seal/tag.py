@@ -37,19 +37,22 @@ def make_tag(run: Run, tag: str, commit: str, message: str) -> tuple[str, list[s
         return annotated_tag(run.repository, tag, commit, message), [why]
 
 
-def push_tag(run: Run, tag: str, oid: str) -> None:
-    """Push the tag, create-only: a different tag of that name is never moved."""
+def push_tag(run: Run, tag: str, oid: str) -> str:
+    """Push the tag, create-only: a different tag of that name is never moved. Returns the remote
+    that has it now; "" if there is no remote.
+    """
     remote = run.contract.code.remote
     if remote not in run.repository.remotes():
-        return
+        return ""
     remote_oid = remote_tag(run, tag)
     if remote_oid == oid:
-        return
+        return remote
     if remote_oid is not None:
         raise Blocked(
             f"{remote} has another tag {tag} already: it is never moved. A person must check it."
         )
     push(run.repository, remote, oid, f"refs/tags/{tag}", None)
+    return remote
 
 
 def remote_tag(run: Run, tag: str) -> str | None:
