@@ -145,3 +145,15 @@ def test_the_other_order_is_reported(story: Story, capsys: CAPTURE) -> None:
     answer = ask(story, capsys, "waive", SLUG, "dirty-tree")
     assert (answer.code, answer.out) == (2, "")
     assert f"`herorun waive dirty-tree {SLUG}`" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("approvals", "committer"), [("recorded", "anyone"), ("committed", "blocks")]
+)
+def test_the_note_names_the_approver_and_who_commits(
+    story: Story, capsys: CAPTURE, approvals: str, committer: str
+) -> None:
+    story.init()
+    story.sign(policy={"approvals": approvals})
+    answer = ask(story, capsys, "waive", "dirty-tree", SLUG)
+    assert mentions(answer.err, "approved_by", "@dri", committer)

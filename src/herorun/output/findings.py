@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from herorun.core.canonical_json import plain
-from herorun.core.finding import count
+from herorun.core.finding import count, few
 from herorun.core.gate_verdict import GateVerdict
 from herorun.core.plan import Retention
 from herorun.core.redaction.scrub import scrub, scrub_argv, scrub_tree
@@ -41,7 +41,7 @@ def show_findings(out: Any, findings: Sequence[Mapping[str, Any]]) -> None:
             _show_line(out, finding)
         if not_applicable := by_mark.get("n/a"):
             names = ", ".join(dict.fromkeys(finding["check"] for finding in not_applicable))
-            hang(out, "- n/a     ", f"not applicable: {names}", "dim", "dim")
+            hang(out, "- n/a     ", names, "dim", "dim")
     for finding in by_mark.get("waived", ()):
         _show_line(out, finding)
         _show_waiver(out, finding["waiver"])
@@ -74,7 +74,8 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
     if (
         finding["outcome"] == "unknown" and effects
     ):  # the shared reason is what must be fixed, not this one check
-        _show_names(out, "unknown for the same reason", effects)
+        # all of them: each is a question without an answer
+        _show_names(out, "unknown for the same reason", effects, len(effects))
         return
     _show_details(out, finding)
     _show_names(
@@ -101,11 +102,12 @@ def _show_details(out: Any, finding: Mapping[str, Any]) -> None:
         out.print(f"{INDENT}and {len(details) - 10} more", style="dim")
 
 
-def _show_names(out: Any, title: str, findings: Sequence[Mapping[str, Any]]) -> None:
+def _show_names(
+    out: Any, title: str, findings: Sequence[Mapping[str, Any]], most: int = LISTED
+) -> None:
     names = _list_check_names(findings)
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     if names:
-        hang(out, INDENT, f"{title}: {clean(', '.join(names[:LISTED]))}{more}")
+        hang(out, INDENT, f"{title}: {clean(few(names, most))}")
 
 
 def _list_check_names(findings: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -157,7 +159,7 @@ def show_preflight(
     after = launch or f"herorun launch {slug}" if clear else ""
     if clear and title:
         what_runs = f": {answer.what_runs}" if answer.what_runs else ""
-        hang(out, "", f"fix first what failed, or launch as it is{what_runs}")
+        hang(out, "", f"fix what failed, or launch as it is{what_runs}")
     show_next(out, after or what_blocks(answer))
 
 

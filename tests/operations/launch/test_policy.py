@@ -104,7 +104,7 @@ def test_people_see_each_finding_in_warn_and_one_line_in_audit(
     lenient(dirty, WARN, code={"in_place": True})
     capsys.readouterr()
     assert dirty.herorun("preflight", SLUG) == 0
-    assert mentions(capsys.readouterr().out.splitlines()[-2], "work tree", "edits")
+    assert mentions(capsys.readouterr().out.splitlines()[-2], "work tree", "changes")
 
 
 @pytest.mark.thorough

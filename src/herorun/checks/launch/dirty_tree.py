@@ -1,10 +1,10 @@
 """The source tree has uncommitted changes that can change the training.
 
 Why: a run whose code cannot be checked out again cannot be resumed, rolled back or audited.
-Fix: commit and push, or remove the changes; if they cannot change the training, set their files to
-"ignore" in the contract's `[code] impact`; or let the DRI waive it (`herorun waive dirty-tree RUN`
-prints the waiver to sign and commit): herorun then pushes a snapshot of the edits, and the job runs
-from that.
+Fix: commit and push the changes, or remove them. If they cannot change the training, set their
+files to "ignore" in the contract's `[code] impact`. Or let the DRI accept them:
+`herorun waive dirty-tree RUN` prints a waiver to commit, and with it the job runs a snapshot of the
+changes, which herorun pushes.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,8 @@
 """The run has no record yet, or its record cannot be pushed.
 
 Why: what is not recorded before the launch cannot be handed off, resumed or audited later.
-Fix: run `herorun init RUN`; it creates the record and the issue, and links both. If another branch
-of the remote has the first part of the record's name, its owner must agree to another name: open
-pull requests from it are closed.
+Fix: `herorun init RUN` creates the record and the issue, and links both. If a branch on the remote
+has a name that conflicts with the record's, it must be renamed first.
 """
 
 import shlex
@@ -37,12 +36,13 @@ def no_logbook(
         push = shlex.join(["git", "push", "--atomic", lease, remote, *refspecs])
         message = (
             f"{remote} has a branch {branch}, so a branch {record} cannot be created there. If its "
-            f"owner agrees, `{fetch} && {push}` copies it to {free} and deletes it"
+            f"owner agrees, `{fetch} && {push}` copies it to {free} and deletes it, which also "
+            "closes the open pull requests from it"
         )
         return failed(message, subject=branch)
     if history.initialised:
         return passed("the record exists")
-    missing = f"{contract.slug} has no logbook: run `herorun init {contract.slug}`"
+    missing = f"{contract.slug} has no logbook yet: run `herorun init {contract.slug}`"
     return replace(failed(missing, subject=contract.slug), causes=(f"file {file.path}",))
 
 

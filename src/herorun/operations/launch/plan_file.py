@@ -235,7 +235,7 @@ def since_last_instance(memory: Memory, answer: PreflightOutcome) -> tuple[str, 
     values = moved(_plan_values(dict(launching.plan)), _plan_values(plan_json(answer.plan)))
     code = answer.report.evidence.get(CodeChange)
     if isinstance(code, CodeChange) and code.files:
-        names = few([scrub(name) for name in code.files], 5)
+        names = few([scrub(name) for name in code.files])  # as the findings shorten them
         return (*values, f"{count(len(code.files), 'file')} changed: {names}")
     if isinstance(code, Unavailable):
         return (*values, f"changed files unknown: {code.why}")

@@ -98,10 +98,12 @@ class PreflightOutcome:
         if self.plan is None or not is_dirty:
             return ""
         if self.plan.in_place.value:
-            return "the job runs the work tree as it is, with the edits"
+            return "the job then runs the work tree as it is, with the uncommitted changes"
         if self.plan.patch.value:
-            return "the job runs a snapshot that has the edits"
-        return f"the job runs commit {self.plan.commit.value:.9}, without the edits"
+            return "the job then runs a snapshot that has the uncommitted changes"
+        return (
+            f"the job then runs commit {self.plan.commit.value:.9}, without the uncommitted changes"
+        )
 
     @property
     def estimate(self) -> Estimate:

@@ -4,6 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from herorun import discover
+from herorun.core.approvals import committed
 from herorun.core.check import Gate
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Outcome
@@ -67,9 +68,26 @@ def _open(run: Run, check: str) -> list[tuple[str | None, bool]]:
 def _note(run: Run | None, check: str, reason: str, is_open: bool) -> str:
     where = run.file.path if run else "runs/<slug>.toml"
     now_open = "" if is_open else f"{check} is not open now. "
-    why = "" if reason else "state the reason, "
+    why = "" if reason else " and state the reason"
     return (
-        f"{now_open}Add this at the end of {where}, {why}let the DRI or one of [policy] approvers "
-        "sign it in approved_by, and commit it: until then nothing is waived. To undo it, delete "
-        "the block and commit."
+        f"{now_open}Add this at the end of {where}{why}. {_who_signs(run)}. Nothing is "
+        "waived before the commit. To undo it, delete the block and commit."
     )
+
+
+def _who_signs(run: Run | None) -> str:
+    """Who fills in `approved_by`, and who must be the author of the commit that adds the block."""
+    if run is None:
+        return (
+            "approved_by must name the DRI or one of [policy] approvers; for a hero run, or if "
+            '[policy] approvals is "committed", that person must also commit it'
+        )
+    contract = run.contract
+    approvers = [name for name in (contract.dri, *contract.policy.approvers) if name]
+    person = " or ".join(approvers) or "the person who accepts the finding"
+    commit = (
+        "that person must also commit it, because a commit by anyone else blocks the launch"
+        if committed(contract)
+        else "after their agreement anyone may commit it"
+    )
+    return f"approved_by must name {person}; {commit}"
