@@ -30,7 +30,7 @@ def list_(start: str, run: str, as_json: bool) -> int:
     One from which no relaunch starts is shown with the reason: it is tainted (written after the
     numbers went wrong), a rollback gave it up, or [start] rejects it.
 
-    Exit code 0: listed. 3: a root could not be read.
+    Exit code 0: listed. 3: a root could not be read, or one that a job used does not exist here.
 
     \b
     Example:
@@ -41,14 +41,16 @@ def list_(start: str, run: str, as_json: bool) -> int:
 
     from herorun import output
     from herorun.core.retention import format_age, format_size
-    from herorun.operations.checkpoints.list import describe_no_checkpoint, list_with_refusals
+    from herorun.operations.checkpoints.list import list_with_refusals, searched_roots
     from herorun.runs import watched_run
 
     monitored_run = watched_run(run, Path(start))[0]
     listing = list_with_refusals(monitored_run).document()
+    roots = searched_roots(monitored_run)
+    code = 3 if roots.lost else 0
     if as_json:
         output.show_json(listing)
-        return 0
+        return code
     out = output.console()
     for entry in listing.checkpoints:
         age = None if entry.age_seconds is None else timedelta(seconds=entry.age_seconds)
@@ -59,8 +61,10 @@ def list_(start: str, run: str, as_json: bool) -> int:
         head = f"step {entry.step:<9} {entry.state:<10}  "
         output.hang(out, head, f"{message}  {output.clean(entry.path)}{why}")
     if not listing.checkpoints:
-        output.show_line(describe_no_checkpoint(monitored_run))
-    return 0
+        output.show_line(f"{monitored_run.slug}: {roots.describe()}")
+    elif roots.lost:
+        output.show_note(f"{', '.join(roots.lost)} does not exist here, so more may be there")
+    return code
 
 
 @command.command("plan", short_help="Plan what may be deleted; deletes nothing.")
@@ -189,13 +193,20 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
     else:
         for path in outcome.deleted:
             output.show_line(f"deleted  {output.clean(path)}")
+        page = output.console()
         for path, why in outcome.remaining:
             reason = output.clean(why.removeprefix(f"{path} ").removeprefix("must be kept: "))
-            output.show_line(f"kept     {output.clean(path)}: {reason}")
+            output.hang(page, "kept     ", f"{output.clean(path)}: {reason}")
         output.show_line(
             f"{len(outcome.deleted)} of {len(prune_plan.victims)} deleted, "
             f"{format_size(outcome.bytes)} freed"
         )
+        if outcome.remaining:
+            again = output.clean(typed_command(start, "checkpoints", "plan", run))
+            output.show_line(
+                "next: fix what stopped it and repeat this command; or, without what must be kept, "
+                f"make a new plan: `{again}`"
+            )
     for warning in outcome.warnings:
         output.show_note(output.clean(warning))
     return outcome.code

@@ -30,9 +30,23 @@ def test_where_no_checkpoint_is_found_a_root_that_does_not_exist_is_named(story:
     shutil.rmtree(story.data, ignore_errors=True)
     root, temporary = (str(story.data / name) for name in ("tiny", "tiny-temporary"))
     Path(root).mkdir(parents=True)
-    described = checkpoints.describe_no_checkpoint(story.run)
-    found, _, missing = described.partition("missing")
-    assert root in found and temporary in missing and f"{root}," not in missing
+    searched = checkpoints.searched_roots(story.run)
+    assert (searched.present, searched.missing, searched.lost) == ((root,), (temporary,), ())
+    assert mentions(searched.describe(), root, "missing", temporary)
+
+
+def test_without_the_root_of_a_launched_job_the_checkpoints_are_unknown(
+    ended: Story, capsys: CAPTURE
+) -> None:
+    root = ended.data / "tiny"
+    root.rename(ended.data / "unmounted")
+    capsys.readouterr()
+    assert ended.herorun("checkpoints", "list", SLUG) == 3
+    assert mentions(capsys.readouterr().err, str(root), "exist")
+    shutil.rmtree(ended.data / "tiny-temporary")
+    assert ended.herorun("checkpoints", "list", SLUG, "--json") == 3
+    assert json.loads(capsys.readouterr().out)["checkpoints"] == []
+    assert checkpoints.searched_roots(ended.run).lost == (str(root),)
 
 
 def save(story: Story, step: int, root: str = "tiny-temporary", temporary: bool = True) -> Path:

@@ -136,12 +136,35 @@ def _of_root(run: Run, root: str, temporary: bool) -> list[ListedCheckpoint]:
         ) from None
 
 
-def describe_no_checkpoint(run: Run) -> str:
-    """Where none was found, and which of those roots do not exist: one may not be mounted here."""
-    roots = dict.fromkeys(root for root, _ in _recorded_roots(run, run.record.memory()))
-    missing = [root for root in roots if not _exists(run, root)]
-    absent = f"; missing here: {', '.join(missing)}" if missing else ""
-    return f"{run.slug}: no checkpoint was found in {', '.join(roots)}{absent}"
+@dataclass(frozen=True)
+class SearchedRoots:
+    """The roots in which checkpoints were searched, by whether they exist."""
+
+    present: tuple[str, ...]
+    missing: tuple[str, ...]  # perhaps not mounted here
+    lost: tuple[
+        str, ...
+    ]  # of these, where an instance was launched into: what it saved is not seen
+
+    def describe(self) -> str:
+        """For people, if no checkpoint was found."""
+        searched = f"; searched: {', '.join(self.present)}" if self.present else ""
+        missing = f"; missing here: {', '.join(self.missing)}" if self.missing else ""
+        lost = ", so what was saved there is unknown: check that it is mounted" if self.lost else ""
+        return f"no checkpoint was found{searched}{missing}{lost}"
+
+
+def searched_roots(run: Run) -> SearchedRoots:
+    """An object store has no empty folders, so a root there is never missing."""
+    memory = run.record.memory()
+    roots = list(dict.fromkeys(root for root, _ in _recorded_roots(run, memory)))
+    missing = [root for root in roots if "://" not in root and not _exists(run, root)]
+    launched = {instance.output_root.rstrip("/") for instance in memory.instances}
+    return SearchedRoots(
+        tuple(root for root in roots if root not in missing),
+        tuple(missing),
+        tuple(root for root in missing if root in launched),
+    )
 
 
 def _exists(run: Run, root: str) -> bool:

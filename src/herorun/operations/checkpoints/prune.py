@@ -126,7 +126,7 @@ def _prune(run: Run, plan: PrunePlan, begun_paths: set[str]) -> Pruned:
         freed_bytes += victim.bytes
     progress.progress("deleting checkpoints", 1, 1)
     failures += [
-        (v.path, "not tried: the deletion had stopped")
+        (v.path, f"not tried, because the deletion stopped at {failures[0][0]}")
         for v in plan.victims
         if v.path not in {*deleted_paths, *(p for p, _ in failures)}
     ]
