@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from herorun.cli import run
+from herorun.operations.record.session import change_jobs, current_session
 from wording import mentions
 
 
@@ -14,3 +15,14 @@ def test_an_empty_registry_is_not_watched_in_silence(
     argv = ["-C", str(tmp_path), "jobs", "watch", "--session", "s1"]
     assert run(argv) == 0
     assert mentions(capsys.readouterr().out, "s1", "active_jobs.json")
+
+
+@pytest.mark.parametrize("queried", ["2026-01-01 11:58", ""])
+def test_a_listed_status_has_its_time_if_it_is_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], queried: str
+) -> None:
+    session = current_session(tmp_path, "s1")
+    entry = {"type": "slurm", "id": "4711", "last_status": "RUNNING", "last_queried": queried}
+    change_jobs(session, lambda _: [entry])
+    assert run(["-C", str(tmp_path), "jobs", "list", "--session", "s1"]) == 0
+    assert mentions(capsys.readouterr().out, "4711", "RUNNING", queried or "unknown")

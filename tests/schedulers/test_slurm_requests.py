@@ -70,9 +70,14 @@ def test_an_unknown_option_and_one_that_is_no_word_are_refused() -> None:
         {"partition": "a b"},
         {"account": "--wrap=x"},
         {"restarts": "yes"},
+        {"folder": "/shared"},  # without a host, nothing would be put there
     ):
         with pytest.raises(ValidationError):
             Options(**wrong)
+
+
+def test_a_folder_goes_with_a_login_node() -> None:
+    assert Options(folder="/shared", host="login").folder == "/shared"
 
 
 def test_the_jobs_that_it_waits_for_are_known() -> None:

@@ -1,11 +1,11 @@
 """`herorun jobs`."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from herorun.operations.jobs.discover import SearchedPlace
     from herorun.operations.record.session import JobSession
@@ -56,10 +56,7 @@ def list_(start: str, session: str, as_json: bool) -> int:
         )
     for entry in () if as_json else entries:
         about = f" ({entry['description']})" if entry.get("description") else ""
-        status = (
-            f"last recorded status {entry['last_status']}" if entry.get("last_status") else UNASKED
-        )
-        message = f"{entry['type']} {entry['id']}{about}: {status}"
+        message = f"{entry['type']} {entry['id']}{about}: {_last_status(entry)}"
         output.show_line(output.clean(message))
     if not entries and not as_json:
         output.show_line(
@@ -69,6 +66,14 @@ def list_(start: str, session: str, as_json: bool) -> int:
     if fault:
         output.show_run_note(job_session.id, fault)
     return 3 if fault else 0
+
+
+def _last_status(entry: "Mapping[str, Any]") -> str:
+    """Other programs that write the registry give no time."""
+    if not entry.get("last_status"):
+        return UNASKED
+    at = f"at {entry['last_queried']} UTC" if entry.get("last_queried") else "at an unknown time"
+    return f"{entry['last_status']} {at}"
 
 
 @command.command("add", short_help="Register a job, and have it watched.")

@@ -53,7 +53,12 @@ def test_the_same_id_on_another_host_is_another_job() -> None:
     other = {**ONE, "host": "elsewhere"}
     assert with_entry([ONE], other) == [ONE, other]
     assert without([ONE, other], [("nel", "15be12f8", "login")]) == [other]
-    assert with_status([ONE, other], {("nel", "15be12f8", "login"): "SUCCESS"})[1] == other
+    assert with_status([ONE, other], {("nel", "15be12f8", "login"): "SUCCESS"}, AT)[1] == other
+
+
+def test_a_status_has_the_time_at_which_it_was_queried() -> None:
+    (after,) = with_status([ONE], {("nel", "15be12f8", "login"): "SUCCESS"}, AT)
+    assert (after["last_status"], after["last_queried"]) == ("SUCCESS", "2026-03-02 18:56")
 
 
 @pytest.mark.parametrize("cut", [2, 20, 120])

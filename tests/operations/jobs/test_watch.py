@@ -130,7 +130,10 @@ def test_a_second_watch_of_a_session_does_nothing(
     first.start()
     eventually(lambda: bool(text))
     assert watch.watch_jobs(session, text.append, 0.05) == 0
-    assert mentions(text[-1], "s-1", "watched")
+    assert mentions(text[-1], "s-1", "watched") and str(session.log) not in text[-1]
+    session.log.write_text("")  # as of a watch in the background
+    assert watch.watch_jobs(session, text.append, 0.05) == 0
+    assert str(session.log) in text[-1]
     (alone.folder / "go").touch()
     first.join(20)
     assert not first.is_alive()

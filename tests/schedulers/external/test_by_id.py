@@ -156,14 +156,14 @@ def books(word: str) -> str:
     return "\x1f".join(fields) + "\n"
 
 
-def queued(word: str) -> str:
+def queued(word: str, restarts: str = "0") -> str:
     fields = [
         "4711",
         "ptq",
         "ada",
         word,
         "0",
-        "0",
+        restarts,
         "1760000000",
         "1760000010",
         "1760003610",
@@ -207,6 +207,18 @@ def test_the_user_who_cancelled_a_slurm_job_is_named(programs: Path) -> None:
     adapter = slurm.connect(slurm.Options(slurm_bin=str(programs)), Place("j", "/", "/", "/"))
     job = adapter.find_job("4711")
     assert isinstance(job, Found) and job.job.stopped_by == "root"
+
+
+@pytest.mark.parametrize(("restarts", "events"), [("0", 0), ("1", 1), ("2", 1)])
+def test_a_requeued_slurm_job_says_so(programs: Path, restarts: str, events: int) -> None:
+    (programs / "queue").write_text(queued("RUNNING", restarts))
+    (programs / "books").write_text("")
+    adapter = slurm.connect(slurm.Options(slurm_bin=str(programs)), Place("j", "/", "/", "/"))
+    assert adapter.events("4711") == ()  # before it was found
+    assert isinstance(adapter.find_job("4711"), Found)
+    messages = adapter.events("4711")
+    assert len(messages) == events
+    assert all(mentions(message, "requeued", restarts) for message in messages)
 
 
 def test_a_slurm_job_that_neither_knows_is_absent(programs: Path) -> None:

@@ -104,10 +104,13 @@ def without(entries: Iterable[Entry], keys: Iterable[tuple[str, str, str]]) -> l
 
 
 def with_status(
-    entries: Iterable[Entry], statuses: Mapping[tuple[str, str, str], str]
+    entries: Iterable[Entry], statuses: Mapping[tuple[str, str, str], str], at: datetime
 ) -> list[Entry]:
+    """The entries with the status that each had at that time."""
     return [
-        {**entry, "last_status": statuses[key_of(entry)]} if key_of(entry) in statuses else entry
+        {**entry, "last_status": statuses[key_of(entry)], "last_queried": f"{at:%Y-%m-%d %H:%M}"}
+        if key_of(entry) in statuses
+        else entry
         for entry in entries
     ]
 

@@ -22,6 +22,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.operations.babysit.batch import worst
 from herorun.operations.jobs.poll import JobStatus, memory_path, poll_entry
 from herorun.operations.record.session import JobSession, change_jobs, prepare, read_jobs
+from herorun.system.clock import now
 from herorun.system.files import take_lock
 
 EVERY = 60.0  # seconds between two polls
@@ -34,13 +35,14 @@ def check_jobs(session: JobSession) -> tuple[list[JobStatus], str]:
     wrong with the file.
     """
     entries, fault = read_jobs(session)
+    at = now()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         statuses = list(pool.map(poll_entry, entries))
     status_by_job = {key_of(each.entry): each.word for each in statuses}
     ended_keys = [key_of(each.entry) for each in statuses if each.ended]
     if entries or fault:
         change_jobs(
-            session, lambda current: without(with_status(current, status_by_job), ended_keys)
+            session, lambda current: without(with_status(current, status_by_job, at), ended_keys)
         )
     for each in statuses:
         if each.ended:
@@ -85,7 +87,7 @@ def watch_jobs(session: JobSession, print_line: Callable[[str], None], every: fl
         try:
             lock = take_lock(session.watch_lock, 0.0, f"another watch of session {session.id}")
         except WrongUse:
-            print_line(f"session {session.id} is watched already")
+            print_line(f"session {session.id} is watched already{session.log_note}")
             return code
         try:
             watch_code, blind = _watch(session, print_line, every)

@@ -37,7 +37,7 @@ def ensure_watch(session: JobSession, start: Path) -> str:
     words.
     """
     if is_locked(session.watch_lock):
-        return "is watched already"
+        return f"is watched already{session.log_note}"
     prepare(session)
     argv = [sys.executable, "-P", "-m", "herorun", "-C", str(start.resolve()), "jobs", "watch"]
     pid = start_detached(argv, start, session.log, owner_variables(session))

@@ -56,6 +56,11 @@ class JobSession:
     def log(self) -> Path:
         return self.folder / "watch.log"
 
+    @property
+    def log_note(self) -> str:
+        """Where to read what another watch prints."""
+        return f", log {self.log}, unless it runs in a terminal" if self.log.exists() else ""
+
 
 def current_session(
     start: Path, session_id: str = "", env: Mapping[str, str] | None = None

@@ -14,6 +14,7 @@ from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.contract import RenamedKeys
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job
+from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
@@ -82,11 +83,13 @@ class SlurmById:
         self._options, self._transport = options, transport_to(options)
         programs = (options.slurm_bin, options.slurm_conf)
         self._slurm = Programs(self._transport, TIMEOUT, *programs, missing="is --host missing")
+        self._restarts: dict[str, int] = {}  # by the job's id, as the controller counts them
 
     def find_job(self, job: str) -> Search:
         number, part = _split_job_id(job)
         try:
             queue = _rows_of_job(self._queue(number), number, part)
+            self._restarts[job] = max((row.restarts for row in queue), default=0)
             accounting = self._slurm.accounting(now() - LONG_AGO, ids=[number])
         except CouldNotLook as error:
             return Unknown(str(error))
@@ -107,6 +110,11 @@ class SlurmById:
         if answer.code and b"Invalid job id" in answer.err:
             return ()  # the controller has forgotten it
         return squeue_rows(self._slurm.checked_output("squeue", answer), separator)
+
+    def events(self, job: str) -> tuple[str, ...]:
+        """That Slurm put it back into the queue, as `find_job` saw it."""
+        restarts = self._restarts.get(job, 0)
+        return (f"requeued by Slurm {count(restarts, 'time')}",) if restarts else ()
 
     def tail(self, job: str, lines: int) -> str:
         path = self._options.log or self._log_of(job)
