@@ -1,6 +1,8 @@
 """Who watches: the lease as it is stored, and the lock of this machine."""
 
 import os
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -50,8 +52,11 @@ def test_a_fresh_root_is_nobodys(root: Path) -> None:
     ],
 )
 def test_a_lease_names_its_owner(root: Path, data: bytes, watch: Watch) -> None:
-    (root / "_herorun" / "lease.json").write_bytes(data)
-    assert read(root) == watch
+    file = root / "_herorun" / "lease.json"
+    file.write_bytes(data)
+    renewed_at = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    os.utime(file, (renewed_at.timestamp(),) * 2)
+    assert read(root) == replace(watch, lease_renewed=renewed_at if watch.lease_slug else None)
 
 
 def test_a_lease_that_cannot_be_read_is_not_nobodys(root: Path) -> None:

@@ -1,5 +1,7 @@
 """Who monitors the run now: the lease, and the babysitter's lock on this machine."""
 
+from datetime import datetime
+
 from herorun.core.contract import Contract
 from herorun.core.evidence import Launcher, Nothing, RecordLease, Watch
 from herorun.core.ports import Place, Store
@@ -20,16 +22,20 @@ def read_watch(
     has_babysitter = is_locked(lock_file(repository.common, contract.slug, "babysitter"))
     if isinstance(record_lease, RecordLease):
         return _watch_by_lease(has_babysitter, record_lease.lease, launcher)
+    path = f"{place.output_root}/{PATH}"
     try:
-        data = store.read(f"{place.output_root}/{PATH}")
+        lease, renewed_at = read_lease(store.read(path)), store.modified(path)
     except FileNotFoundError:
         return Watch(has_babysitter)
-    lease = read_lease(data)
-    return _watch_by_lease(has_babysitter, lease, launcher) if lease else Watch(has_babysitter, "")
+    if lease is None:
+        return Watch(has_babysitter, "")
+    return _watch_by_lease(has_babysitter, lease, launcher, renewed_at)
 
 
-def _watch_by_lease(has_babysitter: bool, lease: Lease, launcher: Launcher) -> Watch:
+def _watch_by_lease(
+    has_babysitter: bool, lease: Lease, launcher: Launcher, renewed_at: datetime | None = None
+) -> Watch:
     from herorun.system.git.clones import without_lost_clone
 
     current = without_lost_clone(lease, launcher.owner)
-    return Watch(has_babysitter, current.owner, current.slug, current.clone)
+    return Watch(has_babysitter, current.owner, current.slug, current.clone, renewed_at)

@@ -1,10 +1,17 @@
+from datetime import timedelta
+
 import pytest
 
-from builders import a_contract, answer
+from builders import NOON, a_contract, answer
 from herorun.checks.launch.no_babysitter import no_babysitter
 from herorun.core.evidence import Watch
 from herorun.core.finding import Outcome
 from wording import mentions
+
+
+def renewed(age):
+    """The owner's lease, renewed so long ago; the cadence is 15 minutes."""
+    return Watch(False, "dri@there", "tiny", lease_renewed=NOON - age)
 
 
 def ask(watch=None, hero=None, **babysit):
@@ -34,7 +41,11 @@ def test_only_an_ordinary_run_may_decline():
         (Watch(), Outcome.FAIL),
         (Watch(True), Outcome.FAIL),
         (Watch(False, "dri@here", "tiny"), Outcome.FAIL),
-        (Watch(False, "dri@there", "tiny"), Outcome.PASS),
+        (Watch(False, "dri@there", "tiny"), Outcome.UNKNOWN),
+        (renewed(timedelta(minutes=4)), Outcome.PASS),
+        (renewed(timedelta(minutes=30)), Outcome.PASS),
+        (renewed(timedelta(minutes=31)), Outcome.FAIL),
+        (renewed(timedelta(days=3)), Outcome.FAIL),
     ],
 )
 def test_an_owner_elsewhere_must_have_been_seen(watch, outcome):

@@ -26,4 +26,4 @@ def stopped_by_hand(job: Job, history: History) -> Verdict:
             f"{job.instance} was stopped by {job.stopped_by or 'an unknown person'}",
             subject=job.instance,
         )
-    return passed(f"no person stopped {job.instance}", subject=job.instance)
+    return passed(f"the scheduler names no person who stopped {job.instance}", subject=job.instance)

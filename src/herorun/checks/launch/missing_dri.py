@@ -13,7 +13,10 @@ from herorun.core.finding import Verdict, failed, passed
 @check(Gate.LAUNCH, Response.BLOCK)
 def missing_dri(contract: Contract, launcher: Launcher) -> Verdict:
     if contract.dri:
-        return passed(f"{contract.dri} answers for the run")
+        return passed(f"the contract names {contract.dri}")
     if launcher.user:
-        return passed(f"{launcher.user} answers for the run (inferred: the launching user)")
+        return passed(
+            f"{launcher.user}, the launching user, counts as the DRI (inferred: the contract names "
+            "none)"
+        )
     return failed("the contract names no dri, and the launching user is unknown", subject="dri")

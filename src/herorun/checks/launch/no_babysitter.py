@@ -5,15 +5,18 @@ Fix: remove `[babysit] declined`; or start `herorun babysit RUN` on the machine 
 `[babysit] owner` names.
 """
 
+from datetime import datetime, timedelta
+
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
-from herorun.core.durations import format_duration
-from herorun.core.evidence import Launcher, Watch
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.durations import format_duration, format_span
+from herorun.core.evidence import Launcher, Now, Watch
+from herorun.core.finding import Verdict, failed, passed, unknown
+from herorun.core.record.lease import stale_at
 
 
 @check(Gate.LAUNCH, Response.WARN)
-def no_babysitter(contract: Contract, launcher: Launcher, watch: Watch) -> Verdict:
+def no_babysitter(contract: Contract, launcher: Launcher, watch: Watch, now: Now) -> Verdict:
     babysit = contract.babysit
     if babysit.declined and contract.is_hero:
         return failed(
@@ -23,20 +26,29 @@ def no_babysitter(contract: Contract, launcher: Launcher, watch: Watch) -> Verdi
     if babysit.declined:
         return passed(f"[babysit] declined: {babysit.declined}")
     if babysit.owner and babysit.owner != launcher.owner:
-        return _elsewhere(babysit.owner, watch)
+        return _elsewhere(babysit.owner, watch, now.at, babysit.cadence)
     if watch.here:
         return passed("a babysitter of this machine already monitors the run")
     every = format_duration(babysit.cadence)
     return passed(f"launch starts a babysitter here, with a tick every {every}")
 
 
-def _elsewhere(owner: str, watch: Watch) -> Verdict:
-    if watch.lease_owner == owner:
-        return passed(
-            f"{owner} holds the run's lease; whether its babysitter runs now is not seen here"
+def _elsewhere(owner: str, watch: Watch, at: datetime, cadence: timedelta) -> Verdict:
+    """By the lease, which the owner's babysitter renews at each tick."""
+    if watch.lease_owner != owner:
+        return failed(
+            f"[babysit] owner is {owner}: launch starts no babysitter here, and {owner} has not "
+            "been seen to monitor the run",
+            subject=owner,
         )
+    if watch.lease_renewed is None:
+        message = f"{owner} holds the run's lease; when it was last renewed cannot be read here"
+        return unknown(message, subject=owner)
+    renewed = f"{owner} last renewed the run's lease {format_span(at - watch.lease_renewed)} ago"
+    if at <= stale_at(watch.lease_renewed, cadence):
+        return passed(renewed)
     return failed(
-        f"[babysit] owner is {owner}: launch starts no babysitter here, and {owner} has not been "
-        "seen to monitor the run",
+        f"{renewed}, and a babysitter renews it every {format_duration(cadence)}: start "
+        f"`herorun babysit {watch.lease_slug}` there",
         subject=owner,
     )

@@ -53,6 +53,7 @@ class Watch:
     lease_owner: str | None = None
     lease_slug: str | None = None
     lease_clone: str = ""  # on the owner's machine; empty: not known
+    lease_renewed: datetime | None = None  # by the store's clock; None: not known
 
 
 @dataclass(frozen=True)
