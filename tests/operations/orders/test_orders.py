@@ -3,6 +3,7 @@ resume.
 """
 
 import json
+import re
 import shlex
 from datetime import timedelta
 from typing import Any
@@ -193,9 +194,11 @@ def test_a_running_job_is_relaunched_only_when_told_to_stop_it(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.launched(WAIT)
-    blocked = ask(story, capsys, "relaunch", SLUG)
-    assert blocked.code == 1 and "--stop-first" in blocked.err
-    assert ask(story, capsys, "relaunch", SLUG, "--stop-first", "--no-babysit").code == 0
+    blocked = ask(story, capsys, "relaunch", SLUG, "--reason", "it's hung")
+    (proposed,) = re.findall(r"`herorun ([^`]*)`", " ".join(blocked.err.split()))
+    argv = shlex.split(proposed)
+    assert (blocked.code, argv[-2:]) == (1, ["--reason", "it's hung"]) and "--stop-first" in argv
+    assert ask(story, capsys, *argv, "--no-babysit").code == 0
     story.ended("tiny-2")
     assert [start.partition(" ")[0] for start in story.starts] == ["tiny-1", "tiny-2"]
     assert words(story) == ["stop", "relaunch"]

@@ -5,6 +5,7 @@ be refused is replaced by the next one that works; `herorun preflight`, which on
 blocking findings, always works.
 """
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
@@ -32,6 +33,15 @@ TRIES = 5  # checkpoints that are tried, newest first
 STOPS = frozenset({Option.STOP_AND_RELAUNCH, Option.STOP_AND_ROLLBACK})
 
 
+def reason_option(reason: str) -> str:
+    """The end of a proposed order, so that a person who types it gives the reason again.
+
+    >>> reason_option("the loss rose"), reason_option("")
+    (" --reason 'the loss rose'", '')
+    """
+    return f" --reason {shlex.quote(reason)}" if reason else ""
+
+
 @dataclass(frozen=True)
 class Proposer:
     """Proposes commands about a run. `memory` may be ahead of the record by the present tick;
@@ -41,6 +51,7 @@ class Proposer:
     run: Run
     memory: Memory
     evidence: Evidence = field(default_factory=dict)
+    reason: str = ""  # that a person gave for the order; the proposed one keeps it
 
     def proposals(
         self, ways: Sequence[Option], about: str = "", before: int | None = None, ask: bool = True
@@ -128,9 +139,11 @@ class Proposer:
         return launching.relaunch_of if launching else ""
 
     def _once_more(self, word: Word, about: tuple[str, ...]) -> str:
-        """A reason that makes the order differ from an identical recent one, which would count as a
-        repetition.
+        """The person's reason; or one that makes the order differ from an identical recent one,
+        which would count as a repetition.
         """
+        if self.reason:
+            return reason_option(self.reason)
         repeated_order = self.memory.just_ordered(word, about, self.run.person, "", now())
         return f' --reason "{self._instance} ended too"' if repeated_order else ""
 

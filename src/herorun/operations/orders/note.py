@@ -2,7 +2,7 @@
 
 import random
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import Blocked, HerorunError, describe_error
@@ -44,7 +44,7 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
     is_queued = not push_result and run.record.remote is not None
     if not push_result:
         message = (
-            _describe_queued(run, push_result)
+            _describe_queued(run, line.event.at, push_result)
             if is_queued
             else f"the record is not pushed: {push_result.why}"
         )
@@ -74,11 +74,14 @@ def _pushed(run: Run) -> Pushed:
         pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def _describe_queued(run: Run, push_result: Pushed) -> str:
+def _describe_queued(run: Run, at: datetime, push_result: Pushed) -> str:
     if is_locked(run.lock("babysitter")):
         delivers = "the babysitter that runs in this clone pushes it after its next tick"
     else:
-        delivers = "repeat the command within one hour to push it; later it would be a second note"
+        delivers = (
+            f"to push it, repeat the same command before {at + AGAIN:%H:%M} UTC, which adds no "
+            "second note; any later push of the record sends it too"
+        )
     return (
         f"the note is in this clone, {run.repository.main}, but not on {run.record.remote} yet "
         f"({push_result.why}): {delivers}"

@@ -12,7 +12,7 @@ from herorun.core.notify.escalation import Option
 from herorun.operations.babysit.perform import rollback_key
 from herorun.operations.health.replaced_instance import record_before_replacing
 from herorun.operations.health.taints import with_taints_now
-from herorun.operations.launch.propose import Proposer
+from herorun.operations.launch.propose import Proposer, reason_option
 from herorun.operations.launch.relaunch import Successor, must_be_resumable, start_again
 from herorun.operations.launch.rollback_target import RollbackPreview, choose
 from herorun.operations.launch.submit import ShowRequest, ignore_request
@@ -100,14 +100,15 @@ def _go_back(
     show_request("\n".join(f"  {fact}: {value}" for fact, value in back.facts.items()))
     if dry:
         return (
-            f"nothing was done: `herorun rollback {run.slug} --to {step} --stop-first` stops "
-            f"{name} if it runs, and goes back to step {step}"
+            f"nothing was done: `herorun rollback {run.slug} --to {step} --stop-first"
+            f"{reason_option(reason)}` stops {name} if it runs, and goes back to step {step}"
         )
     job = find_job(run, name)
     if job is not None and not job.state.ended:
         if not stop_first:
             memory = with_taints_now(run, run.record.memory())
-            (way,) = Proposer(run, memory).proposals((Option.STOP_AND_ROLLBACK,), before=step + 1)
+            proposer = Proposer(run, memory, reason=reason)
+            (way,) = proposer.proposals((Option.STOP_AND_ROLLBACK,), before=step + 1)
             raise Blocked(
                 f"{name} is still {job.state}, and two writers in one root mix their steps: "
                 f"`{way.command}` ({way.effect})."

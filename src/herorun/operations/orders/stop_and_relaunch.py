@@ -236,13 +236,13 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
     job = find_job(run, name)
     if job is not None and not job.state.ended:
         if not stop_first:
-            (way,) = _proposed(run, Option.STOP_AND_RELAUNCH)
+            (way,) = _proposed(run, Option.STOP_AND_RELAUNCH, reason)
             raise Blocked(
                 f"{name} is still {job.state}: `{way.command}` ({way.effect}), or leave it."
             )
         stop_and_wait(run, name, reason, wait)
     record_before_replacing(run)
-    _may_be_relaunched(run, name)
+    _may_be_relaunched(run, name, reason)
     if not ordered_before(run, Word.RELAUNCH, name) or run.record.memory().rollback_ordered:
         order(run, Word.RELAUNCH, [name], reason)
     why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
@@ -262,18 +262,19 @@ def _start_of(memory: Memory, name: str) -> str:
     return f" from {start['path']}" if isinstance(start, Mapping) else ""
 
 
-def _may_be_relaunched(run: Run, name: str) -> None:
+def _may_be_relaunched(run: Run, name: str, reason: str) -> None:
     ending = run.record.memory().endings.get(name)
     if ending and ending.cause is Cause.NUMERIC:
-        (way,) = _proposed(run, Option.ROLLBACK)
+        (way,) = _proposed(run, Option.ROLLBACK, reason)
         raise Blocked(
             f"{name} ended in numeric trouble, which is never relaunched: `{way.command}` "
             f"({way.effect})."
         )
 
 
-def _proposed(run: Run, way: Option) -> tuple[ProposedCommand, ...]:
-    return Proposer(run, with_taints_now(run, run.record.memory())).proposals((way,))
+def _proposed(run: Run, way: Option, reason: str) -> tuple[ProposedCommand, ...]:
+    memory = with_taints_now(run, run.record.memory())
+    return Proposer(run, memory, reason=reason).proposals((way,))
 
 
 def settled(run: Run) -> str:
