@@ -52,6 +52,7 @@ def command(
     from herorun.core.errors import WrongUse
     from herorun.operations.launch.launch import launch
     from herorun.operations.launch.plan_file import read_plan_file
+    from herorun.output.findings import show_next
     from herorun.runs import open_run
 
     def show_request(request: str) -> None:
@@ -77,6 +78,8 @@ def command(
     _show_outcome(page, loaded_run, outcome, adopts=bool(adopt))
     if outcome.launched is not None and no_babysit:
         _show_babysit_command(page, loaded_run, start, run)
+    elif outcome.launched is not None:
+        show_next(page, typed_command(start, "status", run))
     return outcome.exit_code
 
 
@@ -130,5 +133,8 @@ def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", did: str) ->
     hang(page, "  plan       ", f"digest {shortened(outcome.launched.plan_digest)}")
     if outcome.log:
         hang(page, "  log        ", outcome.log)
-    hang(page, "  record     ", f"branch {run.record.branch} at {shortened(run.record.tip or '')}")
+    is_pushed = run.record.remote is not None and not run.record.unpushed
+    pushed = f", pushed to {run.record.remote}" if is_pushed else ", not pushed"
+    commit = shortened(run.record.tip or "")
+    hang(page, "  record     ", f"branch {run.record.branch} at {commit}{pushed}")
     hang(page, "  babysitter ", outcome.babysitter)
