@@ -4,7 +4,7 @@ nothing.
 
 import math
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -17,7 +17,7 @@ from herorun.core.run_summary import (
     sparkline,
     worst_first,
 )
-from herorun.core.run_summary_text import format_loss
+from herorun.core.run_summary_text import format_last_tick, format_loss, format_progress
 from herorun.schemas.status import RunSummaryEntry
 
 CRITICAL = (OpenAlert("stalled", "critical", "firing", ""),)
@@ -38,6 +38,21 @@ def test_the_worst_stands_first() -> None:
         RunSummary("sealed", "sealed", "finished"),
     ]
     assert worst_first(order[::-1]) == order
+
+
+def test_a_fraction_of_a_second_is_not_shown() -> None:
+    at = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    summary = RunSummary(
+        "tiny",
+        "launched",
+        "healthy",
+        seen_at=at - timedelta(microseconds=9_800),
+        step=1,
+        final_step=2,
+        pace=Pace("s/step", 0.0098, step_seconds=0.0098),
+    )
+    assert format_last_tick(summary, at, short=True) == "<1s"
+    assert format_progress(summary).endswith("<1s left")
 
 
 @pytest.mark.parametrize("at", [0, 1, 4999, 7777, 9999])

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, TypeAlias
 
 from herorun import output
-from herorun.core.durations import format_span
+from herorun.core.durations import format_age
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.run_summary import WIDTH, RunSummary
 from herorun.core.run_summary_text import (
@@ -166,7 +166,7 @@ def _speed(summary: RunSummary, short: bool) -> Cell:
 def summary_rows(summary: RunSummary, at: datetime) -> list[tuple[str, str]]:
     """One run as pairs of column name and text, for its own page; unknown values are omitted."""
     is_finite = summary.loss is None or isfinite(summary.loss)  # else nobody wants its end
-    remaining = f"{format_span(summary.left)} at this pace" if summary.left and is_finite else ""
+    remaining = f"{format_age(summary.left)} at this pace" if summary.left and is_finite else ""
     rows = (
         ("left", remaining),
         ("loss", format_loss(summary)),

@@ -60,14 +60,14 @@ def _show(entries: "list[ListEntry]", at: "datetime") -> None:
 def _row(entry: "ListEntry", at: "datetime") -> tuple[str, str, str, str]:
     from datetime import datetime
 
-    from herorun.core.durations import format_span
+    from herorun.core.durations import format_age
     from herorun.output import clean
 
+    if entry.error:
+        return clean(entry.slug), "-", "cannot be read", ""
     last_tick = (
-        f"{format_span(at - datetime.fromisoformat(entry.last_seen))} ago"
+        f"{format_age(at - datetime.fromisoformat(entry.last_seen))} ago"
         if entry.last_seen
-        else "unknown"
-        if entry.error
         else "never"
     )
     state = entry.run if entry.stage == "launched" and entry.run else entry.stage

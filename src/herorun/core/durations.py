@@ -42,3 +42,13 @@ def format_span(value: timedelta | float) -> str:
         if count and not parts:
             parts.append(f"{count}{unit}")
     return parts[0] if parts else "0s"
+
+
+def format_age(value: timedelta) -> str:
+    """A measured length for a table, in whole seconds.
+
+    >>> [format_age(timedelta(seconds=seconds)) for seconds in (0.0098, 4.21, 61.4, -0.2, -90)]
+    ['<1s', '4s', '1m1s', '<1s', '-1m30s']
+    """
+    seconds = value.total_seconds()
+    return "<1s" if abs(seconds) < 1 else format_span(float(round(seconds)))

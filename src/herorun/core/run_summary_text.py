@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from herorun.core.durations import format_span
+from herorun.core.durations import format_age
 from herorun.core.run_summary import WIDTH, RunSummary, shrunk
 
 BAR = 12  # cells
@@ -22,7 +22,7 @@ def format_last_tick(summary: RunSummary, at: datetime, short: bool = False) -> 
     """How old everything but the state is: `4m10s ago`; short: `4m10s`."""
     if summary.seen_at is None:
         return "-"
-    return f"{format_span(at - summary.seen_at)}{'' if short else ' ago'}"
+    return f"{format_age(at - summary.seen_at)}{'' if short else ' ago'}"
 
 
 def format_progress(summary: RunSummary, cells: int = BAR) -> str:
@@ -31,7 +31,7 @@ def format_progress(summary: RunSummary, cells: int = BAR) -> str:
         return "-"
     steps = f"{'?' if summary.step is None else summary.step}/{summary.final_step or '?'}"
     bar = "" if summary.done is None else f"{'█' * int(summary.done * cells):<{cells}} "
-    time_left = f" {format_span(summary.left)} left" if summary.left else ""
+    time_left = f" {format_age(summary.left)} left" if summary.left else ""
     return f"{bar}{steps}{time_left}"
 
 
@@ -58,7 +58,7 @@ def format_checkpoint(summary: RunSummary, short: bool = False) -> str:
         return "-"
     if summary.checkpoint_age is None:
         return f"step {summary.checkpoint_step}"
-    age = f"{format_span(summary.checkpoint_age)} ago"
+    age = f"{format_age(summary.checkpoint_age)} ago"
     return age if short else f"step {summary.checkpoint_step}, {age}"
 
 
@@ -66,7 +66,7 @@ def format_tick(summary: RunSummary, at: datetime) -> str:
     if summary.next_tick is None:
         return "-"
     due = summary.next_tick - at
-    return f"in {format_span(due)}" if due > timedelta(0) else f"{format_span(-due)} late"
+    return f"in {format_age(due)}" if due > timedelta(0) else f"{format_age(-due)} late"
 
 
 def _format_float(value: float) -> str:
