@@ -30,7 +30,7 @@ def describe_failure(error: Exception) -> tuple[int, str]:
     if isinstance(error, HerorunError):
         return error.exit_code, f"herorun: {scrub(str(error))}"
     if isinstance(error, OSError):
-        message = f"{describe_error(error)}. Nothing was lost; {_advice(error)}."
+        message = f"{describe_error(error)}. {_advice(error)}."
         return 3, f"herorun: {scrub(message)}"
     message = f"herorun: internal error: {type(error).__name__}: {scrub(str(error))}."
     if os.environ.get("HERORUN_DEBUG"):
@@ -38,18 +38,19 @@ def describe_failure(error: Exception) -> tuple[int, str]:
 
         click.echo(without_escapes(scrub("".join(format_exception(error)))), err=True)
         return 3, message
-    return (
-        3,
-        f"{message}\n{' ' * 9}Please report it, with the output under HERORUN_DEBUG=1.",
+    advice = (
+        "The command may be partly done: see `herorun status`.",
+        "Please report it, with the output under HERORUN_DEBUG=1.",
     )
+    return 3, f"\n{' ' * 9}".join((message, *advice))
 
 
 def _advice(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "free some space there, then try again"
+        return "Free some space there, then try again"
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return "make it accessible to this user, then try again"
-    return "try again"
+        return "Make it accessible to this user, then try again"
+    return "Try again"
 
 
 def without_escapes(text: str) -> str:

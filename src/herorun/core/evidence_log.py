@@ -79,7 +79,8 @@ def decode_evidence(forms: Mapping[str, Any], journal_digests: Mapping[str, str]
     if mismatches:
         names = ", ".join(map(evidence_name, mismatches))
         raise LostEvidence(
-            f"stored evidence was changed since the tick: {names} (the digest differs)"
+            f"the stored evidence is not what the tick read, so it was edited or damaged: {names} "
+            "(its digest is not the one in the journal)"
         )
     return {KINDS[name]: _decode_value(name, form) for name, form in forms.items() if name in KINDS}
 

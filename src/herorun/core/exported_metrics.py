@@ -47,7 +47,8 @@ METRICS: Sequence[ExportedMetric] = (
     ),
     _metric(
         "monitor_state",
-        "1 for the state of the monitoring at the last tick, 0 for the others.",
+        "1 for the state of the monitoring, 0 for the others: the last tick's, stale once the next "
+        "is overdue.",
         "monitor",
     ),
     _metric("babysitter_running", "1 if a babysitter of this machine monitors the run."),

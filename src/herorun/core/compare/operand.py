@@ -78,31 +78,29 @@ def unexercised(side: Side, first: int, last: int) -> tuple[str, ...]:
 
 def _restart(side: Side, first: int, last: int) -> str:
     if side.attempts is None:
-        return f"restart: {side.name} logs no steps at which its attempts begin"
+        return f"restart: it is not known at which steps {side.name} was restarted"
     inside = [low for low, _ in side.attempts.values() if first < low <= last]
     return (
-        ""
-        if inside and len(side.attempts) > 1
-        else f"restart: no attempt of {side.name} begins in the window"
+        "" if inside and len(side.attempts) > 1 else f"restart: {side.name} has none at these steps"
     )
 
 
 def _save(side: Side, first: int, last: int) -> str:
     every = side.permanent_every
     if every is None:
-        return f"checkpoint: the steps at which {side.name} saves are not known"
+        return f"checkpoint: it is not known at which steps {side.name} saves"
     due = (max(first, 1) + every - 1) // every * every
     return (
         ""
         if due <= last
-        else f"checkpoint: {side.name} saves every {count(every, 'step')}, none in the window"
+        else f"checkpoint: {side.name} saves every {count(every, 'step')}, so at none of these"
     )
 
 
 def _eval(side: Side, first: int, last: int) -> str:
     evals = [name for name in side.values if is_eval(name)]
     logs_eval = any(first <= step <= last for name in evals for step in side.values[name])
-    return "" if logs_eval else f"eval: {side.name} logs no eval at these steps"
+    return "" if logs_eval else f"eval: {side.name} logs none at these steps"
 
 
 def _rate(side: Side, first: int, last: int) -> list[str]:

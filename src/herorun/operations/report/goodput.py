@@ -80,7 +80,9 @@ def _goodput_lines(totals: GoodputTotals, slug: str) -> list[str]:
     lines += [_loss_line(totals), _interruption_line(totals)]
     if totals.total_accelerator_hours.min is not None:
         has_cost = totals.cost.min is not None
-        money = f"; cost in the currency of [budget] rate: {_span(totals.cost)}" if has_cost else ""
+        money = (
+            f"; cost: {_span(totals.cost)}, in the currency of [budget] rate" if has_cost else ""
+        )
         lines.append(f"accelerator-hours: {_span(totals.total_accelerator_hours)}{money}")
     delays = totals.delays
     lines += [
