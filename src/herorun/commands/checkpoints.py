@@ -47,7 +47,7 @@ def list_(start: str, run: str, as_json: bool) -> int:
     monitored_run = watched_run(run, Path(start))[0]
     listing = list_with_refusals(monitored_run).document()
     roots = searched_roots(monitored_run)
-    code = 3 if roots.lost else 0
+    code = 3 if roots.unreadable else 0
     if as_json:
         output.show_json(listing)
         return code
@@ -62,8 +62,8 @@ def list_(start: str, run: str, as_json: bool) -> int:
         output.hang(out, head, f"{message}  {output.clean(entry.path)}{why}")
     if not listing.checkpoints:
         output.show_line(f"{monitored_run.slug}: {roots.describe()}")
-    elif roots.lost:
-        output.show_note(f"{', '.join(roots.lost)} does not exist here, so more may be there")
+    elif roots.unreadable:
+        output.show_note(f"{', '.join(roots.unreadable)} does not exist here, so more may be there")
     return code
 
 

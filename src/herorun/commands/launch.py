@@ -134,7 +134,7 @@ def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", did: str) ->
     if outcome.log:
         hang(page, "  log        ", outcome.log)
     is_pushed = run.record.remote is not None and not run.record.unpushed
-    pushed = f", pushed to {run.record.remote}" if is_pushed else ", not pushed"
+    suffix = f", pushed to {run.record.remote}" if is_pushed else ", not pushed"
     commit = shortened(run.record.tip or "")
-    hang(page, "  record     ", f"branch {run.record.branch} at {commit}{pushed}")
+    hang(page, "  record     ", f"branch {run.record.branch} at {commit}{suffix}")
     hang(page, "  babysitter ", outcome.babysitter)

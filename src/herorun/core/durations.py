@@ -44,11 +44,11 @@ def format_span(value: timedelta | float) -> str:
     return parts[0] if parts else "0s"
 
 
-def format_age(value: timedelta) -> str:
-    """A measured length for a table, in whole seconds.
+def format_age(value: timedelta | float) -> str:
+    """A measured length for a table, in whole seconds; a float is seconds.
 
-    >>> [format_age(timedelta(seconds=seconds)) for seconds in (0.0098, 4.21, 61.4, -0.2, -90)]
+    >>> [format_age(seconds) for seconds in (0.0098, 4.21, 61.4, -0.2, timedelta(seconds=-90))]
     ['<1s', '4s', '1m1s', '<1s', '-1m30s']
     """
-    seconds = value.total_seconds()
+    seconds = value.total_seconds() if isinstance(value, timedelta) else value
     return "<1s" if abs(seconds) < 1 else format_span(float(round(seconds)))

@@ -31,7 +31,7 @@ def test_where_no_checkpoint_is_found_a_root_that_does_not_exist_is_named(story:
     root, temporary = (str(story.data / name) for name in ("tiny", "tiny-temporary"))
     Path(root).mkdir(parents=True)
     searched = checkpoints.searched_roots(story.run)
-    assert (searched.present, searched.missing, searched.lost) == ((root,), (temporary,), ())
+    assert (searched.present, searched.missing, searched.unreadable) == ((root,), (temporary,), ())
     assert mentions(searched.describe(), root, "missing", temporary)
 
 
@@ -46,7 +46,7 @@ def test_without_the_root_of_a_launched_job_the_checkpoints_are_unknown(
     shutil.rmtree(ended.data / "tiny-temporary")
     assert ended.herorun("checkpoints", "list", SLUG, "--json") == 3
     assert json.loads(capsys.readouterr().out)["checkpoints"] == []
-    assert checkpoints.searched_roots(ended.run).lost == (str(root),)
+    assert checkpoints.searched_roots(ended.run).unreadable == (str(root),)
 
 
 def save(story: Story, step: int, root: str = "tiny-temporary", temporary: bool = True) -> Path:

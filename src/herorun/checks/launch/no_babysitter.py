@@ -44,11 +44,11 @@ def _elsewhere(owner: str, watch: Watch, at: datetime, cadence: timedelta) -> Ve
     if watch.lease_renewed is None:
         message = f"{owner} holds the run's lease; when it was last renewed cannot be read here"
         return unknown(message, subject=owner)
-    renewed = f"{owner} last renewed the run's lease {format_span(at - watch.lease_renewed)} ago"
+    message = f"{owner} last renewed the run's lease {format_span(at - watch.lease_renewed)} ago"
     if at <= stale_at(watch.lease_renewed, cadence):
-        return passed(renewed)
+        return passed(message)
     return failed(
-        f"{renewed}, and a babysitter renews it every {format_duration(cadence)}: start "
+        f"{message}, and a babysitter renews it every {format_duration(cadence)}: start "
         f"`herorun babysit {watch.lease_slug}` there",
         subject=owner,
     )

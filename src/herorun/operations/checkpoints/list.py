@@ -148,10 +148,11 @@ class SearchedRoots:
 
     def describe(self) -> str:
         """For people, if no checkpoint was found."""
-        searched = f"; searched: {', '.join(self.present)}" if self.present else ""
-        missing = f"; missing here: {', '.join(self.missing)}" if self.missing else ""
-        lost = ", so what was saved there is unknown: check that it is mounted" if self.lost else ""
-        return f"no checkpoint was found{searched}{missing}{lost}"
+        parts = ["no checkpoint was found"]
+        parts += [f"searched: {', '.join(self.present)}"] if self.present else []
+        parts += [f"missing here: {', '.join(self.missing)}"] if self.missing else []
+        advice = ", so what was saved there is unknown: check that it is mounted"
+        return f"{'; '.join(parts)}{advice if self.unreadable else ''}"
 
 
 def searched_roots(run: Run) -> SearchedRoots:
@@ -159,11 +160,11 @@ def searched_roots(run: Run) -> SearchedRoots:
     memory = run.record.memory()
     roots = list(dict.fromkeys(root for root, _ in _recorded_roots(run, memory)))
     missing = [root for root in roots if "://" not in root and not _exists(run, root)]
-    launched = {instance.output_root.rstrip("/") for instance in memory.instances}
+    roots_of_jobs = {instance.output_root.rstrip("/") for instance in memory.instances}
     return SearchedRoots(
         tuple(root for root in roots if root not in missing),
         tuple(missing),
-        tuple(root for root in missing if root in launched),
+        tuple(root for root in missing if root in roots_of_jobs),
     )
 
 
