@@ -142,9 +142,7 @@ class SearchedRoots:
 
     present: tuple[str, ...]
     missing: tuple[str, ...]  # perhaps not mounted here
-    lost: tuple[
-        str, ...
-    ]  # of these, where an instance was launched into: what it saved is not seen
+    unreadable: tuple[str, ...]  # the missing ones that an instance wrote to
 
     def describe(self) -> str:
         """For people, if no checkpoint was found."""
