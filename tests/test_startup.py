@@ -63,6 +63,7 @@ STORY = {  # in this order, as a run goes
 # The most modules of ours that a command may load, a few above what it loads now: each costs half a
 # millisecond, on whatever machine.
 MOST = {
+    "explain --list": 50,
     "explain dirty-tree": 45,
     f"preflight {SLUG}": 375,
     f"status {SLUG}": 405,
@@ -128,8 +129,9 @@ def test_a_gate_imports_the_adapters_and_the_checks_of_this_run_alone(
 
 
 @pytest.mark.thorough
-def test_explaining_a_check_imports_no_check(tmp_path: Path) -> None:
-    modules = ours(imported(COMMAND, tmp_path / "modules", "explain", "dirty-tree"))
+@pytest.mark.parametrize("subject", ["dirty-tree", "--list"])
+def test_explaining_a_check_imports_no_check(tmp_path: Path, subject: str) -> None:
+    modules = ours(imported(COMMAND, tmp_path / "modules", "explain", subject))
     checks = {name for name in modules if name.startswith("herorun.checks.")}
     assert not {name for name in checks if name.count(".") > 2}
     assert not {name for name in modules if name.startswith("herorun.schemas")}

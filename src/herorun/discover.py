@@ -20,7 +20,7 @@ from herorun.core.finding import Verdict, unknown
 from herorun.system.entry_points import is_group_offered
 
 if TYPE_CHECKING:
-    from herorun.core.check_text import CheckText
+    from herorun.core.check_text import CheckLine, CheckText
 
 _ENDINGS = frozenset(all_suffixes())
 
@@ -96,6 +96,21 @@ def check_texts(name: str) -> "tuple[Check | CheckText, ...]":
     ]
     own = [page for page in pages if page]
     return tuple(own) if own and len(own) == len(pages) else checks_named(name)
+
+
+def check_lines() -> "tuple[Check | CheckLine, ...]":
+    """Every check for the list of all, read from its file where that tells."""
+    from herorun.core.check_text import parse_check_line
+
+    if is_group_offered("herorun.checks"):
+        return checks()
+    lines: list[Check | CheckLine] = []
+    for package in (f"herorun.checks.{gate}" for gate in Gate):
+        folder = import_module(package).__path__[0]
+        for stem in module_names(package):
+            line = parse_check_line(_text_of(folder, stem), stem.replace("_", "-"))
+            lines += [line] if line else own_checks(import_module(f"{package}.{stem}"))
+    return tuple(lines)
 
 
 def _source_of(package: str, stem: str) -> str:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from herorun.core.check import Gate
-from herorun.core.check_text import parse_check_text
-from herorun.discover import check_texts, checks
+from herorun.core.check_text import CheckLine, parse_check_line, parse_check_text
+from herorun.discover import check_lines, check_texts, checks
 
 
 def _told(check: object) -> tuple[object, ...]:
@@ -43,3 +43,16 @@ def test_nearly_every_check_is_read_from_its_file() -> None:
 )
 def test_what_the_file_does_not_tell_plainly_is_not_guessed(source: str) -> None:
     assert parse_check_text(source, "moon") is None
+    assert parse_check_line(f'"""The moon."""\n\n{source}', "moon") is None or "always" in source
+
+
+def test_the_list_says_what_importing_every_check_says() -> None:
+    lines = check_lines()
+    problems = sorted((line.gate, line.name, line.problem) for line in lines)
+    assert problems == sorted((check.gate, check.name, check.problem) for check in checks())
+    assert [line.name for line in lines if not isinstance(line, CheckLine)] == []
+
+
+def test_a_check_that_documents_itself_is_not_listed_by_its_file() -> None:
+    own = '@check(Gate.LAUNCH, Response.WARN)\ndef moon():\n    """Own.\n\n    Why: it is.\n    """'
+    assert parse_check_line(f'"""The file."""\n\n{own}', "moon") is None

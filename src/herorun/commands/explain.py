@@ -6,7 +6,7 @@ import click
 
 if TYPE_CHECKING:
     from herorun.core.check import Check
-    from herorun.core.check_text import CheckText
+    from herorun.core.check_text import CheckLine, CheckText
     from herorun.schemas.evaluations import CheckPage
 
 
@@ -40,16 +40,13 @@ def _show_list(as_json: bool) -> int:
     from herorun import discover, output
     from herorun.core.check import Gate
 
-    every_check = discover.checks()
     if as_json:
         from herorun.schemas.evaluations import ExplainList
 
-        output.show_json(
-            ExplainList(checks=[_check_page(each_check) for each_check in every_check])
-        )
+        output.show_json(ExplainList(checks=[_check_page(each) for each in discover.checks()]))
         return 0
-    gates = list(Gate)
-    for each_check in sorted(every_check, key=lambda each: (gates.index(each.gate), each.name)):
+    gates, lines = list(Gate), discover.check_lines()
+    for each_check in sorted(lines, key=lambda each: (gates.index(each.gate), each.name)):
         click.echo(_list_line(each_check))
     return 0
 
@@ -68,7 +65,7 @@ def _check_page(check: "Check") -> "CheckPage":
     return CheckPage.of(check, check=check.name, evidence=evidence)
 
 
-def _list_line(check: "Check") -> str:
+def _list_line(check: "Check | CheckLine") -> str:
     """One line if there is no terminal, as in a pipe; in a terminal the problem wraps below
     itself.
     """

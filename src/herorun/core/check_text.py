@@ -5,10 +5,18 @@ text that stands in the file.
 """
 
 import ast
+import re
+from inspect import cleandoc
 
 from herorun.core.check import Gate, Response
 from herorun.core.docstrings import unwrap
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
+
+_FILE = lazy_regex(
+    r'"""(?P<doc>(?:[^"\\]|"(?!""))+)""".*\n@check\(\s*Gate\.(?P<gate>[A-Z]+)\b',
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -48,3 +56,24 @@ def parse_check_text(source: str, name: str) -> CheckText | None:
         )
     except (KeyError, ValueError):
         return None
+
+
+@dataclass(frozen=True)
+class CheckLine:
+    """A check in the list of all."""
+
+    name: str
+    gate: Gate
+    problem: str  # as `Check.problem`
+
+
+def parse_check_line(source: str, name: str) -> CheckLine | None:
+    """The same check in a tenth of the time: its file is not parsed, but searched."""
+    match = _FILE.match(source)
+    is_plain = source.count("\n@check(") == 1 and "\n    Why: " not in source
+    if match is None or not is_plain or match["gate"] not in Gate.__members__:
+        return None
+    if f"\ndef {name.replace('-', '_')}(" not in source[match.start("gate") :]:
+        return None
+    problem = unwrap(cleandoc(match["doc"])).partition("\n")[0]
+    return CheckLine(name, Gate[match["gate"]], problem)
