@@ -21,6 +21,12 @@ STEADY = ("falls", "mixtures", "plateau", "saw-tooth")
 SEEDS = range(6)
 
 
+def seeds(every):
+    """Each steady shape once, and a third of many seeds; the long tests try the others."""
+    few = max(len(STEADY), len(every) // 3)
+    return [*every[:few], *(pytest.param(seed, marks=pytest.mark.thorough) for seed in every[few:])]
+
+
 ORDERED = {**GIVEN, Contract: a_contract(data={"order": "deterministic"})}
 
 
@@ -34,7 +40,7 @@ def steady(seed, **changes):
     return clean(seed, QUIET, shape=STEADY[seed % len(STEADY)], **changes)
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", seeds(range(24)))
 def test_a_clean_curve_raises_no_alert(seed):
     made = clean(seed)
 
@@ -53,7 +59,7 @@ BREAKS = {
 
 
 @pytest.mark.parametrize("what", BREAKS)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_what_breaks_is_reported_soon(what, seed):
     change, soon = BREAKS[what]
     made = steady(seed)
@@ -72,7 +78,7 @@ HARMLESS = {
 
 
 @pytest.mark.parametrize("what", HARMLESS)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_what_recovers_or_is_small_raises_no_alert(what, seed):
     made = clean(seed)
 
@@ -80,7 +86,7 @@ def test_what_recovers_or_is_small_raises_no_alert(what, seed):
 
 
 @pytest.mark.parametrize("rows", [6, 9])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(range(8)))
 def test_fewer_than_ten_dense_steps_are_no_spike(rows, seed):
     """Steps are counted, and not rows: the same rows, ten steps apart, are one."""
     made = replace(clean(seed, (0.002, 0.01), shape="plateau"), gap=1)
@@ -92,7 +98,7 @@ def test_fewer_than_ten_dense_steps_are_no_spike(rows, seed):
     assert alerts(replace(made, gap=10).broken(change)) != [], made
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(range(8)))
 @pytest.mark.parametrize("change", [lambda i, loss: 1.2 * loss, lambda i, loss: loss * 1.001**i])
 def test_a_raised_level_and_a_slow_drift_are_warned_of(seed, change):
     made = clean(seed, (0.002, 0.01), rows=500, shape="plateau")
@@ -117,7 +123,7 @@ def resumed(seed, change, back=60):
     return made, [*rows_of(losses[:BREAK]), *rows_of(again, first=BREAK - back)]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(range(8)))
 def test_a_sound_resume_raises_no_alert(seed):
     # behind a jump of the data, in two shapes out of nine
     made, rows = resumed(seed, lambda loss: loss)
@@ -144,7 +150,7 @@ def test_a_resume_that_differs_by_less_than_the_seeds_limit_is_quiet(seed):
 # --- what else stands in a tracker ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(range(8)))
 def test_rewards_and_losses_of_either_sign_raise_no_alert(seed):
     lots = Random(seed)
     rewards = [lots.gauss(-3 + 6 * i / 300, 1.0) for i in range(300)]
@@ -153,7 +159,7 @@ def test_rewards_and_losses_of_either_sign_raise_no_alert(seed):
     assert alerts(rows_of(rewards)) == [] and alerts(rows_of(negative)) == []
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(range(8)))
 def test_rows_of_evaluations_between_change_nothing(seed):
     made = clean(seed)
     rows = [
