@@ -40,6 +40,7 @@ def buffered_output(
         return not_applicable(
             f"it is unknown when the log of {job.instance} changed", subject=job.instance
         )
+    limit = format_span(limits.behind)
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     signs = {
         "a step was reported": metrics.advanced_at if isinstance(metrics, Metrics) else None,
@@ -51,8 +52,6 @@ def buffered_output(
                 f"the log of {job.instance} ends at {log.changed_at:%H:%M} UTC, but {what} at "
                 f"{at:%H:%M} UTC"
             )
-            return failed(
-                f"{message}: its output is buffered; the limit is {format_span(limits.behind)}",
-                subject=job.instance,
-            )
+            cause = f"it prints nothing, or its output is buffered; the limit is {limit}"
+            return failed(f"{message}: {cause}", subject=job.instance)
     return passed(f"the log of {job.instance} advances with the job", subject=job.instance)
