@@ -6,7 +6,7 @@ from typing import Any
 
 from herorun.adopted_scheduler import jobs_by_id
 from herorun.core.adoption import unproven_facts
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError, describe_error
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, describe_error, sentence
 from herorun.core.event import Launched
 from herorun.core.evidence import Adoptee
 from herorun.core.ports import Found, Origin, Unknown
@@ -38,7 +38,7 @@ def _refreshed_at(run: Run, job: str, jobs: Any) -> Adoptee:
     answer = jobs.find_job(job)
     if isinstance(answer, Unknown):
         raise CouldNotLook(
-            f"Cannot tell whether job {job} runs: {answer.why}. Nothing was adopted; retry."
+            f"Cannot tell whether job {job} runs: {sentence(answer.why)} Nothing was adopted; retry."
         )
     if not isinstance(answer, Found):
         raise Blocked(

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from herorun import discover
-from herorun.core.errors import Blocked, CouldNotLook, describe_error
+from herorun.core.errors import Blocked, CouldNotLook, describe_error, sentence
 from herorun.core.evidence import (
     Candidate,
     Checkpoints,
@@ -58,7 +58,7 @@ def steps_to_go_back_to(run: Run, memory: Memory) -> list[int]:
     inputs = {**run.given(memory), Now: Now(now())}
     checkpoints = gather([Checkpoints], discover.sources(), inputs)[Checkpoints]
     if not isinstance(checkpoints, Checkpoints):
-        raise CouldNotLook(f"The checkpoints could not be read: {checkpoints.why}.")
+        raise CouldNotLook(f"The checkpoints could not be read: {sentence(checkpoints.why)}")
     good = acceptable(checkpoints.candidates, run.contract, memory.history).candidates
     return sorted({each.step for each in good if not each.problem}, reverse=True)
 
@@ -78,7 +78,7 @@ def choose(
     checkpoints = evidence[Checkpoints]
     if not isinstance(checkpoints, Checkpoints):
         raise CouldNotLook(
-            f"The checkpoints could not be read, so nothing was done: {checkpoints.why}."
+            f"The checkpoints could not be read, so nothing was done: {sentence(checkpoints.why)}"
         )
     target = target_of(run, checkpoints, memory, step)
     old_plan = admitted_plan(run, memory.launchings[name])

@@ -10,7 +10,14 @@ from dataclasses import replace
 from datetime import timedelta
 
 from herorun.core.canonical_json import canonical, digest, timestamp
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, describe_error
+from herorun.core.errors import (
+    Blocked,
+    CouldNotLook,
+    HerorunError,
+    WrongUse,
+    describe_error,
+    sentence,
+)
 from herorun.core.event import Launched, Launching
 from herorun.core.evidence import Job
 from herorun.core.journal import as_json
@@ -64,8 +71,8 @@ def _adopt_job(run: Run, launching: Launching) -> Job:
         return answer.job
     if isinstance(answer, Unknown):
         raise CouldNotLook(
-            f"Cannot tell whether the job of {launching.instance} still runs: {answer.why}. Try "
-            "again."
+            f"Cannot tell whether the job of {launching.instance} still runs: {sentence(answer.why)} "
+            "Repeat the command."
         )
     blocked_reason = Blocked(f"The job of {launching.instance} ended before it was adopted.")
     _not_submitted(run, launching, blocked_reason)
@@ -256,7 +263,8 @@ def settle_launching(run: Run, babysitter: str) -> Launched | None:
         )
     if isinstance(answer, Unknown):
         raise CouldNotLook(
-            f"Cannot tell yet whether {launching.instance} was submitted: {answer.why}. Try again."
+            f"Cannot tell yet whether {launching.instance} was submitted: {sentence(answer.why)} "
+            "Repeat the command."
         )
     if isinstance(answer, Found):
         plan = admitted_plan(run, launching)

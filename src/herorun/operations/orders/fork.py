@@ -12,7 +12,7 @@ import tomli_w
 
 from herorun import discover
 from herorun.core.contract import SLUG
-from herorun.core.errors import Blocked, CouldNotLook, WrongUse
+from herorun.core.errors import Blocked, CouldNotLook, WrongUse, sentence
 from herorun.core.evidence import Candidate, Checkpoints, Metrics, Now, StartSiblings
 from herorun.core.finding import count
 from herorun.core.identity.fork_contract import (
@@ -157,7 +157,8 @@ def _source(old: Run, step: int | None) -> Candidate:
         raise Blocked(f"{old.slug} was never launched, so there is nothing to fork.")
     checkpoints = gather([Checkpoints], discover.sources(), old.given(memory))[Checkpoints]
     if not isinstance(checkpoints, Checkpoints):
-        raise CouldNotLook(f"The checkpoints of {old.slug} could not be read: {checkpoints.why}.")
+        why = sentence(checkpoints.why)
+        raise CouldNotLook(f"The checkpoints of {old.slug} could not be read: {why}")
     if step is not None:
         return target_of(old, checkpoints, memory, step)
     newest = acceptable(checkpoints.candidates, old.contract, memory.history).newest

@@ -8,7 +8,14 @@ from herorun import discover
 from herorun.adapter_declarations import tracker_links
 from herorun.core.babysit.action_key import Verb, parse_key, write_key
 from herorun.core.babysit.alert import AlertState
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, describe_error
+from herorun.core.errors import (
+    Blocked,
+    CouldNotLook,
+    HerorunError,
+    WrongUse,
+    describe_error,
+    sentence,
+)
 from herorun.core.event import Done, Failed, HandedOff, Intended
 from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable
 from herorun.core.identity.links import shown_links
@@ -181,7 +188,8 @@ def _gather_handoff(run: Run) -> tuple[datetime, object]:
     evidence = gather([LeaseSeen], discover.sources(), inputs)
     lease = evidence[LeaseSeen]
     if isinstance(lease, Unavailable):
-        raise CouldNotLook(f"The lease could not be read, so nothing was taken: {lease.why}.")
+        why = sentence(lease.why)
+        raise CouldNotLook(f"The lease could not be read, so nothing was taken: {why}")
     return at, lease
 
 
