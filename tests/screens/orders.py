@@ -88,6 +88,7 @@ def ordered(argv: str, memory: Memory = MEMORY, **answers: Any) -> Screen:
         "herorun.runs.watched_run": lambda *_, **__: (run, ""),
         f"{ORDERS}order.ring": None,
         f"{ORDERS}order.is_locked": False,
+        f"{ORDERS}order.last_tick_elsewhere": None,
         f"{ORDERS}pause.now": NOON,
     }
     others = {f"{ORDERS}{name.replace('__', '.')}": value for name, value in answers.items()}

@@ -366,7 +366,7 @@ STATES: dict[str, Any] = {
         instances=[],
         log="",
         progress="~unknown/100000",
-        babysitter="none seen on this machine",
+        babysitter="none seen in this clone",
         next="herorun preflight tiny",
     ),
     "paused": status(

@@ -25,6 +25,7 @@ from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.tick import run_tick
 from herorun.operations.launch import start_babysitter
 from herorun.operations.record.heartbeat import beat, last_heartbeat
+from herorun.operations.report import babysitter_state
 from herorun.runs import Run, watched_run
 from herorun.sources.leases import read_heartbeat
 from herorun.system.clock import now
@@ -185,7 +186,7 @@ def test_a_tick_that_fails_is_reported_and_the_next_one_is_due(
 
 @pytest.mark.thorough
 def test_a_status_says_when_nobody_watches(
-    story: Story, capsys: pytest.CaptureFixture[str]
+    story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story.launched(WAIT)
     capsys.readouterr()
@@ -195,6 +196,9 @@ def test_a_status_says_when_nobody_watches(
     heart = story.work / ".herorun" / SLUG / "heartbeat.json"
     document = json.loads(heart.read_text())
     heart.write_text(json.dumps({"at": "2026-01-01T00:00:00Z"}))
+    answer = ask(story, capsys, "status", SLUG, "--json")
+    assert mentions(answer.document["babysitter"], "another clone", "recorded a tick")
+    monkeypatch.setattr(babysitter_state, "last_tick_elsewhere", lambda run: None)
     answer = ask(story, capsys, "status", SLUG, "--json")
     assert answer.document["babysitter"].startswith("monitor stale: ")
     assert (answer.code, answer.document["monitor"], answer.document["run"]) == (

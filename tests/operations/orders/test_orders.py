@@ -17,6 +17,7 @@ from herorun.operations.health import evaluate
 from herorun.operations.launch import relaunch, start_instance
 from herorun.operations.orders import stop_and_relaunch
 from herorun.operations.orders.rollback import rollback
+from herorun.operations.report import babysitter_state
 from herorun.record import Record
 from herorun.schedulers.local import Local
 from herorun.system.clock import now
@@ -565,12 +566,13 @@ def test_a_run_that_is_down_is_reported_with_its_code_and_the_order_that_brings_
 
 @pytest.mark.thorough
 def test_who_watches_is_apart_from_what_is_seen(
-    story: Story, capsys: pytest.CaptureFixture[str]
+    story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story.launched(WAIT)
     story.tick()
     heart = story.state / "heartbeat.json"
     heart.write_text(json.dumps({"at": "2026-01-01T00:00:00Z"}))
+    monkeypatch.setattr(babysitter_state, "last_tick_elsewhere", lambda run: None)
     capsys.readouterr()
     assert story.herorun("status", SLUG) == 3
     output = capsys.readouterr().out

@@ -9,6 +9,7 @@ import pytest
 
 from builders import a_contract
 from herorun.core.event import Word
+from herorun.core.journal import Memory
 from herorun.operations.orders.order import unwatched_warnings
 from herorun.operations.orders.pause import pause, resume
 from herorun.system.clock import now
@@ -58,6 +59,8 @@ def test_without_a_babysitter_here_the_order_says_who_monitors(
         lock=lambda name: tmp_path / name,
         contract=a_contract(),
         other_babysit_owner=owner,
+        record=SimpleNamespace(memory=Memory),
+        state=tmp_path,
     )
     (warning,) = unwatched_warnings(run)
     assert mentions(warning, *names)

@@ -9,7 +9,7 @@ from herorun.core.event import Ordered, Word
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
-from herorun.operations.record.heartbeat import ring
+from herorun.operations.record.heartbeat import last_tick_elsewhere, ring
 from herorun.runs import MonitoredRun, Run
 from herorun.system.clock import now
 from herorun.system.files import is_locked
@@ -81,11 +81,14 @@ def babysitter_runs(run: MonitoredRun) -> bool:
 
 def unwatched_warnings(run: Run) -> tuple[str, ...]:
     """A warning if no loop runs here, because a person must then start the next tick, or if another
-    machine owns the run, because nothing here shows whether its loop runs.
+    machine or clone monitors the run, because nothing here shows whether its loop runs.
     """
     if babysitter_runs(run) or run.contract.babysit.declined:
         return ()
     if owner := run.other_babysit_owner:
         message = f"its babysitter, if one runs, is on {owner}, which this machine cannot see"
         return (f"{message}: `herorun box watchdog {run.slug}` shows its last published tick",)
-    return (f"no babysitter runs on this machine: start it with `herorun babysit {run.slug}`",)
+    if last_tick_elsewhere(run):
+        message = "its babysitter, if one runs, is in another clone"
+        return (f"{message}: `herorun box watchdog {run.slug}` shows its last published tick",)
+    return (f"no babysitter runs in this clone: start it with `herorun babysit {run.slug}`",)

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +83,23 @@ def bell_file(run: MonitoredRun) -> Path:
 def next_due(run: MonitoredRun) -> datetime | None:
     """When the loop of this machine meant to look next; None where none was under way."""
     return _heart(run, "next")
+
+
+def stale_after(run: MonitoredRun) -> timedelta:
+    """The age of a heartbeat, or of a recorded tick, that shows that nobody monitors the run."""
+    return 2 * run.contract.babysit.cadence + timedelta(minutes=1)
+
+
+def last_tick_elsewhere(run: MonitoredRun) -> datetime | None:
+    """The newest recorded tick, if another clone made it: this clone's own follow its heartbeat
+    closely. None if a babysitter runs here.
+    """
+    ticked_at, last_beat = run.record.memory().last_seen, last_heartbeat(run)
+    if ticked_at is None or is_locked(run.lock("babysitter")):
+        return None
+    if last_beat is not None and ticked_at - last_beat <= stale_after(run):
+        return None
+    return ticked_at
 
 
 def is_lost(run: MonitoredRun) -> bool:

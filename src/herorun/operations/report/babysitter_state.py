@@ -1,10 +1,15 @@
-"""Whether a babysitter of this machine monitors the run, and how old its last heartbeat is."""
+"""Whether a babysitter of this clone monitors the run, and how old its last heartbeat is."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from herorun.core.durations import format_span
 from herorun.core.event import HandedOff
-from herorun.operations.record.heartbeat import is_lost, last_heartbeat
+from herorun.operations.record.heartbeat import (
+    is_lost,
+    last_heartbeat,
+    last_tick_elsewhere,
+    stale_after,
+)
 from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import is_locked
@@ -19,9 +24,12 @@ def describe_babysitter(run: Run, needless: str = "", next_command: str = "") ->
     handover = handed_away(run)
     if handover and not needless:
         return _describe_next_owner(run, handover)
-    last_beat = last_heartbeat(run)
+    last_beat, ticked_at = last_heartbeat(run), last_tick_elsewhere(run)
+    if ticked_at and not needless:
+        stale = "monitor stale: " if monitor_is_stale(run) else ""
+        return f"{stale}none in this clone; another clone recorded a tick {_ago(ticked_at)}"
     if last_beat is None:
-        return "none seen on this machine"
+        return "none seen in this clone"
     age = round((now() - last_beat).total_seconds())
     if needless and not is_locked(run.lock("babysitter")):
         return f"stopped ({needless}), last heartbeat {format_span(age)} ago"
@@ -58,23 +66,33 @@ def _ago(moment: datetime) -> str:
 
 
 def monitor_is_stale(run: Run) -> bool:
-    """Whether the babysitter of this machine has stopped or hangs; of a run that was handed to
-    another machine, whether the record shows no tick since for too long.
+    """Whether the babysitter of this clone has stopped or hangs; of a run that another machine or
+    clone monitors, whether the record shows no tick for too long.
 
     The evidence of the present command may still be new: a command does not monitor.
     """
     if run.contract.babysit.declined:
         return False
-    max_age = 2 * run.contract.babysit.cadence + timedelta(minutes=1)
+    max_age = stale_after(run)
     if handover := handed_away(run):
         last_seen = run.record.memory().last_seen or handover.at
         return now() - max(handover.at, last_seen) > max_age
     last_beat = last_heartbeat(run)
-    return last_beat is not None and (is_lost(run) or now() - last_beat > max_age)
+    if last_beat is None:
+        return False
+    if ticked_at := last_tick_elsewhere(run):
+        return now() - ticked_at > max_age
+    return is_lost(run) or now() - last_beat > max_age
+
+
+def ticks_in_this_clone(run: Run) -> bool:
+    """Whether a babysitter of this clone is to run the next tick, perhaps late."""
+    is_here = last_heartbeat(run) is not None and handed_away(run) is None
+    return is_here and not is_lost(run) and last_tick_elsewhere(run) is None
 
 
 def is_babysitter_lost(run: Run) -> bool:
-    """Whether the run should have a babysitter here and has none. A run that was handed to another
-    machine needs none.
+    """Whether the run should have a babysitter here and has none. A run that another machine or
+    clone monitors needs none.
     """
-    return is_lost(run) and handed_away(run) is None
+    return is_lost(run) and handed_away(run) is None and last_tick_elsewhere(run) is None

@@ -40,8 +40,8 @@ from herorun.gather import gather
 from herorun.operations.babysit.batch import each
 from herorun.operations.health.rules import evidence_file
 from herorun.operations.health.shared_polls import SharedPolls
-from herorun.operations.record.heartbeat import last_heartbeat, next_due
-from herorun.operations.report.babysitter_state import handed_away
+from herorun.operations.record.heartbeat import next_due
+from herorun.operations.report.babysitter_state import ticks_in_this_clone
 from herorun.runs import Run, open_run
 from herorun.sources.metrics import COLUMNS
 from herorun.system.clock import now
@@ -172,7 +172,7 @@ def summarise(
         last, loss = {}, None  # of steps that the current instance does not keep
     loss_name = next((name for name in names_of(run.contract).loss if name in last), "")
     is_finished = bool(memory.sealed) or health == RunHealth.FINISHED
-    ticks_here = last_heartbeat(run) is not None and handed_away(run) is None
+    ticks_here = ticks_in_this_clone(run)
     return RunSummary(
         slug=run.slug,
         stage=stage_of(run),

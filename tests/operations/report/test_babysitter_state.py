@@ -1,0 +1,78 @@
+"""Who monitors a run that two clones of one machine know: by this clone's heartbeat, and by the
+ticks in the record.
+"""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from builders import MINUTE
+from herorun.core.canonical_json import canonical, timestamp
+from herorun.operations.orders.order import unwatched_warnings
+from herorun.operations.record.heartbeat import last_tick_elsewhere, stale_after
+from herorun.operations.report.babysitter_state import (
+    is_babysitter_lost,
+    monitor_is_stale,
+    ticks_in_this_clone,
+)
+from herorun.system.clock import now
+from herorun.system.files import locked
+from operations.in_memory import ToldRun
+from wording import mentions
+
+LIMIT = stale_after(ToldRun([]))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Any:
+    told = ToldRun([])
+    told.state, told.lock, told.other_babysit_owner = tmp_path, lambda name: tmp_path / name, ""
+    return told
+
+
+def with_ages(run: Any, beat: timedelta | None, tick: timedelta | None) -> datetime | None:
+    """The run with a heartbeat and a recorded tick of these ages; returns the tick's time."""
+    ticked_at = now() - tick if tick is not None else None
+    memory = replace(run.record.memory(), last_seen=ticked_at)
+    run.record = SimpleNamespace(memory=lambda: memory)
+    if beat is not None:
+        heart = {"at": timestamp(now() - beat), "next": timestamp(now() - beat + MINUTE)}
+        (run.state / "heartbeat.json").write_text(canonical(heart))
+    return ticked_at
+
+
+@pytest.mark.parametrize(
+    ("tick", "is_stale"), [(timedelta(seconds=9), False), (LIMIT + MINUTE, True)]
+)
+def test_ticks_after_the_own_heartbeat_are_of_another_clone(
+    run: Any, tick: timedelta, is_stale: bool
+) -> None:
+    ticked_at = with_ages(run, beat=3 * LIMIT, tick=tick)
+    assert last_tick_elsewhere(run) == ticked_at
+    assert (monitor_is_stale(run), is_babysitter_lost(run)) == (is_stale, False)
+    (warning,) = unwatched_warnings(run)
+    assert mentions(warning, "herorun box watchdog tiny")
+
+
+def test_a_killed_babysitter_is_lost_also_where_its_last_tick_is_recorded(run: Any) -> None:
+    with_ages(run, beat=2 * LIMIT, tick=2 * LIMIT - 2 * MINUTE)
+    assert last_tick_elsewhere(run) is None
+    assert (monitor_is_stale(run), is_babysitter_lost(run)) == (True, True)
+    assert not ticks_in_this_clone(run)
+
+
+def test_a_clone_that_never_monitored_calls_nothing_stale(run: Any) -> None:
+    ticked_at = with_ages(run, beat=None, tick=3 * LIMIT)
+    assert last_tick_elsewhere(run) == ticked_at
+    assert not monitor_is_stale(run)
+
+
+def test_a_babysitter_that_runs_here_is_the_one_that_ticks(run: Any) -> None:
+    with_ages(run, beat=3 * LIMIT, tick=MINUTE)
+    with locked(run.lock("babysitter")):
+        assert last_tick_elsewhere(run) is None
+        assert ticks_in_this_clone(run)
