@@ -26,7 +26,7 @@ def test_a_newer_checkpoint_says_so_too():
     verdict = answer(buffered_output, FROZEN, saved, {Metrics: Unavailable("503")})
 
     assert verdict.outcome is Outcome.FAIL
-    assert mentions(verdict.message, "tiny-1", "11:30", "90 was", "11:59", "prints nothing", "buffered")
+    assert mentions(verdict.message, "tiny-1", "11:30", "90 was", "11:59", "nothing", "buffered")
 
 
 def test_a_time_in_the_future_is_a_clocks_fault():

@@ -197,7 +197,7 @@ def test_a_status_says_when_nobody_watches(
     document = json.loads(heart.read_text())
     heart.write_text(json.dumps({"at": "2026-01-01T00:00:00Z"}))
     answer = ask(story, capsys, "status", SLUG, "--json")
-    assert mentions(answer.document["babysitter"], "another clone", "recorded a tick")
+    assert mentions(answer.document["babysitter"], "another clone")
     monkeypatch.setattr(babysitter_state, "last_tick_elsewhere", lambda run: None)
     answer = ask(story, capsys, "status", SLUG, "--json")
     assert answer.document["babysitter"].startswith("monitor stale: ")

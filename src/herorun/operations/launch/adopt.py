@@ -38,7 +38,8 @@ def _refreshed_at(run: Run, job: str, jobs: Any) -> Adoptee:
     answer = jobs.find_job(job)
     if isinstance(answer, Unknown):
         raise CouldNotLook(
-            f"Cannot tell whether job {job} runs: {sentence(answer.why)} Nothing was adopted; retry."
+            f"Cannot tell whether job {job} runs: {sentence(answer.why)} Nothing was adopted; "
+            "retry."
         )
     if not isinstance(answer, Found):
         raise Blocked(

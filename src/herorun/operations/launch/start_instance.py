@@ -71,8 +71,8 @@ def _adopt_job(run: Run, launching: Launching) -> Job:
         return answer.job
     if isinstance(answer, Unknown):
         raise CouldNotLook(
-            f"Cannot tell whether the job of {launching.instance} still runs: {sentence(answer.why)} "
-            "Repeat the command."
+            f"Cannot tell whether the job of {launching.instance} still runs: "
+            f"{sentence(answer.why)} Repeat the command."
         )
     blocked_reason = Blocked(f"The job of {launching.instance} ended before it was adopted.")
     _not_submitted(run, launching, blocked_reason)
