@@ -334,7 +334,7 @@ def test_a_launch_that_cannot_be_asked_about_is_shown_from_the_record(
     code, standing = run_json(fresh, capsys, "status", SLUG)
     (story.home / "away").rename(story.origin)
     assert code == 3 and standing["run"] == "unknown" and standing["monitor"] == "stale"
-    assert any(mentions(doubt, "record", "alone") for doubt in standing["doubts"])
+    assert any(mentions(doubt, "only", "record") for doubt in standing["doubts"])
 
 
 def test_a_forged_seal_ends_no_watch(story: Story, capsys: CAPTURE) -> None:
