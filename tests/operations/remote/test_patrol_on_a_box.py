@@ -97,7 +97,7 @@ def test_a_cut_link_ends_the_tick_in_time_as_unknown_and_the_next_one_is_whole(
     eventually(lambda: box.ssh(f"ls {data}/tiny/step-2/metadata.json", check=False).returncode == 0)
     before = connections(box)
     whole = look(box_story, capsys)
-    assert states(whole) == (0, "running", [])
+    assert states(whole) == (0, "running", ["unmonitored"])
     # one combined look; a second only where a thread came late
     assert connections(box) - before <= 2
     assert whole.document["observation"]["disks"][f"{data}/tiny"]["inodes"] > 0
