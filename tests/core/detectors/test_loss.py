@@ -100,12 +100,16 @@ def wavy(mean, count, width=0.2):
 # `wavy(1, n, width)` has a range of 2 x width, as a logarithm, and its highest row is at 1 x width
 
 
-def rows_until_shifted(before, after, gap=1):
-    """How many of the rows `after` show a new level; None if they never do."""
+def rows_until(before, after, kind, gap=1):
+    """How many of the rows `after` show such an excursion; None if they never do."""
     counts = range(1, len(after) + 1)
     return next(
-        (n for n in counts if excursions_of(curve(*before, *after[:n], gap=gap), "shifted")), None
+        (n for n in counts if excursions_of(curve(*before, *after[:n], gap=gap), kind)), None
     )
+
+
+def rows_until_shifted(before, after, gap=1):
+    return rows_until(before, after, "shifted", gap)
 
 
 @pytest.mark.parametrize(
@@ -155,6 +159,36 @@ def test_a_slow_rise_is_added_up_where_the_loss_had_fallen(times, rows, otherwis
 
     assert rows_until_shifted([*[3.0] * 4, *wavy(1.0, 80, 0.01)], rising) == rows
     assert rows_until_shifted(wavy(1.0, 84, 0.01), rising) == otherwise
+
+
+@pytest.mark.parametrize(
+    ("times", "width", "rows"),
+    [
+        (1.17, 0.06, 37),  # a divergence that its noise hid
+        (1.17, 0.1, None),  # more than two rows are as low as some before
+        (1.03, 0.001, 37),
+        (1.015, 0.001, None),
+    ],
+)
+def test_a_small_rise_that_stays_is_found_where_the_loss_had_fallen(times, width, rows):
+    falling = [3.0, 2.6, 2.2, 1.8, 1.4, *wavy(1.0, 75, width)]
+    interrupted = [*wavy(times, 15, width), *[0.9] * 3, *wavy(times, 36, width)]
+
+    assert rows_until(falling, wavy(times, 60, width), "raised") == rows
+    assert rows_until(falling, interrupted, "raised") is None
+    assert rows_until(wavy(1.0, 80, width), wavy(times, 60, width), "raised") is None
+
+
+def test_a_raised_level_begins_with_its_rows_and_ends_after_three_lower_ones():
+    falling = [3.0, 2.6, 2.2, 1.8, 1.4, *wavy(1.0, 75, 0.01)]
+    higher = wavy(1.2, 50, 0.01)
+
+    (open_one,) = excursions_of(curve(*falling, *higher, *[1.0] * 2), "raised")
+    (ended_one,) = excursions_of(curve(*falling, *higher, *[1.0] * 3), "raised")
+
+    assert (open_one.open, ended_one.open) == (True, False)
+    assert open_one.rows in (50, 53)  # with the three of before that were no part of it
+    assert open_one.height == pytest.approx(1.2, rel=0.02)
 
 
 def test_values_that_were_rounded_until_they_are_the_same_have_no_range():

@@ -72,7 +72,7 @@ HARMLESS = {
     "one row": lambda i, loss: (10 if i == 0 else 1) * loss,
     "two rows": lambda i, loss: (5 if i < 2 else 1) * loss,
     "one row, again and again": lambda i, loss: (10 if i % 25 == 0 else 1) * loss,
-    "a fifth": lambda i, loss: 1.2 * loss,
+    "a tenth": lambda i, loss: 1.1 * loss,
     "a tenth lower": lambda i, loss: 0.9 * loss,
 }
 

@@ -8,9 +8,11 @@ stop RUN`).
 Source: the 50 % are those of marin-community/marin, manage-hero-run, here of the smoothed loss
 above its lowest level. The other limits are set on the public curves of docs/backtest.md. A jump by
 15 %: two language runs rose from 1.21 to 1.74 and from 2.35 to 2.95 and never came back, and no
-clean curve stayed 2 % higher for 20 rows. A lasting rise by a
-fifth of the earlier fall: in an image run the loss rose by a quarter of its fall, 10 % of its
-value, and no clean curve stayed a fifth of its fall higher for 500 rows.
+clean curve stayed 2 % higher for 20 rows. A raised level without a trend: no clean or noisy curve,
+at five row rates, has 40 rows of which all but two are above all but two of the 60 before, but for
+one critic, by 10 %. A lasting rise by a fifth of the earlier fall: in an image run the loss rose by
+a quarter of its fall, 10 % of its value, and no clean curve stayed a fifth of its fall higher for
+500 rows.
 """
 
 import math
@@ -30,7 +32,8 @@ class Limits:
     """Fails if the smoothed loss is 50 % above its lowest level for `rows`, on a curve that had
     fallen by a fifth. Also if the loss has risen by 5 %, and by a fifth of its earlier fall, for
     `regressed_rows`. Also if it jumped: for `leap_rows` and `leap_steps` its mean is `leap` times
-    the expected loss, and at least `noises` times the noise above it.
+    the expected loss, and at least `noises` times the noise above it. The noise does not count if
+    all but two of 40 rows are above all but two of the 60 before, of a loss that had fallen.
     """
 
     rows: PositiveInt = 50
@@ -59,7 +62,7 @@ def loss_diverged(metrics: Metrics, history: History, limits: Limits) -> list[Ve
             return f"{math.exp(REGRESSED):g} times for {count(limits.regressed_rows, 'row')}"
         return f"{limits.leap:g} times for {count(limits.leap_rows, 'row')}"
 
-    excursions = metrics.of("diverged", "elevated", "regressed")
+    excursions = metrics.of("diverged", "elevated", "raised", "regressed")
     return judge_excursions(
         metrics, history, excursions, lasts, "no divergence", limit=limit, check="loss-diverged"
     )

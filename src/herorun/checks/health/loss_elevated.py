@@ -21,7 +21,10 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """An excursion begins 2 % and six times the noise above the trend, and must last for `rows`."""
+    """An excursion begins 2 % and six times the noise above the trend, and must last for `rows`. It
+    also begins if all but two of 40 rows are above all but two of the 60 before, their median by
+    2 %, of a loss that had fallen.
+    """
 
     rows: PositiveInt = 20
 
@@ -32,7 +35,7 @@ def loss_elevated(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         return excursion.rows >= limits.rows and not excursion.declared
 
     spikes = [each for each in metrics.spikes if may_rise(metrics.opening, each.expected)]
-    excursions = (*metrics.of("elevated"), *spikes)
+    excursions = (*metrics.of("elevated", "raised"), *spikes)
     return judge_excursions(
         metrics,
         history,

@@ -54,7 +54,7 @@ ODD = 4  # first rows that may be odd, and would hide everything for sixty more,
 FELL = 8  # ... so many rows follow them ...
 FAR = 10.0  # ... that are so many times lower than the trend
 # excursions that need a trend
-SHAPES = ("spike", "elevated", "drift", "diverged", "regressed", "untrained", "shifted")
+SHAPES = ("spike", "elevated", "drift", "diverged", "regressed", "untrained", "shifted", "raised")
 # -ln of the smallest normal float32, 2^-126: the loss where the probability of every right class
 # was rounded to zero and then clipped, as Caffe's softmax does; printed with six digits
 SATURATED, SATURATED_WITHIN = 126 * math.log(2.0), 5e-4

@@ -22,6 +22,7 @@ LASTING = (
     "untrained",
     "frozen",
     "shifted",
+    "raised",
     "saturated",
 )
 
@@ -55,6 +56,7 @@ class LossState:
     untrained: ExcursionWatch = field(default_factory=ExcursionWatch)
     frozen: ExcursionWatch = field(default_factory=ExcursionWatch)
     shifted: ExcursionWatch = field(default_factory=ExcursionWatch)
+    raised: ExcursionWatch = field(default_factory=ExcursionWatch)
     saturated: ExcursionWatch = field(default_factory=ExcursionWatch)
     begun: FirstRows = field(default_factory=FirstRows)
     rises: FirstRises = field(default_factory=FirstRises)
@@ -91,6 +93,7 @@ class LossState:
     recent_steps: list[int] = field(default_factory=list)  # ... and their steps
     rises_above: list[LevelRise] = field(default_factory=list)  # rises that may become a shift
     shift_floor: float = 0.0  # an open shift continues while above this, as a logarithm
+    raised_floor: float = 0.0  # an open raised level continues while above this, as a logarithm
     above: int = 0  # a bit for each of the newest rows: above the one ten rows earlier
     far_below: int = 0  # consecutive rows far below a young trend
     calm: float | None = None  # the highest of the calm rows before a spike of a young curve

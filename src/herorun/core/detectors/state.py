@@ -105,6 +105,7 @@ class MetricsState:
             loss.untrained,
             loss.frozen,
             loss.shifted,
+            loss.raised,
             loss.begun.flat,
             loss.begun.chance,
             loss.begun.above,

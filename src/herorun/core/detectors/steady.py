@@ -106,6 +106,7 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
     forgotten_drop, last_opening = restart_from_scratch._FORGOTTEN, state.opening[-1]
     ys, least_rise, lag = list(state.recent), windows.LEAST, LAG_ROWS
     mask, many = windows.ALL_NEWEST, NEWEST - windows.OUTLIERS
+    back = windows.MANY + 10
     leap, saturated_loss, tolerance = windows.LEAST_LEAP, loss.SATURATED, loss.SATURATED_WITHIN
     alike, high, elevated_excess, drift = (
         restart_from_scratch.ALIKE,
@@ -135,6 +136,12 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
             break
         higher = (above << 1 | (y > ys[-NEWEST])) & mask
         if higher.bit_count() >= many:
+            break
+        if (
+            y > ys[-back]
+            and windows.may_have_moved_up(ys, y)
+            and windows.has_moved_up([*ys, y], state.opening)
+        ):
             break
         if excess < 0.0:
             away, under = -excess, below + 1

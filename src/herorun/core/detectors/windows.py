@@ -10,6 +10,9 @@ Three rows at twice the highest of eight calm rows before them, or five at one a
 less: by chance five rows lie above eight others once in 1,287 times, and hardly ever so far above
 calm ones.
 
+A smaller rise that stays is a raised level after many rows: all but two of them lie above all but
+two of those before. Chance alone never does that, and a trend hides such a rise by following it.
+
 In the first descent all of these rows lie higher than the newest ones. There three rows are
 compared with the four right before them, in units of the rows' distances from the line between
 their neighbours: an even descent does not count as noise.
@@ -56,6 +59,10 @@ FALLEN = 1.25  # times that a loss must have fallen since its first rows
 NEWEST, REST = 10, 30  # or so many rows, all above as many before but for ...
 OUTLIERS = 1  # ... one of those, ...
 HALF, FIFTH = 1.5, 1.2  # ... half above their median, and none below a fifth
+# So many rows are a raised level if all but two are above all but two of so many before, and their
+# median is so much higher, where the loss had fallen. Of quiet public curves at five row rates, one
+# critic has such a level, at any height.
+MANY, MANY_BEFORE, FEW, RAISED = 40, 60, 2, 1.02
 ROWS, HIGHER = 3, 1.22  # rows of a rise, and their mean above the usual, at least
 SMALLEST = 0.01  # range of the rows before, as a logarithm
 CALM = 12  # rows of a young curve that lie within ...
@@ -77,14 +84,14 @@ _WITHIN, _LEAPT, _STAYS = math.log(WITHIN), math.log(LEAPT), math.log(STAYS)
 LEAST = math.log(ABOVE)
 _CALM_RANGE, _FALLEN, _HIGHER = math.log(CALM_RANGE), math.log(FALLEN), math.log(HIGHER)
 _WIDEST, _NEAR_ZERO = math.log(WIDEST), math.log(NEAR_ZERO)
-_HALF, _FIFTH = math.log(HALF), math.log(FIFTH)
+_HALF, _FIFTH, _RAISED = math.log(HALF), math.log(FIFTH), math.log(RAISED)
 ALL_NEWEST = (1 << NEWEST) - 1
 LEAST_LEAP = math.log(HALF_MORE)
 _LEAPS = ((AT_ONCE, math.log(TWICE)), (SUSTAINED, math.log(HALF_MORE)))
 RULES = (
     *(value for comparison in COMPARISONS for value in comparison),
     FIRST, CALM_RANGE, AREA, ABOVE, MISSES, WIDEST, FALLEN, NEWEST, REST, OUTLIERS, HALF, FIFTH,
-    BEFORE, WINDOW, ROWS, HIGHER,
+    MANY, MANY_BEFORE, FEW, RAISED, BEFORE, WINDOW, ROWS, HIGHER,
     SMALLEST, CALM, WITHIN, LEAPT, LONGEST, STAYS,
     REFERENCE, AT_ONCE, TWICE, SUSTAINED, HALF_MORE, *DESCENT, BENDS, MOST_BENT,
 )  # fmt: skip
@@ -104,6 +111,8 @@ def calm_level(state: LossState, y: float) -> float | None:
 
 def follow_level(state: LossState, step: int, y: float, is_declared: bool) -> None:
     """Add a row, and judge whether the newest rows are on a higher level than those before."""
+    if state.raised.streak is not None:
+        _stay_raised(state, step, y)
     if state.shifted.streak is not None:
         _go_on(state, step, y)
         return
@@ -115,9 +124,12 @@ def follow_level(state: LossState, step: int, y: float, is_declared: bool) -> No
             rises.append(rise)
     state.rises_above = rises
     count = leaps(rows, y)
+    is_perhaps_up = may_have_moved_up(rows, y)
     rows.append(y)
     state.recent_steps.append(step)
     del rows[:-WINDOW], state.recent_steps[:-WINDOW]
+    if is_perhaps_up and state.raised.streak is None and has_moved_up(rows, state.opening):
+        _begin_raised(state, is_declared)
     sure = next((rise for rise in rises if _is_sure(rise)), None)
     if count:
         before = rows[-count - REFERENCE : -count]
@@ -224,6 +236,30 @@ def stand_above(rows: Sequence[float]) -> bool:
     return min(newest) > lowest and median(newest) > usual + _HALF
 
 
+def may_have_moved_up(before: Sequence[float], y: float) -> bool:
+    """Whether a few of the newest rows are above those many rows earlier, so that `has_moved_up` is
+    worth its time.
+    """
+    return (
+        len(before) >= MANY + MANY_BEFORE - 1
+        and y > before[-MANY - 10]
+        and before[-10] > before[-MANY - 20]
+        and before[-20] > before[-MANY - 30]
+        and before[-30] > before[-MANY - 40]
+    )
+
+
+def has_moved_up(rows: Sequence[float], opening: Sequence[float]) -> bool:
+    """Whether many rows are above as many before, of a loss that had fallen since its opening:
+    critics rise by nature.
+    """
+    before, newest = sorted(rows[-MANY - MANY_BEFORE : -MANY]), sorted(rows[-MANY:])
+    usual = median(before)
+    if len(set(before)) <= MANY_BEFORE // 2 or usual > median(opening) - _FALLEN:
+        return False
+    return newest[FEW] > before[-1 - FEW] and median(newest) > usual + _RAISED
+
+
 def leaves_descent(rows: Sequence[float]) -> bool:
     """Whether a young curve's newest rows have left the line of those before them."""
     newest, near, count = DESCENT
@@ -274,6 +310,28 @@ def _begin_shift(
     state.shift_floor = max(highest, usual + _STAYS)
     del state.recent[-count:], state.recent_steps[-count:]
     state.rises_above, state.above = [], 0
+
+
+def _begin_raised(state: LossState, is_declared: bool) -> None:
+    """Begin a raised level with the newest rows, which stay in the comparisons."""
+    before = sorted(state.recent[-MANY - MANY_BEFORE : -MANY])
+    usual = median(before)
+    rows = zip(state.recent_steps[-MANY:], state.recent[-MANY:], strict=True)
+    for step, y in rows:
+        state.raised.extend(step, y - usual, math.exp(usual), 0.0, is_declared, MANY)
+    state.raised_floor = before[-1 - FEW]
+
+
+def _stay_raised(state: LossState, step: int, y: float) -> None:
+    """Follow a raised level, for as long as it is remembered what was usual."""
+    streak = state.raised.streak
+    assert streak is not None
+    if streak.rows >= LONGEST:
+        state.raised.end("raised", "loss")
+    elif y > state.raised_floor:
+        state.raised.extend(step, y - math.log(streak.expected), streak.expected, 0.0)
+    else:
+        state.raised.within("raised", "loss", FEW)
 
 
 def _go_on(state: LossState, step: int, y: float) -> None:
