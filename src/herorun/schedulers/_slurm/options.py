@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Annotated, ClassVar, Literal
 
 from herorun.core.contract import Duration, RenamedKeys
-from herorun.core.lazy_pydantic import AfterValidator, Field, model_validator
+from herorun.core.lazy_pydantic import AfterValidator, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute, long_argument, safe_word
@@ -106,7 +106,7 @@ class Options(RenamedKeys, SshLogin):
     )
     folder: Absolute | None = Field(
         None,
-        description="With `host`: the folder for code and logs, which the "
+        description="With `host`, and unused without it: the folder for code and logs, which the "
         "login node and every node see; "
         "none: `.herorun` in the home there.",
     )
@@ -117,14 +117,6 @@ class Options(RenamedKeys, SshLogin):
         None,
         description="The cluster's slurm.conf, if there are several; none: as SLURM_CONF says.",
     )
-
-    @model_validator(mode="after")
-    def _uses_its_folder(self) -> "Options":
-        if self.folder and not self.host:
-            raise ValueError(
-                "folder is used only with host: remove it, or name the login node as host"
-            )
-        return self
 
     @property
     def dependencies(self) -> tuple[str, ...]:
