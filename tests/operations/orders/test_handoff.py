@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
+from commands.answers import ask
 from herorun.core.babysit.actions import Stop
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import JobLog, Launcher
 from herorun.core.record.lease import Lease, read_lease
+from herorun.operations.babysit import tick
 from herorun.operations.babysit.perform import perform
 from herorun.operations.orders import handoff
 from herorun.operations.record import lease as leasing
-from herorun.operations.record.lease import take_lease
+from herorun.operations.record.lease import HeldElsewhere, take_lease
 from herorun.runs import Run
 from herorun.stores.local import LocalStore
 from herorun.system import clock, host
@@ -156,6 +158,26 @@ def test_the_former_owner_stops_nothing_any_more(
     assert mentions(done.why, "held", "eve@there")
     search = story.run.scheduler.find("tiny-1", clock.now())
     assert search.job.state.live  # Absent fails the test too
+
+
+@pytest.mark.thorough
+def test_a_tick_that_only_observes_leaves_no_heartbeat(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else this clone would look like the one whose babysitter runs."""
+    story.launched(WAIT)
+    heartbeat = story.state / "heartbeat.json"
+    heartbeat.unlink(missing_ok=True)
+
+    def held(*_: object) -> None:
+        raise HeldElsewhere(f"{THERE} monitors tiny")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tick, "_acting_tick", held)
+        answer = ask(story, capsys, "babysit", SLUG, "--once", "--json")
+    assert any(THERE in doubt for doubt in answer.document["doubts"])
+    assert not heartbeat.exists()
+    assert story.tick() == 0 and heartbeat.exists()
 
 
 @pytest.mark.thorough

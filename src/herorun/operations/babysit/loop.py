@@ -138,7 +138,7 @@ def tick_once(
     with contextlib.suppress(OSError):  # a full disk: the tick was taken and is in the record
         if is_locked(run.lock("babysitter")):
             beat(run, next_due(run), babysitter_pid(run))
-        else:
+        elif not tick.monitored_elsewhere:  # else this clone would look like the one that monitors
             beat(run)
     return run, tick
 

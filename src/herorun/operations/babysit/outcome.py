@@ -45,6 +45,7 @@ class TickOutcome:
     holds_pages: bool = False  # until the quiet hours end; then they must be sent
     pause: timedelta | None = None  # until the next tick
     sealed: str = ""  # the tag of the seal that ended the run
+    monitored_elsewhere: bool = False  # another clone holds the lease
     furthest: int | None = None  # step that a job without a contract had reached before this tick
     cause: JobCause | None = None  # of the failure of such a job
 

@@ -56,7 +56,7 @@ def run_tick(
     try:
         return _acting_tick(run, drift, polls, push)
     except HeldElsewhere as error:
-        return observed(run, str(error), polls, push)
+        return replace(observed(run, str(error), polls, push), monitored_elsewhere=True)
     except NewerRecord as error:  # anyone who may push can write it: monitoring continues
         outcome = observed(run, str(error), polls, lambda _: Pushed("a newer record is not pushed"))
         assert outcome.tick is not None
