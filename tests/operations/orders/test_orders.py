@@ -5,6 +5,7 @@ resume.
 import json
 import re
 import shlex
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from builders import a_job
 from commands.answers import ask
+from herorun.core.evidence import JobState
 from herorun.operations.babysit import tick
 from herorun.operations.health import evaluate
 from herorun.operations.launch import relaunch, start_instance
@@ -21,6 +23,7 @@ from herorun.operations.report import babysitter_state
 from herorun.record import Record
 from herorun.schedulers.local import Local
 from herorun.system.clock import now
+from herorun.system.files import locked
 from stories import CRASH, SLUG, WAIT, Story, eventually
 from wording import mentions
 
@@ -542,6 +545,25 @@ def test_a_relaunch_that_was_submitted_and_not_recorded_is_not_submitted_again(
     assert len(story.starts) == 2 and json.loads(
         (story.jobs / "tiny-2" / "started.json").read_text()
     )
+
+
+@pytest.mark.thorough
+def test_a_run_that_a_person_stopped_elsewhere_names_the_way_on(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A babysitter that runs relaunches nothing that a person stopped."""
+    story.launched(CRASH)
+    real = Local.find
+
+    def cancelled(self: Local, name: str, since: Any) -> Any:
+        answer = real(self, name, since)
+        return replace(answer, job=replace(answer.job, state=JobState.CANCELLED, signal=None))
+
+    with locked(story.run.lock("babysitter")):
+        assert ask(story, capsys, "status", SLUG, "--json").document["next"] == ""
+        monkeypatch.setattr(Local, "find", cancelled)
+        answer = ask(story, capsys, "status", SLUG, "--json").document
+    assert (answer["run"], answer["next"]) == ("down", f"herorun relaunch {SLUG}")
 
 
 @pytest.mark.thorough

@@ -23,8 +23,8 @@ def next_command(run: Run, result: Tick | None, memory: Memory, evidence: Eviden
     """
     health = result.run.value if result else ""
     metrics = {Metrics: evidence[Metrics]} if Metrics in evidence else {}
-    if health == RunHealth.DOWN:
-        return _up_again(run, _proposer(run, memory, metrics))
+    if result and health == RunHealth.DOWN:
+        return _up_again(run, result, _proposer(run, memory, metrics))
     if memory.ledger.taints and not memory.sealed:
         way = Option.ROLLBACK if health == RunHealth.FINISHED else Option.STOP_AND_ROLLBACK
         return _proposer(run, memory, metrics).proposals((way,))[0].command
@@ -58,9 +58,9 @@ def _proposer(run: Run, memory: Memory, evidence: Evidence) -> "Proposer":
     return Proposer(run, memory, evidence)
 
 
-def _up_again(run: Run, proposer: "Proposer") -> str:
+def _up_again(run: Run, result: Tick, proposer: "Proposer") -> str:
     """The command for a run that is down: an answer to an open question; "" while a babysitter that
-    may relaunch it runs.
+    relaunches it runs.
     """
     memory = proposer.memory
     name = memory.current.name if memory.current else ""
@@ -71,6 +71,7 @@ def _up_again(run: Run, proposer: "Proposer") -> str:
     is_watched = is_locked(run.lock("babysitter")) and run.contract.babysit.recovery == "relaunch"
     waits = (
         is_watched
+        and not result.stays_down
         and not is_settled
         and not memory.ledger.paused(now())
         and not memory.ledger.taints
