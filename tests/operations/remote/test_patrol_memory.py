@@ -10,6 +10,7 @@ import pytest
 
 from builders import NOON, a_contract, an_instance
 from core.patrol.test_table import GIB, NOW, a_look
+from herorun.core.canonical_json import canonical, timestamp
 from herorun.core.event import Ordered, Word
 from herorun.core.journal import Memory
 from herorun.core.patrol.observation import (
@@ -202,3 +203,14 @@ def test_a_patrol_says_whether_the_run_is_monitored(tmp_path: Path, owner: str) 
     advice = decide(a_look(), ways)
     assert ways.monitor in patrol_line(a_look(), advice)
     assert ways_of(a_run(tmp_path)).unmonitored == ""  # herorun did not launch it
+
+
+def test_a_babysitter_that_hangs_neither_monitors_nor_relaunches(tmp_path: Path) -> None:
+    ticked = replace(LAUNCHED, last_seen=now() - timedelta(minutes=3))  # as by a tick by hand
+    run = a_run(tmp_path, ticked, babysit={"recovery": "relaunch"})
+    heart = {"at": timestamp(now() - timedelta(hours=9)), "pid": 4711}
+    (tmp_path / "heartbeat.json").write_text(canonical(heart))
+    with locked(run.lock("babysitter"), what="the babysitter"):
+        ways = ways_of(run)
+    assert (ways.monitor, ways.relaunches_itself) == ("", False)
+    assert mentions(ways.unmonitored, "4711", "herorun -C '/my work' babysit tiny")

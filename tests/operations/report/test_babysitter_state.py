@@ -2,6 +2,7 @@
 ticks in the record.
 """
 
+import json
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,9 +13,17 @@ import pytest
 
 from builders import MINUTE
 from herorun.core.canonical_json import canonical, timestamp
-from herorun.operations.orders.order import unwatched_warnings
-from herorun.operations.record.heartbeat import last_tick_elsewhere, stale_after
+from herorun.core.errors import CouldNotLook
+from herorun.operations.launch.start_babysitter import start_babysitter
+from herorun.operations.orders.order import babysitter_runs, unwatched_warnings
+from herorun.operations.record.heartbeat import (
+    describe_hung,
+    is_hung,
+    last_tick_elsewhere,
+    stale_after,
+)
 from herorun.operations.report.babysitter_state import (
+    describe_babysitter,
     is_babysitter_lost,
     monitor_is_stale,
     ticks_in_this_clone,
@@ -76,3 +85,19 @@ def test_a_babysitter_that_runs_here_is_the_one_that_ticks(run: Any) -> None:
     with locked(run.lock("babysitter")):
         assert last_tick_elsewhere(run) is None
         assert ticks_in_this_clone(run)
+
+
+def test_a_babysitter_that_hangs_runs_nothing(run: Any) -> None:
+    """Its process holds the lock, and its heartbeat is old."""
+    with_ages(run, beat=LIMIT + MINUTE, tick=LIMIT + MINUTE)
+    heart = json.loads((run.state / "heartbeat.json").read_text())
+    (run.state / "heartbeat.json").write_text(canonical({**heart, "pid": 4711, "owner": "a@b"}))
+    assert unwatched_warnings(run) != (describe_hung(run),)
+    with locked(run.lock("babysitter")):
+        assert is_hung(run) and not babysitter_runs(run)
+        assert unwatched_warnings(run) == (describe_hung(run),)
+        assert mentions(describe_babysitter(run), "stale", "kill -9 4711", "herorun babysit tiny")
+        with pytest.raises(CouldNotLook, match="kill -9 4711"):
+            start_babysitter(run)
+        with_ages(run, beat=LIMIT - MINUTE, tick=MINUTE)
+        assert babysitter_runs(run) and unwatched_warnings(run) == ()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook
-from herorun.operations.record.heartbeat import last_heartbeat
+from herorun.operations.record.heartbeat import describe_hung, is_hung, last_heartbeat
 from herorun.operations.record.registry import owner_variables
 from herorun.operations.record.session import session_of_launch
 from herorun.runs import Run
@@ -23,6 +23,8 @@ def start_babysitter(run: Run) -> str:
     and log as text.
     """
     if is_locked(run.lock("babysitter")):
+        if is_hung(run):
+            raise CouldNotLook(f"The job runs, but {describe_hung(run)}.")
         return f"already runs on this machine, log {_babysit_log_path(run)}"
     began = now()
     private = os.open(_babysit_log_path(run), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

@@ -9,7 +9,12 @@ from herorun.core.event import Ordered, Word
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
-from herorun.operations.record.heartbeat import last_tick_elsewhere, ring
+from herorun.operations.record.heartbeat import (
+    describe_hung,
+    is_hung,
+    last_tick_elsewhere,
+    ring,
+)
 from herorun.runs import MonitoredRun, Run
 from herorun.system.clock import now
 from herorun.system.files import is_locked
@@ -75,16 +80,19 @@ def push_warning(run: MonitoredRun) -> tuple[str, ...]:
 
 
 def babysitter_runs(run: MonitoredRun) -> bool:
-    """Whether a loop on this machine runs the next tick of itself."""
-    return is_locked(run.lock("babysitter"))
+    """Whether a loop on this machine runs the next tick of itself. One that hangs does not."""
+    return is_locked(run.lock("babysitter")) and not is_hung(run)
 
 
 def unwatched_warnings(run: Run) -> tuple[str, ...]:
-    """A warning if no loop runs here, because a person must then start the next tick, or if another
-    machine or clone monitors the run, because nothing here shows whether its loop runs.
+    """A warning if no loop runs here or it hangs, because a person must then start the next tick;
+    or if another machine or clone monitors the run, because nothing here shows whether its loop
+    runs.
     """
     if babysitter_runs(run) or run.contract.babysit.declined:
         return ()
+    if is_hung(run):
+        return (describe_hung(run),)
     if owner := run.other_babysit_owner:
         message = f"its babysitter, if one runs, is on {owner}, which this machine cannot see"
         return (f"{message}: `herorun box watchdog {run.slug}` shows its last published tick",)

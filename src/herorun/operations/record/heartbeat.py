@@ -90,6 +90,25 @@ def stale_after(run: MonitoredRun) -> timedelta:
     return 2 * run.contract.babysit.cadence + timedelta(minutes=1)
 
 
+def is_hung(run: MonitoredRun) -> bool:
+    """Whether the babysitter of this clone still has its process, and wrote no heartbeat for too
+    long.
+    """
+    if not is_locked(run.lock("babysitter")):
+        return False
+    last_beat = last_heartbeat(run)
+    return last_beat is not None and now() - last_beat > stale_after(run)
+
+
+def describe_hung(run: MonitoredRun) -> str:
+    """What to do about it. A loop heeds SIGTERM only between two ticks."""
+    kill = f" (`kill -9 {pid}`)" if (pid := babysitter_pid(run)) else ""
+    return (
+        f"its babysitter{who_watches(run)} no longer ticks: end that process{kill}, then start "
+        f"`herorun babysit {run.slug}`"
+    )
+
+
 def last_tick_elsewhere(run: MonitoredRun) -> datetime | None:
     """The newest recorded tick, if another clone made it: this clone's own follow its heartbeat
     closely. None if a babysitter runs here.

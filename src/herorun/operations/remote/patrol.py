@@ -32,12 +32,13 @@ from herorun.core.untrusted_json import read_json
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.orders.acknowledge import continuation_command
-from herorun.operations.orders.order import unwatched_warnings
+from herorun.operations.orders.order import babysitter_runs, unwatched_warnings
+from herorun.operations.record.heartbeat import is_hung
 from herorun.operations.remote.probe import probe_host, source
 from herorun.runs import Run
 from herorun.schemas.machines import PatrolDocument
 from herorun.system.clock import now
-from herorun.system.files import is_locked, write_atomic
+from herorun.system.files import write_atomic
 
 MEMORY = "patrol.json"
 
@@ -111,7 +112,7 @@ def ways_of(run: Run) -> PatrolCommands:
         stop=f"{_herorun(run)} stop {run.slug}" if is_ours else "",
         restart=f"{_herorun(run)} relaunch {run.slug} --stop-first" if is_ours else "",
         relaunches_itself=run.contract.babysit.recovery is Recovery.RELAUNCH
-        and is_locked(run.lock("babysitter")),
+        and babysitter_runs(run),
         stays_down=_stays_down(run.record.memory()),
         chain_log=chain_log(run.contract.chain) if run.contract.chain.stage else "",
         monitor=monitor,
@@ -121,11 +122,11 @@ def ways_of(run: Run) -> PatrolCommands:
 
 def _monitor_of(run: Run) -> tuple[str, str]:
     """What monitors the run, for the line; or why it may be unmonitored, and what to do."""
-    if is_locked(run.lock("babysitter")):
+    if babysitter_runs(run):
         return "a babysitter runs here", ""
     memory = run.record.memory()
     silence = watchdog(run.slug, memory, run.contract, {}, now())
-    if silence.monitor is WatchState.FRESH and silence.last_seen:
+    if not is_hung(run) and silence.monitor is WatchState.FRESH and silence.last_seen:
         age = format_span(now() - silence.last_seen)
         return f"last tick in the record {age} ago", ""
     message = " ".join(unwatched_warnings(run)).replace("`herorun", f"`{_herorun(run)}")

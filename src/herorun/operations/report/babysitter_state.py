@@ -5,6 +5,8 @@ from datetime import datetime
 from herorun.core.durations import format_span
 from herorun.core.event import HandedOff
 from herorun.operations.record.heartbeat import (
+    describe_hung,
+    is_hung,
     is_lost,
     last_heartbeat,
     last_tick_elsewhere,
@@ -41,6 +43,8 @@ def describe_babysitter(run: Run, needless: str = "", next_command: str = "") ->
         elif relaunches:
             command = "the relaunch"
         return f"gone, last heartbeat {format_span(age)} ago: {command} starts it"
+    if is_hung(run) and not needless:
+        return f"monitor stale: {describe_hung(run)}"
     return (
         f"{'monitor stale: ' if monitor_is_stale(run) else ''}last heartbeat {format_span(age)} ago"
     )

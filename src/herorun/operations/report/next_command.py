@@ -7,11 +7,11 @@ from herorun.core.evidence import Evidence, Metrics
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import Option
 from herorun.operations.orders.acknowledge import continuation_command, open_questions
+from herorun.operations.orders.order import babysitter_runs
 from herorun.operations.report.babysitter_state import is_babysitter_lost
 from herorun.operations.report.overview import stage_of
 from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.system.files import is_locked
 
 if TYPE_CHECKING:
     from herorun.operations.launch.propose import Proposer
@@ -68,7 +68,7 @@ def _up_again(run: Run, result: Tick, proposer: "Proposer") -> str:
     is_settled = name in memory.stopped_instances or (
         answer is not None and not answer.yes
     )  # a person decided that it stays down
-    is_watched = is_locked(run.lock("babysitter")) and run.contract.babysit.recovery == "relaunch"
+    is_watched = babysitter_runs(run) and run.contract.babysit.recovery == "relaunch"
     waits = (
         is_watched
         and not result.stays_down
