@@ -23,11 +23,12 @@ def outlook(
     orders: Any = MappingProxyType({}),
     paused: bool = False,
     recovery: str = "relaunch",
+    lack: str = "",
     **tick: Any,
 ) -> str:
     memory = Memory(instances=(an_instance(1),), **orders)
     ticked: Any = SimpleNamespace(**{**DOWN, **tick})
-    return relaunch_outlook(ticked, memory, Recovery(recovery), paused, "DECIDE")
+    return relaunch_outlook(ticked, memory, Recovery(recovery), paused, "DECIDE", lack)
 
 
 @pytest.mark.parametrize("paused", [False, True])
@@ -51,3 +52,13 @@ def test_without_orders_it_waits_or_a_person_decides() -> None:
     assert mentions(outlook(wake=NOON, stays_down=False), "2026-01-01T12:00:00Z")
     assert outlook() == "DECIDE"
     assert outlook(stays_down=False) == outlook(run="healthy") == ""
+
+
+@pytest.mark.parametrize("wake", [None, NOON])
+def test_without_a_babysitter_no_relaunch_is_promised(wake: Any) -> None:
+    text = outlook(lack="LACK", wake=wake, stays_down=False)
+    assert mentions(text, "nothing", "LACK") and "herorun relaunches" not in text
+    assert outlook(lack="LACK") == "DECIDE"
+    assert "LACK" in outlook(lack="LACK", paused=True)
+    assert "LACK" not in outlook(lack="LACK", paused=True, recovery="ask")
+    assert outlook(lack="LACK", run="healthy") == ""

@@ -3,6 +3,7 @@ ticks in the record.
 """
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from builders import MINUTE
+from builders import MINUTE, a_contract
 from herorun.core.canonical_json import canonical, timestamp
 from herorun.core.errors import CouldNotLook
 from herorun.operations.launch.start_babysitter import start_babysitter
@@ -27,6 +28,7 @@ from herorun.operations.report.babysitter_state import (
     is_babysitter_lost,
     monitor_is_stale,
     ticks_in_this_clone,
+    why_not_relaunched,
 )
 from herorun.system.clock import now
 from herorun.system.files import locked
@@ -101,3 +103,22 @@ def test_a_babysitter_that_hangs_runs_nothing(run: Any) -> None:
             start_babysitter(run)
         with_ages(run, beat=LIMIT - MINUTE, tick=MINUTE)
         assert babysitter_runs(run) and unwatched_warnings(run) == ()
+
+
+@pytest.mark.parametrize(
+    ("beat", "tick", "is_known"),
+    [
+        (None, None, False),
+        (MINUTE, MINUTE, True),
+        (2 * LIMIT, 2 * LIMIT, False),
+        (3 * LIMIT, MINUTE, True),  # of another clone
+    ],
+)
+def test_a_relaunch_is_expected_only_of_a_babysitter_that_is_known_to_run(
+    run: Any, beat: timedelta | None, tick: timedelta | None, is_known: bool
+) -> None:
+    with_ages(run, beat, tick)
+    with locked(run.lock("babysitter")) if beat == tick == MINUTE else nullcontext():
+        assert (why_not_relaunched(run) == "") is is_known
+    run.contract = a_contract(babysit={"cadence": "15m", "declined": "ada does it"})
+    assert "declines" in why_not_relaunched(run)

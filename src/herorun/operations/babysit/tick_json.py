@@ -112,10 +112,16 @@ def alert_entries(
 
 
 def relaunch_outlook(
-    tick: Tick, memory: Memory, recovery: Recovery, is_paused: bool, decision: str
+    tick: Tick,
+    memory: Memory,
+    recovery: Recovery,
+    is_paused: bool,
+    decision: str,
+    lack: str = "",
 ) -> str:
     """What happens next to a run that is down; "" if it is not, or is relaunched at this tick.
-    `decision` is what the DRI does about one that is not.
+    `decision` is what the DRI does about one that is not. `lack`: why no babysitter relaunches it,
+    although the rules may allow it.
     """
     name = memory.current.name if memory.current else ""
     answer = memory.answers.get(name)
@@ -128,7 +134,10 @@ def relaunch_outlook(
     if is_paused:
         asks = recovery is not Recovery.RELAUNCH
         then = "the DRI decides" if asks else "a babysitter relaunches it if its rules allow it"
-        return f"nothing until the pause ends; then {then}"
+        but = f", but {lack}" if lack and not asks else ""
+        return f"nothing until the pause ends; then {then}{but}"
+    if lack and not tick.stays_down:
+        return f"nothing, because {lack}"
     if tick.wake:
         return (
             f"herorun relaunches it at the first tick after {tick.wake:%Y-%m-%dT%H:%M:%SZ}; it "

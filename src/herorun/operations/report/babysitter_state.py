@@ -89,6 +89,15 @@ def monitor_is_stale(run: Run) -> bool:
     return is_lost(run) or now() - last_beat > max_age
 
 
+def why_not_relaunched(run: Run) -> str:
+    """Why no babysitter relaunches the run where its rules allow it; "" where one may."""
+    if run.contract.babysit.declined:
+        return "the contract declines a babysitter"
+    sign = last_heartbeat(run) or last_tick_elsewhere(run) or handed_away(run)
+    is_unmonitored = sign is None or monitor_is_stale(run)
+    return "no babysitter is known to run (see `babysitter`)" if is_unmonitored else ""
+
+
 def ticks_in_this_clone(run: Run) -> bool:
     """Whether a babysitter of this clone is to run the next tick, perhaps late."""
     is_here = last_heartbeat(run) is not None and handed_away(run) is None

@@ -34,7 +34,11 @@ from herorun.operations.babysit.tick_json import (
 from herorun.operations.health.evaluate import evaluate, memory_and_acting
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.orders.acknowledge import open_questions
-from herorun.operations.report.babysitter_state import describe_babysitter, monitor_is_stale
+from herorun.operations.report.babysitter_state import (
+    describe_babysitter,
+    monitor_is_stale,
+    why_not_relaunched,
+)
 from herorun.operations.report.next_command import next_command
 from herorun.operations.report.overview import stage_of, summarise
 from herorun.record import fetch_together
@@ -120,7 +124,14 @@ def status_of_run(
     facts["babysitter"] = describe_babysitter(run, needless, command)
     is_paused = memory.ledger.paused(now())
     decision = QUESTION_NEXT if open_questions(memory) else dri_decides(command)
-    outlook = relaunch_outlook(result, memory, run.contract.babysit.recovery, is_paused, decision)
+    outlook = relaunch_outlook(
+        result,
+        memory,
+        run.contract.babysit.recovery,
+        is_paused,
+        decision,
+        why_not_relaunched(run),
+    )
     status = Status(
         run=result.run,
         monitor=monitor,
