@@ -103,6 +103,18 @@ def test_where_nothing_is_to_be_watched_nobody_is_reported(memory: Memory) -> No
     assert silence.last_seen == memory.last_seen
 
 
+def test_a_finished_run_with_open_alerts_is_no_good_news() -> None:
+    """One that fires and one that ended unresolved; an acknowledged one is closed."""
+    finished = replace(WATCHED, last_decided=ticked("finished"))
+    quiet = look(finished, NOON).why
+    fires, ended = alert("not-finite"), alert("stalled-steps")
+    both = replace(finished, alerts={fires.id: fires}, ended={ended.key: ended})
+    assert "2 open alerts" in look(both, NOON).why
+    assert look(both, NOON).monitor is WatchState.NOT_WATCHED
+    acked = {each.key: Ordered(NOON, "ada", Word.ACK, (each.key,)) for each in (fires, ended)}
+    assert look(replace(both, acked=acked), NOON).why == quiet
+
+
 def test_a_contract_may_decline_a_babysitter() -> None:
     silence = look(WATCHED, NOON + 9 * HOUR, declined="ada watches it")
     assert silence.monitor is WatchState.NOT_WATCHED and "ada watches it" in silence.why

@@ -12,6 +12,7 @@ from herorun.core.babysit.action_key import Verb, parse_key, write_key
 from herorun.core.check import Check, Response
 from herorun.core.contract import Contract, Recovery
 from herorun.core.durations import format_duration, format_span
+from herorun.core.finding import count
 from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
@@ -46,7 +47,7 @@ def watchdog(
     slug: str, memory: Memory, contract: Contract, checks: Mapping[str, Check], now: datetime
 ) -> MonitorSilence:
     """Stale once no tick that could see was published for two cadences."""
-    if why := _quiet(memory, contract, checks):
+    if why := _quiet(slug, memory, contract, checks):
         return MonitorSilence(slug, WatchState.NOT_WATCHED, why, memory.last_seen)
     current = memory.current
     assert current is not None  # else it is quiet
@@ -97,7 +98,7 @@ def _owner(memory: Memory, contract: Contract) -> str:
     return launching.by if launching else ""
 
 
-def _quiet(memory: Memory, contract: Contract, checks: Mapping[str, Check]) -> str:
+def _quiet(slug: str, memory: Memory, contract: Contract, checks: Mapping[str, Check]) -> str:
     """Why the run needs no monitor; empty if it needs one."""
     if memory.sealed:
         return f"sealed as {memory.sealed.tag}"
@@ -109,7 +110,7 @@ def _quiet(memory: Memory, contract: Contract, checks: Mapping[str, Check]) -> s
     if last is None or last.at < memory.current.started:
         return ""
     if last.run == RunHealth.FINISHED:
-        return "it ended well and waits for the seal"
+        return _describe_finished(slug, memory)
     alerts = [alert for alert in memory.alerts.values() if alert.check in checks]
     calls = any(a.firing and checks[a.check].response is Response.RELAUNCH for a in alerts)
     is_answered = all_answered(alerts, checks, memory.ledger)
@@ -117,3 +118,11 @@ def _quiet(memory: Memory, contract: Contract, checks: Mapping[str, Check]) -> s
     if last.run == RunHealth.DOWN and is_answered and memory.decision:
         return f"it is down, and {memory.decision}"
     return ""
+
+
+def _describe_finished(slug: str, memory: Memory) -> str:
+    """A run that has finished may still have problems that nobody acknowledged."""
+    firing = [a for a in memory.alerts.values() if a.firing and a.key not in memory.acked]
+    if number := len(firing) + len(memory.unacknowledged):
+        return f"it has finished with {count(number, 'open alert')}: `herorun status {slug}`"
+    return "it has finished and waits for the seal"
