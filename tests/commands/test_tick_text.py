@@ -5,8 +5,10 @@ import pytest
 from herorun.core.babysit.actions import Relaunch
 from herorun.operations.babysit.perform import Performed
 from herorun.operations.babysit.tick_json import actions_of
-from herorun.output.tick import show_tick
+from herorun.output.run_facts import describe_health
+from herorun.output.tick import show_summary, show_tick
 from screens.catalogue import TICKS
+from screens.states import RUN
 
 
 @pytest.mark.parametrize(
@@ -35,3 +37,12 @@ def test_a_relaunch_names_the_instance_that_was_submitted(
     action = Relaunch("relaunch/tiny-1", "tiny-1", "a node failed")
     (entry,) = actions_of([Performed(action, failure)], outcomes)
     assert entry.title == title
+
+
+def test_a_summary_at_the_end_of_monitoring_hides_no_open_alert(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, tick = TICKS["unacknowledged"]
+    show_summary(RUN, tick, "step 100000")
+    health = describe_health(tick.entry(with_findings=False).as_json())
+    assert "open" in health and health in capsys.readouterr().out

@@ -104,7 +104,7 @@ def show_summary(run: Any, tick: Any, until: str) -> None:
     firing = [alert["check"] for alert in document["alerts"] if alert["state"] == "firing"]
     out = console()
     out.print(
-        f"{run.slug}: monitored until {until}: {document['run']}, "
+        f"{run.slug}: monitored until {until}: {describe_health(document)}, "
         f"{format_steps(document['progress'])}",
         style="bold",
     )
