@@ -196,7 +196,7 @@ def relaunches(acted: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("herorun.operations.launch.relaunch.relaunch", relaunch)
     way = SimpleNamespace(command="THE WAY", effect="")
-    monkeypatch.setattr(stop_and_relaunch, "_proposed", lambda run, option: (way,))
+    monkeypatch.setattr(stop_and_relaunch, "_proposed", lambda run, option, reason: (way,))
 
 
 def test_a_job_that_lives_is_relaunched_only_behind_its_stop(
@@ -235,8 +235,8 @@ def test_numeric_trouble_is_never_relaunched(run: Any, relaunches: None) -> None
             pytest.raises(Blocked, match="THE WAY") if cause is Cause.NUMERIC else nullcontext()
         )
         with expected:
-            _may_be_relaunched(run, "tiny-1")
-    _may_be_relaunched(run, "tiny-2")
+            _may_be_relaunched(run, "tiny-1", "")
+    _may_be_relaunched(run, "tiny-2", "")
 
 
 # --- rollback -------------------------------------------------------------------------------------
