@@ -151,7 +151,7 @@ def test_six_marks_with_words(
     assert mentions(waived, "waived", "approved by @ana, until 2026-02-01T00:00:00Z: known")
     assert lines == [
         "✓ ok sealed-run not sealed",
-        "- n/a not applicable: bundle-mismatch",
+        "- n/a bundle-mismatch",
         "~ waived no-remote none",
         "✗ fail dirty-tree 1 change",
         "fix: fix dirty-tree",

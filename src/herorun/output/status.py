@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from herorun.core.babysit.action_key import STARTS, parse_key
 from herorun.core.durations import format_span
 from herorun.core.evidence_names import ALL, format_gaps
 from herorun.output import clean, console, hang, shortened
@@ -203,12 +204,11 @@ def _describe_action(entry: str) -> str:
     >>> _describe_action("rollback/a-1/100"), _describe_action("stop/a-1: nan")
     ('rollback after a-1 to step 100', 'stop a-1: nan')
     """
-    key, _, purpose = entry.partition(": ")
-    verb, _, topic = key.partition("/")
-    name = f"{verb} {topic}"
-    if verb in ("relaunch", "rollback"):
-        instance, _, step = topic.partition("/")
-        name = f"{verb} after {instance}{f' to step {step}' if step else ''}"
+    text, _, purpose = entry.partition(": ")
+    key = parse_key(text)
+    name = f"{key.verb} {'/'.join(key.segments[1:])}"
+    if key.verb in STARTS:
+        name = f"{key.verb} after {key.topic}{f' to step {key.detail}' if key.detail else ''}"
     return purpose if purpose.startswith(name) else ": ".join(filter(None, [name, purpose]))
 
 
