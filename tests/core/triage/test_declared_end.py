@@ -43,6 +43,10 @@ def test_the_last_of_its_steps_shows_that_it_ended(log: str) -> None:
         "step 500/500 loss: 0.3\nstep 2/500 loss: 0.2\nstep 500/500 loss: 0.1\n",
         "step 500/500 loss: 0.3\nSaving the final checkpoint\n",
         "step 1/1 loss: 0.3\n",
+        "step 500/500 loss: 0.3\nStarting stage 2\n",
+        "step 500/500 loss: 0.3\nCompiling the model for its evaluation\n",
+        "Validation: step 50/50 loss: 0.5\n",
+        "[rank0] warm-up step 100/100 loss: 0.5\n",
     ],
 )
 def test_a_step_that_others_may_follow_does_not(log: str) -> None:

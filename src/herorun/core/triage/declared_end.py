@@ -15,7 +15,13 @@ _EPOCH = lazy_regex(rb"\bepochs?\b\W{0,4}\d", re.IGNORECASE)
 _PAIR = lazy_regex(rb"(?<![\d./-])(\d{1,12}) ?/ ?(\d{1,12})(?![\d/.])")
 # Work that a last line only announces.
 _BEGINS = lazy_regex(
-    rb"\b(?:sav|writ|upload|export|evaluat|validat|test|sampl|generat|merg|load|wait)ing\b", re.I
+    rb"\b(?:(?:sav|writ|upload|export|evaluat|validat|test|sampl|generat|merg|load|wait|start|runn"
+    rb"|compil|prepar|beginn)ing|begins?)\b",
+    re.IGNORECASE,
+)
+# Before a counter: its steps are not those of the training.
+_ASIDE = lazy_regex(
+    rb"\b(?:eval|evaluation|val|valid|validation|test|dev|warm-?up|calibration)\b", re.IGNORECASE
 )
 # What is measured once a step is made; a heading without it comes before the step.
 _MEASURED = lazy_regex(rb"\w(?:loss|acc(?:uracy)?|ppl)?\b[\"'\]]?\s?[:=|]?\s{0,4}-?\d+\.\d", re.I)
@@ -51,5 +57,6 @@ def _is_complete(part: bytes, counters: list[tuple[bytes, bytes, bytes]]) -> boo
         all(int(total) > 1 for _, _, total in counters)
         and all(step == total for _, step, total in counters)
         and all(step == total for step, total in _PAIR.findall(part))
+        and not _ASIDE.search(_COUNTER.split(part, 1)[0])
         and _MEASURED.search(part) is not None
     )
