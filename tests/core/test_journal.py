@@ -153,6 +153,7 @@ EVENTS = [
         temporary=150,
         placement=Placement(("node-1",), ("x@sha256:1",)),
         rows=4,
+        by_order=True,
     ),
     Intended(
         at=NOON,

@@ -133,3 +133,11 @@ def test_without_a_launch_that_nobody_believes_its_instance_is_none() -> None:
     assert [instance.name for instance in proven_only.instances] == ["tiny-1"]
     assert memory.proven_only(frozenset({"tiny-2"}), ()).unsettled == memory.unsettled
     assert proven_only.next_number == memory.next_number  # no number is given twice
+
+
+def test_an_order_that_reads_the_run_is_no_tick() -> None:
+    before = fold([LOOKED], begun())
+    order = replace(LOOKED, at=NOON + MINUTE, run="down", rows=7, by_order=True)
+    after = fold([order], before)
+    assert after.rows == 7 and LOOKED.saw_run and not order.saw_run
+    assert [after.ticks, after.last_seen, after.last_decided] == [before.ticks, NOON, LOOKED]

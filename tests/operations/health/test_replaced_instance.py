@@ -4,6 +4,7 @@ import pytest
 
 from commands.answers import ask
 from herorun.core.evidence import JobState
+from herorun.operations.record.heartbeat import last_tick_elsewhere
 from stories import SLUG, WAIT, Story
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -29,6 +30,9 @@ def test_the_end_of_an_instance_that_is_stopped_to_be_relaunched(
     assert (end.instance, end.state) == ("tiny-1", JobState.CANCELLED)
     assert end.step is not None and end.checkpoint is not None
     assert memory.left == ()  # no tick has seen an alert, so nobody was notified of one
+    # a person's order is no tick: it must not look as if another clone monitored the run
+    assert (memory.ticks, memory.last_seen, memory.last_decided) == (0, None, None)
+    assert last_tick_elsewhere(running.run) is None
     goodput = ask(running, capsys, "goodput", SLUG, "--json").document
     assert goodput["interruptions"] == {"by-us": 1}
 

@@ -76,6 +76,12 @@ def test_a_killed_babysitter_is_lost_also_where_its_last_tick_is_recorded(run: A
     assert not ticks_in_this_clone(run)
 
 
+def test_a_tick_that_a_clock_ahead_dated_is_of_no_other_clone(run: Any) -> None:
+    with_ages(run, beat=3 * LIMIT, tick=-timedelta(days=1))
+    assert last_tick_elsewhere(run) is None
+    assert (monitor_is_stale(run), is_babysitter_lost(run)) == (True, True)
+
+
 def test_a_clone_that_never_monitored_calls_nothing_stale(run: Any) -> None:
     ticked_at = with_ages(run, beat=None, tick=3 * LIMIT)
     assert last_tick_elsewhere(run) == ticked_at

@@ -53,6 +53,13 @@ class Decided:
     placement: Placement | None = None
     # of the tracker, that it knew, where no Observed comes with it; 0: it does not say
     rows: int = 0
+    # a person's order read it, before it replaced the instance: no tick monitored the run then
+    by_order: bool = False
+
+    @property
+    def saw_run(self) -> bool:
+        """Whether it is a tick that could see the run."""
+        return self.monitor != "stale" and not self.by_order
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,9 +67,7 @@ def _describe_ended_alert(alert: Alert, memory: Memory) -> str:
 
 def _gaps(memory: Memory, events: Iterable[Event], most: timedelta, at: datetime) -> list[str]:
     """When an instance ran without a tick, or with one that could not read it."""
-    tick_times = [
-        event.at for event in events if isinstance(event, Decided) and event.monitor != "stale"
-    ]
+    tick_times = [event.at for event in events if isinstance(event, Decided) and event.saw_run]
     starts = [each.started for each in memory.instances]
     gaps = []
     for instance, following in zip(memory.instances, [*starts[1:], at], strict=True):

@@ -28,7 +28,8 @@ def record_before_replacing(run: Run) -> None:
     if not has_new_taints and event.ended is None:
         return
     metrics = evidence.get(Metrics)
-    event = replace(event, rows=metrics.rows if isinstance(metrics, Metrics) else 0)
+    rows = metrics.rows if isinstance(metrics, Metrics) else 0
+    event = replace(event, rows=rows, by_order=True)
     run.record.append(event if has_new_taints else _with_alerts_of(memory, event))
 
 

@@ -116,6 +116,8 @@ def last_tick_elsewhere(run: MonitoredRun) -> datetime | None:
     ticked_at, last_beat = run.record.memory().last_seen, last_heartbeat(run)
     if ticked_at is None or is_locked(run.lock("babysitter")):
         return None
+    if ticked_at - now() > stale_after(run):
+        return None  # dated by a clock that was ahead: this clone's own may be
     if last_beat is not None and ticked_at - last_beat <= stale_after(run):
         return None
     return ticked_at
