@@ -7,6 +7,7 @@ from core.triage.judged import judged
 DONE = "solver.cpp:322] Optimization Done.\n"
 CRASH = "*** SIGSEGV (@0x0) received by PID 7 (TID 0x7f) from PID 0; stack trace: ***\n"
 INSIDE = "    @     0x7fba3df6bcb0 (unknown)\n    @     0x41ae8c main\n"
+STEP = "solver.cpp:237] Iteration 20, loss = 0.3\n"  # of the next training in the same job
 DESTRUCTOR = "    @     0x7fba3fef8a87 caffe::Blob<>::~Blob()\n"
 
 
@@ -32,6 +33,7 @@ def test_a_crash_in_a_destructor_ends_no_training_that_is_done(frame: str) -> No
         f"{DONE}{CRASH}{INSIDE}",
         f"{CRASH}{DONE}{DESTRUCTOR}",
         f"{DONE}{CRASH}{INSIDE * 30}{DESTRUCTOR}",
+        f"{DONE}{STEP * 50}{CRASH}{DESTRUCTOR}",
     ],
 )
 def test_any_other_crash_is_one(log: str) -> None:

@@ -27,6 +27,7 @@ _CAUSES = 128  # exceptions that another may be raised from: two of each stream 
 _MESSAGES = 8  # of wrappers, each once
 _CRASHES = ("crash", "abort")
 _STACK_LINES = 40  # from a crash to the frame that explains it
+_TEARDOWN_LINES = 40  # from the message that the training is done to the crash
 _HANDLER_LINES = 3  # from an error that a trainer prints to what it does about it
 _ENDED_STEP = lazy_regex(r"\bTerminating (?:job step |StepId=)(\d[\d.+]*)")
 _CANCELLED_STEP = lazy_regex(r"\*\*\* STEP (\d[\d.+]*)")
@@ -242,11 +243,15 @@ def _retry_succeeded(log: AttemptLog) -> AttemptLog:
 
 
 def _tidied_up(log: AttemptLog, match: Match) -> AttemptLog:
-    """A crash that a destructor explains is none of the training, once that is done."""
+    """A crash that a destructor explains is none of the training, right after that is done: further
+    down, another training may have begun.
+    """
     root, end_message = log.root, log.end_message
     if root is None or end_message is None or root.signature not in _CRASHES:
         return log
-    if not end_message.line < root.line <= match.line <= root.line + _STACK_LINES:
+    if not 0 < root.line - end_message.line <= _TEARDOWN_LINES:
+        return log
+    if not root.line <= match.line <= root.line + _STACK_LINES:
         return log
     lately = tuple(other for other in log.lately if other.signature not in _CRASHES)
     suspect = log.suspect if log.suspect and log.suspect.line < end_message.line else None
