@@ -20,6 +20,7 @@ from herorun.output.run_facts import (
 )
 
 INDENT = 13  # columns before the words
+_MESSAGES = {"tell": "notification", "escalate": "escalation"}  # by the action's verb
 _PUSHED = {
     True: "pushed",
     False: "not pushed: other clones lack the newest",
@@ -100,7 +101,7 @@ def _monitor(document: Mapping[str, Any]) -> str:
         )
     meaning = {
         "fresh": "all evidence was read",
-        "stale": "no babysitter monitors the run; this command read it now",
+        "stale": "no babysitter is known to run; this command read all evidence now",
     }
     state = document["monitor"]
     return f"{state}: {meaning[state]}" if state in meaning else state
@@ -201,11 +202,15 @@ def _describe_action(entry: str) -> str:
 
     >>> _describe_action("relaunch/a-1: relaunch after a-1: ordered by ada")
     'relaunch after a-1: ordered by ada'
+    >>> _describe_action("tell/a-1/first-step: a-1 is training")
+    'notification: a-1 is training'
     >>> _describe_action("rollback/a-1/100"), _describe_action("stop/a-1: nan")
     ('rollback after a-1 to step 100', 'stop a-1: nan')
     """
     text, _, purpose = entry.partition(": ")
     key = parse_key(text)
+    if purpose and key.verb in _MESSAGES:
+        return f"{_MESSAGES[key.verb]}: {purpose}"
     name = f"{key.verb} {'/'.join(key.segments[1:])}"
     if key.verb in STARTS:
         name = f"{key.verb} after {key.topic}{f' to step {key.detail}' if key.detail else ''}"
