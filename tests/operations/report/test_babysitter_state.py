@@ -15,6 +15,8 @@ import pytest
 from builders import MINUTE, a_contract
 from herorun.core.canonical_json import canonical, timestamp
 from herorun.core.errors import CouldNotLook
+from herorun.core.journal import Memory
+from herorun.core.recovery.policy import ActionPause
 from herorun.operations.launch.start_babysitter import start_babysitter
 from herorun.operations.orders.order import babysitter_runs, unwatched_warnings
 from herorun.operations.record.heartbeat import (
@@ -128,3 +130,21 @@ def test_a_relaunch_is_expected_only_of_a_babysitter_that_is_known_to_run(
         assert (why_not_relaunched(run) == "") is is_known
     run.contract = a_contract(babysit={"cadence": "15m", "declined": "ada does it"})
     assert "declines" in why_not_relaunched(run)
+
+
+@pytest.mark.parametrize("needless", ["", "the run is finished"])
+def test_a_run_that_nobody_ever_monitored_says_how_to_start_it(run: Any, needless: str) -> None:
+    with_ages(run, beat=None, tick=None)
+    assert ("herorun babysit tiny" in describe_babysitter(run, needless)) is (not needless)
+    run.record = SimpleNamespace(memory=Memory)
+    assert "herorun" not in describe_babysitter(run)  # nothing was launched
+
+
+@pytest.mark.parametrize("is_paused", [False, True])
+def test_a_pause_keeps_the_monitoring_and_not_the_relaunch(run: Any, is_paused: bool) -> None:
+    with_ages(run, beat=2 * LIMIT, tick=2 * LIMIT)
+    pause = ActionPause(now() + LIMIT, "ada", now(), "repairs") if is_paused else None
+    memory = replace(run.record.memory(), pause=pause)
+    run.record = SimpleNamespace(memory=lambda: memory)
+    text = describe_babysitter(run, next_command="herorun relaunch tiny")
+    assert ("herorun babysit tiny" in text) is is_paused

@@ -31,12 +31,15 @@ def describe_babysitter(run: Run, needless: str = "", next_command: str = "") ->
         stale = "monitor stale: " if monitor_is_stale(run) else ""
         return f"{stale}none in this clone; another clone recorded a tick {_ago(ticked_at)}"
     if last_beat is None:
-        return "none seen in this clone"
+        start = f", and no tick is recorded: `herorun babysit {run.slug}` starts it"
+        is_needed = run.record.memory().current and not needless
+        return f"none seen in this clone{start if is_needed else ''}"
     age = round((now() - last_beat).total_seconds())
     if needless and not is_locked(run.lock("babysitter")):
         return f"stopped ({needless}), last heartbeat {format_span(age)} ago"
     if is_babysitter_lost(run):
-        relaunches = next_command.startswith("herorun relaunch ")
+        is_paused = run.record.memory().ledger.paused(now())  # then nobody relaunches it yet
+        relaunches = next_command.startswith("herorun relaunch ") and not is_paused
         command = f"`herorun babysit {run.slug}`"
         if run.other_babysit_owner:
             command += f" on {run.other_babysit_owner}"
