@@ -62,8 +62,8 @@ def list_(start: str, run: str, as_json: bool) -> int:
         output.hang(out, head, f"{message}  {output.clean(entry.path)}{why}")
     if not listing.checkpoints:
         output.show_line(f"{monitored_run.slug}: {roots.describe()}")
-    elif roots.unreadable:
-        output.show_note(f"{', '.join(roots.unreadable)} does not exist here, so more may be there")
+    elif roots.missing:
+        output.show_note(f"missing here, so more may be there: {', '.join(roots.missing)}")
     return code
 
 

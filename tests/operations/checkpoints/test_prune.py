@@ -42,11 +42,22 @@ def test_without_the_root_of_a_launched_job_the_checkpoints_are_unknown(
     root.rename(ended.data / "unmounted")
     capsys.readouterr()
     assert ended.herorun("checkpoints", "list", SLUG) == 3
-    assert mentions(capsys.readouterr().err, str(root), "exist")
+    assert mentions(capsys.readouterr().err, "missing", str(root))
     shutil.rmtree(ended.data / "tiny-temporary")
     assert ended.herorun("checkpoints", "list", SLUG, "--json") == 3
     assert json.loads(capsys.readouterr().out)["checkpoints"] == []
     assert checkpoints.searched_roots(ended.run).unreadable == (str(root),)
+
+
+def test_a_missing_temporary_root_is_named_beside_the_checkpoints(
+    ended: Story, capsys: CAPTURE
+) -> None:
+    (ended.data / "tiny-temporary").rename(ended.data / "unmounted")
+    capsys.readouterr()
+    assert ended.herorun("checkpoints", "list", SLUG) == 0
+    output = capsys.readouterr()
+    assert mentions(output.err, "missing", str(ended.data / "tiny-temporary"))
+    assert "step" in output.out
 
 
 def save(story: Story, step: int, root: str = "tiny-temporary", temporary: bool = True) -> Path:
