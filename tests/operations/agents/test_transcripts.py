@@ -145,7 +145,7 @@ def test_recover_that(story: Story) -> None:
     """A run that was killed: find the cause, and relaunch it where it stopped. What nobody could
     compare stays unknown, and no digest talks a seal out of that.
     """
-    story.launched(CRASH)
+    story.launched(f"save 3; {CRASH}")  # so that no step is logged twice
 
     async def talk(agent: Agent) -> None:
         status = await agent.document("run_status", run=SLUG)
@@ -155,7 +155,7 @@ def test_recover_that(story: Story) -> None:
         assert page.structured_content["document"]["checks"]
         await agent.document("triage_run", run=SLUG)
         newest = (await agent.document("list_checkpoints", run=SLUG))["checkpoints"][-1]
-        assert newest["step"] == 2
+        assert newest["step"] == 3
         early = await agent.order("seal", run=SLUG)
         assert early.structured_content["verdict"] == "blocked"
         shown = await agent.preview("relaunch", run=SLUG, reason="the node was killed")
@@ -168,7 +168,7 @@ def test_recover_that(story: Story) -> None:
         assert sealed.structured_content["verdict"] == "unknown"
 
     through_stdio(story.work, talk)
-    assert story.starts == ["tiny-1 scratch", f"tiny-2 {Path(story.root, 'step-2')}"]
+    assert story.starts == ["tiny-1 scratch", f"tiny-2 {Path(story.root, 'step-3')}"]
     assert story.tags() == []
 
 

@@ -141,7 +141,7 @@ def test_a_numeric_veto_outlives_its_alert(
     story.herorun("status", SLUG)
     output = capsys.readouterr().out
     back = "herorun rollback tiny --to 2"
-    assert mentions(output, "question  ", "relaunch (veto)?", f"`{back}`", "`herorun deny tiny`")
+    assert mentions(output, "question  ", "`herorun deny tiny`")
     assert mentions(output, "  to go", f" {back}\n") and "approve" not in output
 
 
