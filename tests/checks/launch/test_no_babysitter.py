@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -46,6 +47,7 @@ def test_only_an_ordinary_run_may_decline():
         (renewed(timedelta(minutes=30)), Outcome.PASS),
         (renewed(timedelta(minutes=31)), Outcome.FAIL),
         (renewed(timedelta(days=3)), Outcome.FAIL),
+        (replace(renewed(timedelta(minutes=4)), lease_slug="other"), Outcome.FAIL),
     ],
 )
 def test_an_owner_elsewhere_must_have_been_seen(watch, outcome):
@@ -53,3 +55,8 @@ def test_an_owner_elsewhere_must_have_been_seen(watch, outcome):
 
     assert verdict.outcome is outcome
     assert "dri@there" in verdict.message
+
+
+def test_a_store_whose_clock_is_ahead_makes_no_age_below_zero():
+    verdict = ask(renewed(-timedelta(seconds=5)), owner="dri@there")
+    assert verdict.outcome is Outcome.PASS and mentions(verdict.message, "0s ago")

@@ -26,16 +26,16 @@ def no_babysitter(contract: Contract, launcher: Launcher, watch: Watch, now: Now
     if babysit.declined:
         return passed(f"[babysit] declined: {babysit.declined}")
     if babysit.owner and babysit.owner != launcher.owner:
-        return _elsewhere(babysit.owner, watch, now.at, babysit.cadence)
+        return _elsewhere(contract, babysit.owner, watch, now.at)
     if watch.here:
         return passed("a babysitter of this machine already monitors the run")
     every = format_duration(babysit.cadence)
     return passed(f"launch starts a babysitter here, with a tick every {every}")
 
 
-def _elsewhere(owner: str, watch: Watch, at: datetime, cadence: timedelta) -> Verdict:
+def _elsewhere(contract: Contract, owner: str, watch: Watch, at: datetime) -> Verdict:
     """By the lease, which the owner's babysitter renews at each tick."""
-    if watch.lease_owner != owner:
+    if (watch.lease_owner, watch.lease_slug) != (owner, contract.slug):
         return failed(
             f"[babysit] owner is {owner}: launch starts no babysitter here, and {owner} has not "
             "been seen to monitor the run",
@@ -44,11 +44,12 @@ def _elsewhere(owner: str, watch: Watch, at: datetime, cadence: timedelta) -> Ve
     if watch.lease_renewed is None:
         message = f"{owner} holds the run's lease; when it was last renewed cannot be read here"
         return unknown(message, subject=owner)
-    message = f"{owner} last renewed the run's lease {format_span(at - watch.lease_renewed)} ago"
-    if at <= stale_at(watch.lease_renewed, cadence):
+    age = max(at - watch.lease_renewed, timedelta(0))  # the store's clock may be a little ahead
+    message = f"{owner} last renewed the run's lease {format_span(age)} ago"
+    if at <= stale_at(watch.lease_renewed, contract.babysit.cadence):
         return passed(message)
     return failed(
-        f"{message}, and a babysitter renews it every {format_duration(cadence)}: start "
-        f"`herorun babysit {watch.lease_slug}` there",
+        f"{message}, and a babysitter renews it every {format_duration(contract.babysit.cadence)}: "
+        f"start `herorun babysit {contract.slug}` there",
         subject=owner,
     )

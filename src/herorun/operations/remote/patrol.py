@@ -6,6 +6,7 @@ It stores its last tick on this machine, to report what changed.
 import shlex
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 
 from herorun.core.canonical_json import canonical, plain
 from herorun.core.contract import Recovery
@@ -127,7 +128,7 @@ def _monitor_of(run: Run) -> tuple[str, str]:
     memory = run.record.memory()
     silence = watchdog(run.slug, memory, run.contract, {}, now())
     if not is_hung(run) and silence.monitor is WatchState.FRESH and silence.last_seen:
-        age = format_span(now() - silence.last_seen)
+        age = format_span(max(now() - silence.last_seen, timedelta(0)))
         return f"last tick in the record {age} ago", ""
     message = " ".join(unwatched_warnings(run)).replace("`herorun", f"`{_herorun(run)}")
     return "", f"{message[:1].upper()}{message[1:]}." if message else ""
