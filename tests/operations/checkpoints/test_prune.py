@@ -49,7 +49,7 @@ def test_without_the_root_of_a_launched_job_the_checkpoints_are_unknown(
     assert checkpoints.searched_roots(ended.run).unreadable == (str(root),)
 
 
-def test_a_missing_temporary_root_is_named_beside_the_checkpoints(
+def test_a_missing_temporary_root_is_named_after_the_checkpoints(
     ended: Story, capsys: CAPTURE
 ) -> None:
     (ended.data / "tiny-temporary").rename(ended.data / "unmounted")

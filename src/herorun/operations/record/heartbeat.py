@@ -101,10 +101,13 @@ def is_hung(run: MonitoredRun) -> bool:
 
 
 def describe_hung(run: MonitoredRun) -> str:
-    """What to do about it. A loop heeds SIGTERM only between two ticks."""
+    """What to do about it. A loop heeds SIGTERM only between two ticks; on a full disk it ticks and
+    writes no heartbeat.
+    """
     kill = f" (`kill -9 {pid}`)" if (pid := babysitter_pid(run)) else ""
     return (
-        f"its babysitter{who_watches(run)} no longer ticks: end that process{kill}, then start "
+        f"its babysitter{who_watches(run)} has written no heartbeat since: it hangs, or the disk "
+        f"of {run.state} is full or read-only. If it hangs, end that process{kill}, then start "
         f"`herorun babysit {run.slug}`"
     )
 
