@@ -37,7 +37,7 @@ from herorun.system.files import locked
 from operations.in_memory import ToldRun
 from wording import mentions
 
-LIMIT = stale_after(ToldRun([]))  # type: ignore[arg-type]
+LIMIT = stale_after(ToldRun([]))  # type: ignore[arg-type]  # only its contract is read
 
 
 @pytest.fixture
