@@ -62,6 +62,15 @@ def typed_command(start: str, *argv: str) -> str:
     return join(["herorun", *folder_options, *argv])
 
 
+def present_command() -> str:
+    """The command line as it was typed, to be repeated."""
+    from shlex import join
+
+    from herorun.core.redaction.scrub import scrub
+
+    return scrub(join(["herorun", *click.get_current_context().meta.get("herorun.argv", ())]))
+
+
 def typed_path(start: str, path: "Path") -> str:
     """The path as it is typed where the person stands, which `-C` does not say."""
     from os.path import relpath

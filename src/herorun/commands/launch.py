@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from herorun.commands._options import RunArgument, yes
-from herorun.commands._output import typed_command
+from herorun.commands._output import present_command, typed_command
 
 if TYPE_CHECKING:
     from herorun.operations.launch.launch import LaunchOutcome
@@ -110,7 +110,7 @@ def _show_gate(page: Any, run: "Run", outcome: "LaunchOutcome", nothing_done: st
         output.show_verdict(
             page, preflight.verdict.value, f"{preflight.report.tally}; {nothing_done}"
         )
-        show_next(page, what_blocks(preflight))
+        show_next(page, what_blocks(preflight, present_command()))
 
 
 def _show_babysit_command(page: Any, loaded_run: "Run", start: str, run: str) -> None:

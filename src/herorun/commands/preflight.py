@@ -3,7 +3,7 @@
 import click
 
 from herorun.commands._options import RunArgument
-from herorun.commands._output import typed_command, typed_path
+from herorun.commands._output import present_command, typed_command, typed_path
 
 
 @click.command(short_help="Check whether the run may start; changes nothing.")
@@ -57,7 +57,8 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     else:
         changes = since_last_instance(loaded_run.record.memory(), answer)
         launch = _launch_command(start, loaded_run.slug, out or "", move_to)
-        show_preflight(output.console(), loaded_run.slug, answer, launch, changes)
+        again = present_command()
+        show_preflight(output.console(), loaded_run.slug, answer, launch, changes, again)
     return {"clear": 0, "blocked": 1, "unknown": 3}[answer.verdict.value]
 
 

@@ -136,10 +136,11 @@ def show_preflight(
     answer: Any,
     launch: str = "",
     changes: Sequence[str] = (),
+    again: str = "",
 ) -> None:
     """What a person decides on: the plan, what changed since the last instance, each finding that
     did not pass, and the counts. --verbose adds the rest of `operations.launch.preflight`'s answer.
-    `launch` is the command that launches, where it needs more than the run.
+    `launch` is the command that launches, where it needs more than the run; `again` is this one.
     """
     document = answer.as_json()
     if not progress.quiet:
@@ -160,7 +161,7 @@ def show_preflight(
     if clear and title:
         what_runs = f": {answer.what_runs}" if answer.what_runs else ""
         hang(out, "", f"fix what failed, or launch as it is{what_runs}")
-    show_next(out, after or what_blocks(answer))
+    show_next(out, after or what_blocks(answer, again))
 
 
 def _show_plan(out: Any, slug: str, answer: Any, submission: Mapping[str, Any]) -> None:
@@ -214,18 +215,18 @@ def abridged(text: str) -> str:
     return f"{text[:LONGEST]}... and {count(left_out, 'character')} more: -v shows them"
 
 
-def what_blocks(answer: Any) -> str:
-    """What to do before the same command is typed again, and the command that explains the first
+def what_blocks(answer: Any, again: str) -> str:
+    """What to do before the same command is typed `again`, and the command that explains the first
     finding that blocks; what could only not be checked has no such page.
 
-    The command itself is not proposed: one without its --adopt or --plan would do something else.
+    `again` has all that was typed: without its --adopt or --plan it would do something else.
     """
     if answer.verdict is GateVerdict.UNKNOWN:
-        return "repeat this command once what did not answer is fixed"
+        return f"once what did not answer is fixed, repeat: {again}"
     blocking = answer.report.blocking
     if not blocking:
         return ""
-    return f"fix this, then repeat the command\nmore: herorun explain {blocking[0].check}"
+    return f"fix this, then repeat: {again}\nmore: herorun explain {blocking[0].check}"
 
 
 def show_next(out: Any, command: str) -> None:
