@@ -60,6 +60,12 @@ class CouldNotLook(HerorunError):
     exit_code = 3
 
 
+class EndedBySignal(HerorunError):
+    """Another process ended the command."""
+
+    exit_code = 130
+
+
 @contextmanager
 def rooted(root: str) -> Iterator[None]:
     """Mark each error that is raised inside as one that follows from `root`, unless it says so

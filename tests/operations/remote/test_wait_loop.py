@@ -1,6 +1,9 @@
 """The loop of a wait: bounded, by looks that are made up."""
 
+import os
+import signal
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +12,7 @@ import pytest
 
 from builders import NOON, a_job, some_metrics
 from core.patrol.test_table import WAYS, a_look
-from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.errors import CouldNotLook, EndedBySignal, WrongUse
 from herorun.core.evidence import Job, Metrics
 from herorun.core.health.run_health import RunHealth
 from herorun.core.patrol.observation import Alive, HostObservation, LogEnd
@@ -17,6 +20,7 @@ from herorun.core.patrol.table import decide
 from herorun.core.patrol.wait_condition import WaitCondition
 from herorun.operations.remote import wait
 from herorun.operations.remote.wait import Ended, WaitObservation, must_end
+from wording import mentions
 
 BLIND = {"alive": Alive.UNKNOWN, "unreachable": "the link is cut."}
 
@@ -84,6 +88,24 @@ def test_it_is_still_from_its_last_movement_on(slept: list[float]) -> None:
     hangs = waited(at(0), at(30, **BLIND), at(60), most=9)
     assert (hangs.code, hangs.polls) == (1, 3)
     assert waited(at(0), at(30, 121), at(60, 121)).message != hangs.message
+
+
+def test_a_signal_ends_the_wait_and_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wait.process_registry, "registered", lambda *_: nullcontext())
+    monkeypatch.setattr(wait.process_registry, "registered_watchers", dict)
+    monkeypatch.setattr(wait, "replaced", lambda own: [])
+    run: Any = SimpleNamespace(
+        slug="tiny", place=SimpleNamespace(repository="/w"), name_to_type="tiny"
+    )
+
+    def observer(*_: Any) -> Any:
+        return lambda: os.kill(os.getpid(), signal.SIGTERM)
+
+    notes: list[str] = []
+    with pytest.raises(EndedBySignal) as ended:
+        wait.wait_for(run, observer, WaitCondition(step=9), 60.0, 2, notes.append)
+    assert (ended.value.exit_code, notes) == (130, [])
+    assert mentions(str(ended.value), "tiny", "SIGTERM")
 
 
 @pytest.mark.parametrize(("every", "most"), [(0.9, 5), (60.0, 0), (86_400.0, 31)])

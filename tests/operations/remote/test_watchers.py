@@ -99,9 +99,9 @@ def test_the_end_of_a_wait_names_the_newer_one(
         }.items()
     }
     for stays, name in ((True, "process 2"), (False, "SIGTERM")):
-        shown: list[str] = []
+        enders: list[str] = []
         if not stays:
             del registry[Path("2")]
         with pytest.raises(KeyboardInterrupt):
-            wait._retired("tiny", "/w", shown.append)
-        assert len(shown) == 1 and name in shown[0]
+            wait._retired("tiny", "/w", enders)
+        assert len(enders) == 1 and name in enders[0]

@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any, TypeAlias, TypeVar
 
-from herorun.core.errors import HerorunError, WrongUse, describe_error
+from herorun.core.errors import EndedBySignal, HerorunError, WrongUse, describe_error
 from herorun.core.evidence import Job, reached_step
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import PatrolAdvice, PatrolState
@@ -59,7 +59,8 @@ def wait_for(
     must_end(every, most)
     see = observer(run, condition)
     slug, top, began = run.slug, run.place.repository, now().timestamp()
-    previous = signal.signal(signal.SIGTERM, lambda number, frame: _retired(slug, top, show))
+    enders: list[str] = []
+    previous = signal.signal(signal.SIGTERM, lambda number, frame: _retired(slug, top, enders))
     try:
         with process_registry.registered(
             "await", slug, top, str(condition), began, began + every * most
@@ -71,6 +72,10 @@ def wait_for(
                 )
             again = f"herorun box patrol {slug}" if run.name_to_type else run.status_command
             return _loop(see, condition, every, most, again)
+    except KeyboardInterrupt:
+        if not enders:
+            raise
+        raise EndedBySignal(f"This wait of {slug} is ended by {enders[0]}.") from None
     finally:
         signal.signal(signal.SIGTERM, previous)
 
@@ -168,13 +173,13 @@ def _observe_run(run: Run, condition: WaitCondition) -> dict[str, Any]:
     return facts
 
 
-def _retired(slug: str, top: str, show: Callable[[str], None]) -> None:
-    """Print who ended the wait (a newer wait for the same run, `box watchers` or a person), and end
-    it.
+def _retired(slug: str, top: str, enders: list[str]) -> None:
+    """End the wait, and note what ended it: a newer wait for the same run, or a signal. Raises what
+    no handler of a failed query catches.
     """
     others = process_registry.registered_watchers().values()
     newer = [e for e in others if e and (e.run, e.top) == (slug, top) and e.pid != os.getpid()]
     live = [each for each in newer if each.lives]
     by = f"process {live[-1].pid}, which waits for {live[-1].what}" if live else "a SIGTERM"
-    show(f"this wait of {slug} is ended by {by}")
+    enders.append(by)
     raise KeyboardInterrupt
