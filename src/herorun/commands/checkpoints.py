@@ -45,8 +45,8 @@ def list_(start: str, run: str, as_json: bool) -> int:
     from herorun.runs import watched_run
 
     monitored_run = watched_run(run, Path(start))[0]
-    listing = list_with_refusals(monitored_run).document()
     roots = searched_roots(monitored_run)
+    listing = list_with_refusals(monitored_run).document(roots)
     code = 3 if roots.unreadable else 0
     if as_json:
         output.show_json(listing)

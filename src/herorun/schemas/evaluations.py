@@ -26,6 +26,10 @@ class SealDocument(Document):
     findings: Sequence[FindingEntry]
     statement: Mapping[str, Any] | None
     """The in-toto statement, as it stands in the record and in the tag."""
+    tag_pushed: bool | None
+    """Whether the remote has the tag; null if that is unknown, or nothing was tagged."""
+    record_pushed: bool | None
+    """Whether the remote has the newest line of the record; null if that is unknown."""
 
 
 class VerifySeal(Document):
@@ -104,6 +108,10 @@ class ListedEntry(Shape):
 
 class CheckpointsList(Document):
     checkpoints: Sequence[ListedEntry]
+    missing_roots: Sequence[str]
+    """Roots that do not exist on this machine: perhaps not mounted, so more may be there."""
+    unread_roots: Sequence[str]
+    """Those of `missing_roots` that a job wrote to: then the exit code is 3."""
 
 
 class CheckpointsPlan(Document):

@@ -45,7 +45,9 @@ def test_without_the_root_of_a_launched_job_the_checkpoints_are_unknown(
     assert mentions(capsys.readouterr().err, "missing", str(root))
     shutil.rmtree(ended.data / "tiny-temporary")
     assert ended.herorun("checkpoints", "list", SLUG, "--json") == 3
-    assert json.loads(capsys.readouterr().out)["checkpoints"] == []
+    document = json.loads(capsys.readouterr().out)
+    assert document["checkpoints"] == [] and document["unread_roots"] == [str(root)]
+    assert document["missing_roots"] == [str(root), str(ended.data / "tiny-temporary")]
     assert checkpoints.searched_roots(ended.run).unreadable == (str(root),)
 
 

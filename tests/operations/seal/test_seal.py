@@ -73,7 +73,8 @@ def test_the_tag_states_the_run(story: Story) -> None:
 def test_sealing_twice_is_one_seal(done: Story, capsys: pytest.CaptureFixture[str]) -> None:
     assert done.seal() == 0
     before = (done.tags(), done.comments, len(done.lines))
-    assert done.seal() == 0
+    sealed = ask(done, capsys, "seal", SLUG, "--json").document
+    assert (sealed["tag_pushed"], sealed["record_pushed"]) == (True, True)
     assert (done.tags(), done.comments, len(done.lines)) == before
     # whatever becomes of the rows, the seal has said how far it came
     (done.root / "metrics.jsonl").unlink()
@@ -162,6 +163,7 @@ def test_a_sealed_run_is_told_of_while_the_remote_is_away(
     answer = capsys.readouterr()
     document = json.loads(answer.out)
     assert (document["verdict"], document["tag"]) == ("unknown", TAG)
+    assert (document["tag_pushed"], document["record_pushed"]) == (None, None)
     assert mentions(answer.err, "unknown", "origin", "tag")
 
 

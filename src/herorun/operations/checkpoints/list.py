@@ -47,8 +47,12 @@ class CheckpointListing:
     taints: tuple[Taint, ...] = ()
     refusals: Mapping[str, str] = field(default_factory=dict)
 
-    def document(self) -> CheckpointsList:
-        return CheckpointsList(checkpoints=[self._entry(each) for each in self.checkpoints])
+    def document(self, roots: "SearchedRoots") -> CheckpointsList:
+        return CheckpointsList(
+            checkpoints=[self._entry(each) for each in self.checkpoints],
+            missing_roots=roots.missing,
+            unread_roots=roots.unreadable,
+        )
 
     def _entry(self, each: SizedCheckpoint) -> ListedEntry:
         candidate = each.candidate

@@ -58,6 +58,7 @@ class SealOutcome:
     statement: dict[str, Any] | None  # the in-toto statement in the tag
     warnings: tuple[str, ...] = ()
     remote: str | None = ""  # that has the tag; None: unknown; "": there is no remote
+    record_pushed: bool = False  # whether a push of the record with this outcome succeeded
 
     @property
     def verdict(self) -> GateVerdict:
@@ -67,7 +68,14 @@ class SealOutcome:
         return self.report.verdict
 
     def document(self) -> SealDocument:
-        return SealDocument.of(self, findings=self.report.entries if self.report else [])
+        is_unknown = self.remote is None  # it did not answer
+        return SealDocument.of(
+            self,
+            findings=self.report.entries if self.report else [],
+            tag_pushed=None if is_unknown or not self.tag else bool(self.remote),
+            # a push of nothing new succeeds without an answer of the remote
+            record_pushed=None if is_unknown and self.record_pushed else self.record_pushed,
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The document of `--json`, as a table."""
@@ -109,7 +117,8 @@ def _sealed(run: Run, sealing: Sealing) -> SealOutcome:
     if statement is None:
         report = run_seal_gate(run, sealing, WANTED, gather_health(run))
         if report.verdict is not GateVerdict.CLEAR:
-            return SealOutcome(report, None, None, None, _unpushed(run, push_result))
+            warnings = _unpushed(run, push_result)
+            return SealOutcome(report, None, None, None, warnings, record_pushed=bool(push_result))
         statement, manifest = _state_seal(run, memory, sealing, report)
     return _tag(run, report, tag, statement, manifest)
 
@@ -197,8 +206,8 @@ def _tag(
         f"noted too late for the tag, only the logbook has it: {caveat}" for caveat in late_caveats
     ]
     warnings += [*unsigned_reason, *_announce_seal(run, event)]
-    run.record.push()
-    return SealOutcome(report, tag, commit, statement, tuple(warnings), remote)
+    is_pushed = bool(run.record.push())
+    return SealOutcome(report, tag, commit, statement, tuple(warnings), remote, is_pushed)
 
 
 def _intend_tag(
@@ -250,7 +259,9 @@ def _again(run: Run, event: Sealed) -> SealOutcome:
     push_result = run.record.push()
     if not push_result:
         warnings.append(f"the record is not pushed: {push_result.why}")
-    return SealOutcome(None, event.tag, event.commit, None, tuple(warnings), remote)
+    return SealOutcome(
+        None, event.tag, event.commit, None, tuple(warnings), remote, bool(push_result)
+    )
 
 
 def _publish(run: Run, tag: str) -> tuple[str | None, list[str]]:
