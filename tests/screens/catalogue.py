@@ -62,9 +62,10 @@ from herorun.operations.jobs.poll import JobStatus
 from herorun.operations.launch.launch import LaunchOutcome
 from herorun.operations.launch.preflight import plan_json
 from herorun.operations.orders.note import _describe_queued
+from herorun.operations.orders.order import describe_unwatched
 from herorun.operations.orders.trust import TrustQuestion
 from herorun.operations.record.verify import UNNAMED, Verified
-from herorun.operations.remote.patrol import PatrolTick
+from herorun.operations.remote.patrol import PatrolTick, as_advice
 from herorun.operations.remote.watchers import WatcherRow
 from herorun.operations.report.differences import CompareOutcome
 from herorun.operations.report.goodput import Account
@@ -602,11 +603,16 @@ def patrolled(host: HostObservation, **changes: Any) -> PatrolTick:
     return PatrolTick(host, advice, patrol_line(host, advice), None)
 
 
-UNMONITORED = "No babysitter runs on this machine: start it with `herorun -C /work babysit tiny`."
+UNMONITORED = as_advice(RUN, describe_unwatched("tiny"))
 PAUSED = "ada paused automatic relaunches until 2026-01-01 14:00 UTC"
+STOPPED = "Its stop was ordered by ada"
+CANCELLED = "tiny-1 ended as cancelled: CANCELLED by 1000"
 CHAIN_FAILED = ChainState(False, "eval ended with exit code 1", "eval", waits=False)
 PATROLS: Mapping[str, PatrolTick] = {
     "paused": patrolled(HOSTS["down"], stays_down=PAUSED),
+    "stopped": patrolled(
+        replace(HOSTS["down"], why=CANCELLED), stays_down=STOPPED, is_settled=True
+    ),
     "code-bug": patrolled(
         HOSTS["down"], resume="herorun -C /work preflight tiny", resume_verb="preflight"
     ),

@@ -5,7 +5,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
-from builders import NOON, a_contract, a_plan, an_instance, healthy
+from builders import NOON, a_contract, a_job, a_plan, an_instance, healthy, some_metrics
 from herorun import discover
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate, Mode, evaluate
@@ -13,8 +13,13 @@ from herorun.core.contract import Recovery
 from herorun.core.event import Ordered, Word
 from herorun.core.evidence import (
     Evidence,
+    FinalStep,
+    JobLog,
+    JobState,
+    Metrics,
     Nothing,
     PrintedPatterns,
+    Receipt,
     RequestReview,
     Unavailable,
 )
@@ -26,9 +31,10 @@ from herorun.core.recovery.policy import ActionPause, RelaunchAnswer
 from herorun.core.responsible import responsible
 from herorun.core.run_summary import OpenAlert, Pace, RunSummary
 from herorun.gate import GateReport
-from herorun.operations.babysit.tick_json import name_dri, relaunch_outlook
+from herorun.operations.babysit.tick_json import dri_decides, name_dri, relaunch_outlook
 from herorun.operations.launch.preflight import PreflightOutcome, notifies_nobody
 from herorun.operations.report.status import QUESTION_NEXT
+from herorun.runs.loader import describe_unread
 from herorun.schemas.parts import (
     Acked,
     AlertEntry,
@@ -120,8 +126,12 @@ HEALTHY = RunSummary(
     seen_at=NOON - MINUTE,
     **SAVED,
 )
+WAITS = RunSummary(
+    "tiny", "launched", run="starting", final_step=100_000, next_tick=NOON + 4 * MINUTE
+)
 SHUT = RunSummary("tiny", "launched", run="unknown", monitor="stale")  # only the record was read
 INSTANCE = InstanceEntry(name="tiny-1", job="4812", started=NOON - 1680 * MINUTE)
+SUBMITTED = INSTANCE.model_copy(update={"started": NOON - 90 * MINUTE})
 JUST_STARTED = INSTANCE.model_copy(update={"started": NOON - 5 * MINUTE})
 
 
@@ -154,6 +164,34 @@ NAN = alert(
 )
 SLOW = alert(
     "throughput-leak", "warn", "a step takes 2.6 s instead of 2.4 s since step 40900", minutes=10
+)
+
+
+def alert_of(check: str, minutes: int, *changes: Any) -> AlertEntry:
+    """What a check reports of a healthy run, but for these pieces of evidence."""
+    findings = gate(Gate.HEALTH, *changes).findings
+    message = next(each.verdict.message for each in findings if each.check == check and each.open)
+    fix = name_dri(CHECKS[check].next_action("tiny"), "@dri")
+    return alert(check, CHECKS[check].severity.value, message, minutes=minutes, fix=fix)
+
+
+HANGS = alert_of(
+    "stalled-steps",
+    6,
+    a_job(started=NOON - 1680 * MINUTE),
+    some_metrics(41_200, advanced_at=NOON - 51 * MINUTE),
+    FinalStep(100_000, "runs/tiny.toml"),
+)
+QUEUED = alert_of(
+    "pending-too-long",
+    60,
+    a_job(JobState.PENDING, started=None, submitted=NOON - 90 * MINUTE, reason="Resources"),
+)
+NEVER_STARTED = alert_of(
+    "pending-too-long",
+    60,
+    a_job(started=NOON - 90 * MINUTE, submitted=NOON - 90 * MINUTE),
+    {each: Nothing("there is none") for each in (Metrics, JobLog, Receipt)},
 )
 QUESTION = "escalate/relaunch/tiny-1/repeated"
 DENIED = RelaunchAnswer(False, NOON - 5 * MINUTE, "ada", "the data set is being repaired")
@@ -226,9 +264,12 @@ HALF, DONE, NO_STEP = "~41200/100000", "~100000/100000", "~unknown/100000"
 
 def status(summary: RunSummary = HEALTHY, **changes: Any) -> Any:
     """What the command reads: the status, the evidence, and the summary."""
-    facts = {"run": summary.run, "progress": HALF, **STANDING, **changes}
     state = "" if summary is SHUT else JOB_STATES.get(summary.run, "running")
+    state = changes.pop("job_state", state)
+    facts = {"run": summary.run, "progress": HALF, **STANDING, **changes}
     facts["instances"] = [each.model_copy(update={"state": state}) for each in facts["instances"]]
+    alerts = [OpenAlert(a.check, a.severity, a.state, a.message) for a in facts["alerts"]]
+    summary = replace(summary, alerts=tuple(alerts))
     return Status(summary=RunSummaryEntry.of_summary(summary), **facts), {}, summary
 
 
@@ -241,14 +282,13 @@ def tick(run: str, code: int = 0, **changes: Any) -> Any:
     return RUN, SimpleNamespace(entry=lambda **_: entry, tick=moment, step=41_200, **about)
 
 
-UNREACHED = "Nothing that the contract names was used: origin does not answer."
+UNREACHED = describe_unread(
+    "it is unknown whether the launch of tiny-1 in the record is genuine: origin does not answer"
+)
 UNTRUSTED = describe_missing_trust("tiny", ["the program sbatch"])
 STATES: dict[str, Any] = {
     "starting": status(
-        replace(
-            RunSummary("tiny", "launched", run="starting", final_step=100_000),
-            next_tick=NOON + 4 * MINUTE,
-        ),
+        WAITS,
         progress=NO_STEP,
         instances=[JUST_STARTED],
         missing_evidence=[AWAITED],
@@ -272,8 +312,8 @@ STATES: dict[str, Any] = {
             UnjudgedEntry(
                 metric="loss",
                 checks=["loss-elevated"],
-                reason="earlier rows moved so much that a rise of less than 50% still counts as "
-                "noise and is not reported",
+                reason="the loss of the rows so far varies so much that this check cannot tell a "
+                "rise of less than 50% from noise",
                 until_row=50,
             )
         ],
@@ -292,6 +332,25 @@ STATES: dict[str, Any] = {
         replace(HEALTHY, run="degraded", loss=float("nan")),
         alerts=[NAN],
         next="herorun rollback tiny --to 40000 --stop-first",
+    ),
+    "hung": status(
+        replace(HEALTHY, run="degraded", checkpoint_age=5820.0),
+        alerts=[HANGS],
+    ),
+    "queued": status(
+        replace(WAITS, run="degraded"),
+        progress=NO_STEP,
+        instances=[SUBMITTED],
+        alerts=[QUEUED],
+        job_state="pending",
+    ),
+    "never-started": status(
+        replace(WAITS, run="degraded"),
+        progress=NO_STEP,
+        instances=[SUBMITTED],
+        alerts=[NEVER_STARTED],
+        missing_evidence=[AWAITED],
+        job_state="running",
     ),
     "unknown": status(
         replace(HEALTHY, run="unknown", monitor="partial"),
@@ -386,6 +445,12 @@ STATES: dict[str, Any] = {
         replace(HEALTHY, run="down", next_tick=None),
         alerts=[crashed(orders=(STOP,))],
         stopped_by="ada",
+        babysitter="stopped (the run stays down), last heartbeat 1m0s ago",
+        next="herorun relaunch tiny",
+    ),
+    "unfinished": status(
+        replace(HEALTHY, run="down", next_tick=None),
+        alerts=[crashed(decision=dri_decides("herorun relaunch tiny"))],
         unfinished_actions=["relaunch/tiny-1: relaunch after tiny-1: ordered by ada"],
         next="herorun relaunch tiny",
     ),

@@ -133,7 +133,7 @@ def babysit_job(
     _show_start(run, notices, once, as_json)
     if once:
         tick = tick_job(run)
-        _print_tick(run, tick, as_json)
+        _print_tick(run, tick, as_json, once=True)
         return tick_exit_code(tick)
     return _watch_job(run, end, new_job, as_json)
 
@@ -185,7 +185,7 @@ def show_job_status(start: str, job_options: dict[str, str | None], as_json: boo
         command = " ".join(["herorun babysit --job", spec.job, *spec.options])
         raise WrongUse(f"{spec.job} is not monitored from this machine: start with `{command}`.")
     tick = poll(run)
-    _print_tick(run, tick, as_json)
+    _print_tick(run, tick, as_json, once=True)
     return tick_exit_code(tick)
 
 
@@ -193,7 +193,7 @@ def _job_id_of(run: "JobRun") -> str:
     return run.current.job if run.current else run.facts.job
 
 
-def _print_tick(run: "JobRun", tick: "TickOutcome", as_json: bool) -> None:
+def _print_tick(run: "JobRun", tick: "TickOutcome", as_json: bool, once: bool = False) -> None:
     import shlex
 
     from herorun import output
@@ -208,7 +208,7 @@ def _print_tick(run: "JobRun", tick: "TickOutcome", as_json: bool) -> None:
         output.show_json_line(document)
     else:
         job = _job_id_of(run)
-        show_tick(job, tick, ack=shlex.join(["herorun", "ack", "--job", job]))
+        show_tick(job, tick, ack=shlex.join(["herorun", "ack", "--job", job]), once=once)
         if tick.cause is not None:
             output.show_line(f"  cause    {output.clean(str(tick.cause))}")
 

@@ -30,7 +30,7 @@ COLOURS = {
     "starting": "yellow",
     "healthy": "green",
 }
-TRAINS = ("healthy", "degraded", "starting")  # states in which the newest speed is current
+TRAINS = ("healthy", "degraded", "starting")  # states in which the newest speed may be current
 COLUMNS = (
     "run",
     "state",
@@ -157,10 +157,14 @@ def _cells(summary: RunSummary, at: datetime, size: Size) -> list[Cell]:
 
 
 def _speed(summary: RunSummary, short: bool) -> Cell:
-    """The current speed; empty if the run does not train or cannot be read."""
-    if summary.error or summary.run not in TRAINS:
+    """The current speed; empty if the run does not train, makes no steps, or cannot be read."""
+    if summary.error or not _trains(summary):
         return "-", ""
     return format_pace(summary, short), "yellow" if _slow(summary) else ""
+
+
+def _trains(summary: RunSummary) -> bool:
+    return summary.run in TRAINS and not summary.stands_still
 
 
 def summary_rows(summary: RunSummary, at: datetime) -> list[tuple[str, str]]:
@@ -171,7 +175,7 @@ def summary_rows(summary: RunSummary, at: datetime) -> list[tuple[str, str]]:
         ("left", remaining),
         ("loss", format_loss(summary)),
         (
-            "speed" if summary.run in TRAINS else "last speed",
+            "speed" if _trains(summary) else "last speed",
             format_pace(summary, usual=" of usual"),
         ),
         ("checkpoint", format_checkpoint(summary)),

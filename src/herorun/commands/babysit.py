@@ -137,7 +137,7 @@ def _tick_one(name: str, start: str, as_json: bool) -> int:
 
         output.show_json(document_of(tick))
     else:
-        show_tick(run.slug, tick)
+        show_tick(run.slug, tick, once=True)
     return tick_exit_code(tick)
 
 
@@ -160,7 +160,7 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
         if tick is None:
             output.show_run_note(answer.slug, answer.error)
         elif not as_json:
-            show_tick(answer.slug, tick)
+            show_tick(answer.slug, tick, once=True)
     if as_json:
         output.show_json(BabysitAll(runs=documents))
     return worst(codes)

@@ -65,7 +65,7 @@ def _status_lines(
         minute = instance["started"][: len("2026-01-01T12:00")]
         began = f"{minute}Z ({_ago(instance['started'], at)})"
         job, state = f"job {clean(instance['job'])}", instance["state"] or "state unknown"
-        yield f"  instance   {instance['name']}, {job}, {state}, started {began}"
+        yield f"  instance   {instance['name']}, {job}, {state}, submitted {began}"
     if document["log"] and not document["seal_tag"]:
         yield f"  log        {clean(document['log'])}"
     yield from (f"  other      {describe_other_job(other)}" for other in document["other_jobs"])
@@ -99,6 +99,8 @@ def _monitor(document: Mapping[str, Any]) -> str:
         return (
             f"{document['monitor']}: could not read {gaps}{'' if _is_closed(document) else access}"
         )
+    if document["babysitter"].startswith("stopped ("):  # because nothing is left to monitor
+        return "none runs, and none is needed; this command read all evidence now"
     meaning = {
         "fresh": "all evidence was read",
         "stale": "no babysitter is known to run; this command read all evidence now",
@@ -175,7 +177,8 @@ def _pause(pause: Mapping[str, Any], slug: str, at: datetime) -> str:
 def _orders(document: Mapping[str, Any]) -> list[str]:
     """What people ordered and still holds."""
     lines = []
-    if document["stopped_by"]:
+    is_in_alert = any(f"{document['stopped_by']} ordered" in a["fix"] for a in document["alerts"])
+    if document["stopped_by"] and not is_in_alert:
         lines.append(f"  stop       ordered by {clean(document['stopped_by'])}")
     shown_keys = {_key_of(alert) for alert in document["alerts"]}  # with their acknowledgements
     for ack in document["acknowledgements"]:

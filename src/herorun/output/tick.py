@@ -28,10 +28,12 @@ MONITOR = {
 ACTION_NAMES = {"tell": "notify"}  # on the screen, where the name in JSON is another one
 
 
-def show_tick(slug: str, tick: Any, ack: str = "") -> None:
+def show_tick(slug: str, tick: Any, ack: str = "", once: bool = False) -> None:
     """One tick for people: a line for the run, one for each alert and each action. A quiet one says
-    what is amiss. `ack` is the command that acknowledges; by default that of a run.
+    what is amiss. `ack` is the command that acknowledges; by default that of a run. `once`: no
+    other tick follows by itself.
     """
+    retry = "repeat this command to retry" if once else "the next tick retries"
     document = tick.entry(with_findings=False).as_json()
     if progress.quiet and _is_calm(document, tick):
         return
@@ -46,19 +48,21 @@ def show_tick(slug: str, tick: Any, ack: str = "") -> None:
         f"{at}{slug}: {describe_health(document)}, {MONITOR[document['monitor']]}, "
         f"{format_steps(document['progress'])}",
     )
-    for line in _tick_lines(document, tick.doubts, ack or f"herorun ack {slug}"):
+    for line in _tick_lines(document, tick.doubts, ack or f"herorun ack {slug}", retry):
         hang(out, line[:INDENT], line[INDENT:])
     if tick.push:
-        hang(out, "  record   ", f"not pushed: {clean(tick.push)}; the next tick retries")
+        hang(out, "  record   ", f"not pushed: {clean(tick.push)}; {retry}")
     sys.stdout.flush()
 
 
-def _tick_lines(document: Mapping[str, Any], doubts: Iterable[str], ack: str) -> Iterator[str]:
+def _tick_lines(
+    document: Mapping[str, Any], doubts: Iterable[str], ack: str, retry: str
+) -> Iterator[str]:
     """Below the line of the run: what could not be read, each alert, each action, what is in
     doubt.
     """
     for gap in format_gaps(document["unread"]):
-        yield f"  unread   {clean(gap)}; the next tick retries"
+        yield f"  unread   {clean(gap)}; {retry}"
     for missing in document["missing_evidence"]:
         yield f"  missing  {describe_missing(missing)}"
     is_finished = document["run"] == "finished"

@@ -147,7 +147,8 @@ def prove(record: Record, rules: Contract | None, state: Memory | None = None) -
             bad.append((launching, scrub(str(error))))
         except (HerorunError, OSError) as error:
             return RecordProof(
-                unseen=f"{launching.instance} could not be proven: {scrub(describe_error(error))}",
+                unseen=f"it is unknown whether the launch of {launching.instance} in the record is "
+                f"genuine: {scrub(describe_error(error))}",
                 unproven=(launching,),
             )
     names = frozenset(launching.instance for launching, _ in bad)

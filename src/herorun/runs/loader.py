@@ -23,6 +23,8 @@ from herorun.system.user_trust import REJECTED, trusted
 if TYPE_CHECKING:
     from herorun.runs.launch_trust import RecordProof
 
+UNCONTACTED = "herorun did not contact the contract's scheduler, tracker or stores"  # if shut
+
 
 def contract_path(repository: Repository, name: str, start: Path) -> Path:
     """RUN is a slug, which names `runs/<slug>.toml`, or a path, whose `.toml` may be left away."""
@@ -206,12 +208,16 @@ def apply_proof(run: Run, rules: Contract | None, proof: "RecordProof | None" = 
         run.record.memory().launchings,
     )
     if proof.unseen:
-        run.closed = f"Nothing that the contract names was used: {proof.unseen}."
+        run.closed = describe_unread(proof.unseen)
     elif proof.doubts and valid_launchings and not counts:
         run.closed = (
-            "Nothing that the contract names was used, because no launch in the record is proven: "
-            f"{proof.doubts[0]}. If you know that it is right: `herorun trust {run.slug}`."
+            f"{UNCONTACTED}, because no launch in the record is proven: {proof.doubts[0]}. If you "
+            f"know that it is right: `herorun trust {run.slug}`."
         )
+
+
+def describe_unread(why: str) -> str:
+    return f"{UNCONTACTED}, because {why}."
 
 
 def _doubtful_seals(run: Run) -> Iterator[str]:

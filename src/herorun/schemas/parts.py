@@ -282,6 +282,7 @@ class InstanceEntry(Shape):
     name: str
     job: str
     started: str
+    """When it was submitted; its job may have waited in a queue since."""
     state: str | None = None
     """The job's state, as it was read now or when its end was recorded; null if it is unknown."""
 

@@ -24,8 +24,8 @@ class TickEntry(Shape):
     """
     monitor: Literal["fresh", "partial", "stale"]
     """Whether the monitoring itself is reliable. `fresh`: all evidence was read. `partial`: some
-    could not be read. `stale`: neither the job nor its metrics could be read, or the babysitter has
-    stopped.
+    could not be read. `stale`: neither the job nor its metrics could be read, or a babysitter that
+    the run needs has stopped.
     """
     progress: str
     """`~<step>/<final step>`, as the newest tick read them."""

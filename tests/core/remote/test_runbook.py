@@ -96,7 +96,7 @@ def test_a_run_without_a_goal_an_owner_or_an_end_says_so() -> None:
     )
     for line in ("- goal: count", "ada;", "it rises", "sealed: v1", "`ssh box1`\n"):
         assert line in full
-    assert "- instance `tiny-1`: job `job-1`, started 02:00\n" in full
+    assert "- instance `tiny-1`: job `job-1`, submitted 02:00\n" in full
 
 
 @pytest.mark.parametrize("sign", [{"after": "/d/DONE"}, {"after_pattern": "All done"}, {}])

@@ -182,6 +182,7 @@ def test_whose_order_a_relaunch_would_override(
 ) -> None:
     ways = ways_of(a_run(tmp_path, replace(LAUNCHED, **order)))
     assert bool(ways.stays_down) is bool(names)
+    assert ways.is_settled is (bool(names) and "paused" not in names)
     (gone,) = decide(a_look(alive=Alive.NO), ways).advice
     assert mentions(gone.message, *names) and ways.stays_down in gone.message
     assert "ada" in names or "ada" not in gone.message

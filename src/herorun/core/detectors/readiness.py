@@ -73,8 +73,8 @@ def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:
     if trend.young or trend.scale <= limit or noise >= limit:
         return
     reason = (
-        f"earlier rows moved so much that a rise of less than {RATIO - 1:.0%} still counts as "
-        "noise and is not reported"
+        "the loss of the rows so far varies so much that this check cannot tell a rise of less "
+        f"than {RATIO - 1:.0%} from noise"
     )
     until = state.judged + trend.rows_until(limit)
     yield UnjudgedMetric("loss", ("loss-elevated",), reason, until)

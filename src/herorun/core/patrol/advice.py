@@ -39,6 +39,7 @@ class PatrolCommands:
     resume_verb: str = ""  # the command of herorun that `resume` is; empty if it is none
     relaunches_itself: bool = False  # a babysitter here does, if its rules allow it
     stays_down: str = ""  # the order by which nothing relaunches it; empty where there is none
+    is_settled: bool = False  # a person or the contract stopped it, or a person denied a relaunch
     chain_log: str = ""  # the path of the chain's log; empty where there is none
     monitor: str = ""  # what monitors the run, for the line; empty where that is unknown
     unmonitored: str = ""  # why it may be unmonitored, and what to do; empty where it is not

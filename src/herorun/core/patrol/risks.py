@@ -161,9 +161,9 @@ def _chain(observation: HostObservation, ways: PatrolCommands) -> Iterator[Advic
     elif chain.waits:
         yield Advice("chain-failed", f"{message}, and start it again once the job runs.")
     else:
-        when = "Start it only once the training is done, because it does not wait for that"
-        then = "the patrol prints the command once it sees that"
-        yield Advice("chain-failed", f"{message}. {when}: {then}.")
+        when = "Do not start the chain before the training is done: this chain does not wait for it"
+        then = "When the training is done, `herorun box patrol` prints the command"
+        yield Advice("chain-failed", f"{message}. {when}. {then}.")
 
 
 def _machine(

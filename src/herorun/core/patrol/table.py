@@ -97,6 +97,8 @@ def _cause(observation: HostObservation, ways: PatrolCommands) -> str:
         return f" Its log shows {log.failure}: {log.excerpt}. {log.advice}"
     if not ways.logs:
         return ""
+    if ways.is_settled:  # then the cause of the end is known
+        return f" `{ways.status}` shows how it ended, `{ways.logs}` shows its log."
     return f" First look for the cause: `{ways.status}`, and its log, `{ways.logs}`."
 
 

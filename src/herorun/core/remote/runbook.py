@@ -62,7 +62,7 @@ def _head(contract: Contract, facts: RunbookFacts) -> Iterator[str]:
     yield f"- output: `{contract.output.root}`"
     yield f"- record: branch `{facts.branch}`; sealed: {facts.sealed or 'no'}"
     yield from (
-        f"- instance `{name}`: job `{job}`, started {started_at}"
+        f"- instance `{name}`: job `{job}`, submitted {started_at}"
         for name, job, started_at in facts.instances
     )
     yield ""

@@ -103,9 +103,10 @@ def take_over(
         warnings = _post_handoff(run)
     return OrderOutcome(
         run,
-        f"{owner} took it over from {giver}. Now start `herorun babysit {run.slug}` here: a "
-        f"babysitter of {giver} only observes from now on, so until then none acts on the run. To "
-        f"give it back: `herorun handoff {run.slug} --to {giver}`",
+        f"{owner} now owns the run, in place of {giver}. No babysitter acts on it until you start "
+        f"one here: `herorun babysit {run.slug}`. A babysitter of {giver} that still runs can no "
+        "longer stop or relaunch the job. To give the run back: "
+        f"`herorun handoff {run.slug} --to {giver}`",
         warnings=warnings,
     )
 

@@ -99,4 +99,8 @@ def unwatched_warnings(run: Run) -> tuple[str, ...]:
     if last_tick_elsewhere(run):
         message = "its babysitter, if one runs, is in another clone"
         return (f"{message}: `herorun box watchdog {run.slug}` shows its last published tick",)
-    return (f"no babysitter runs in this clone: start it with `herorun babysit {run.slug}`",)
+    return (describe_unwatched(run.slug),)
+
+
+def describe_unwatched(slug: str) -> str:
+    return f"no babysitter runs in this clone: start it with `herorun babysit {slug}`"

@@ -115,6 +115,7 @@ def ways_of(run: Run) -> PatrolCommands:
         relaunches_itself=run.contract.babysit.recovery is Recovery.RELAUNCH
         and babysitter_runs(run),
         stays_down=_stays_down(run.record.memory()),
+        is_settled=_is_settled(run.record.memory()),
         chain_log=chain_log(run.contract.chain) if run.contract.chain.stage else "",
         monitor=monitor,
         unmonitored=lack,
@@ -130,8 +131,13 @@ def _monitor_of(run: Run) -> tuple[str, str]:
     if not is_hung(run) and silence.monitor is WatchState.FRESH and silence.last_seen:
         age = format_span(max(now() - silence.last_seen, timedelta(0)))
         return f"last tick in the record {age} ago", ""
-    message = " ".join(unwatched_warnings(run)).replace("`herorun", f"`{_herorun(run)}")
-    return "", f"{message[:1].upper()}{message[1:]}." if message else ""
+    return "", as_advice(run, " ".join(unwatched_warnings(run)))
+
+
+def as_advice(run: Run, message: str) -> str:
+    """A warning as a sentence, with commands that can be typed in any folder."""
+    text = message.replace("`herorun", f"`{_herorun(run)}")
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def _stays_down(memory: Memory) -> str:
@@ -147,6 +153,12 @@ def _stays_down(memory: Memory) -> str:
     if pause is None:
         return ""
     return f"{pause.by} paused automatic relaunches until {pause.until:%Y-%m-%d %H:%M} UTC"
+
+
+def _is_settled(memory: Memory) -> bool:
+    name = memory.current.name if memory.current else ""
+    answer = memory.answers.get(name)
+    return name in memory.stopped_instances or (answer is not None and not answer.yes)
 
 
 def _herorun(run: Run) -> str:
