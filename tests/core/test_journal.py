@@ -62,6 +62,7 @@ ALERT = Alert(
     instance="tiny-1",
 )
 END = End(
+    forgotten=True,
     instance="tiny-1",
     state=JobState.FAILED,
     at=NOON,

@@ -134,6 +134,10 @@ def starts() -> Iterator[Screen]:
         "stop_and_relaunch___until_ended": ended,
     }
     yield ordered("stop tiny --reason why", **stopping)
+    forgotten = {"stop_and_relaunch__find_job": None, "stop_and_relaunch__settled": "tiny-1"}
+    for name in ("_must_have_ended", "record_forgotten_end"):
+        forgotten[f"stop_and_relaunch__{name}"] = None
+    yield replace(ordered("stop tiny --reason why", **forgotten), name="stop-forgotten")
     launching = SimpleNamespace(relaunch_of="", plan={"start": {"value": None}})
     again = SimpleNamespace(plan={"start": {"value": {"path": "/data/tiny/step-41000"}}})
     relaunched = replace(RELAUNCHED, launchings={"tiny-1": launching, "tiny-2": again})

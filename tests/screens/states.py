@@ -12,6 +12,7 @@ from herorun.core.check import Gate, Mode, evaluate
 from herorun.core.contract import Recovery
 from herorun.core.event import Ordered, Word
 from herorun.core.evidence import (
+    FORGOTTEN,
     Evidence,
     FinalStep,
     JobLog,
@@ -33,7 +34,7 @@ from herorun.core.run_summary import OpenAlert, Pace, RunSummary
 from herorun.gate import GateReport
 from herorun.operations.babysit.tick_json import dri_decides, name_dri, relaunch_outlook
 from herorun.operations.launch.preflight import PreflightOutcome, notifies_nobody
-from herorun.operations.report.status import QUESTION_NEXT
+from herorun.operations.report.status import QUESTION_NEXT, _forgotten_job
 from herorun.runs.loader import describe_unread
 from herorun.schemas.parts import (
     Acked,
@@ -282,6 +283,11 @@ def tick(run: str, code: int = 0, **changes: Any) -> Any:
     return RUN, SimpleNamespace(entry=lambda **_: entry, tick=moment, step=41_200, **about)
 
 
+FORGOTTEN_JOB = Unavailable(
+    "the scheduler does not list tiny-1: the job may run elsewhere, or the scheduler has forgotten "
+    "it",
+    FORGOTTEN,
+)
 UNREACHED = describe_unread(
     "it is unknown whether the launch of tiny-1 in the record is genuine: origin does not answer"
 )
@@ -357,6 +363,12 @@ STATES: dict[str, Any] = {
         monitor="partial",
         unread=["Job: the scheduler does not answer: connection timed out"],
         pushed=False,
+    ),
+    "forgotten": status(
+        replace(HEALTHY, run="unknown", monitor="partial"),
+        monitor="partial",
+        unread=[f"Job: {FORGOTTEN_JOB.why}"],
+        doubts=_forgotten_job(RUN, Memory(instances=(an_instance(1),)), FORGOTTEN_JOB),
     ),
     "unproven": status(
         SHUT,

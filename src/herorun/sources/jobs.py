@@ -6,6 +6,8 @@ from pathlib import Path
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.evidence import (
+    FORGOTTEN,
+    End,
     History,
     Job,
     JobState,
@@ -20,7 +22,9 @@ from herorun.core.ports import Absent, Found, Place, Scheduler, Unknown
 
 
 def read_job(scheduler: Scheduler, history: History, place: Place, now: Now) -> Job | Nothing:
-    """The current instance's job. If the scheduler no longer lists it, its end is unknown."""
+    """The current instance's job. If the scheduler no longer lists it, its end is unknown, unless
+    a person ordered its stop and the end is recorded.
+    """
     current = history.current
     if current is None:
         return Nothing("no instance was launched yet")
@@ -29,13 +33,28 @@ def read_job(scheduler: Scheduler, history: History, place: Place, now: Now) -> 
             from herorun.sources._job_age import began_by_uptime
 
             return replace(job, began=began_by_uptime(job, history, Path(place.state), now))
+        case Absent() if end := history.end_by_order:
+            return _ended_by_order(current.job, end)
         case Absent():
             raise CouldNotLook(
-                f"the scheduler does not know {current.name}; it may run elsewhere, or its traces "
-                "are gone"
+                f"the scheduler does not list {current.name}: the job may run elsewhere, or the "
+                "scheduler has forgotten it",
+                root=FORGOTTEN,
             )
         case Unknown(why):
             raise CouldNotLook(why)
+
+
+def _ended_by_order(job: str, end: End) -> Job:
+    return Job(
+        job,
+        end.instance,
+        end.state,
+        reason="the scheduler no longer lists it, and its stop was ordered",
+        exit_code=end.exit_code,
+        signal=end.signal,
+        ended=end.ended,
+    )
 
 
 def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -> LiveJobs:
@@ -51,6 +70,8 @@ def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -
             return LiveJobs(live)
         case Found(job):
             return LiveJobs((*live, job))
+        case Absent() if history.end_by_order:
+            return LiveJobs(live)
         case Absent():
             missing_job = Job(
                 current.job,

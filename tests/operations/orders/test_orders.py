@@ -5,6 +5,7 @@ resume.
 import json
 import re
 import shlex
+import shutil
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -64,6 +65,26 @@ def test_an_alert_names_the_question_or_what_a_person_types_where_nothing_relaun
 
 
 # --- stop -----------------------------------------------------------------------------------------
+
+
+def test_a_run_whose_job_is_forgotten_can_be_ended(story: Story, capsys: CAPTURE) -> None:
+    story.sign(scheduler={"settle": "10ms"})
+    story.launched(CRASH)
+    shutil.rmtree(story.jobs / "tiny-1")
+    shown = status(story, capsys)
+    assert (shown["run"], shown["instances"][0]["state"]) == ("unknown", None)
+    assert any(f"`herorun stop {SLUG}`" in doubt for doubt in shown["doubts"])
+    assert ask(story, capsys, "stop", SLUG, "--reason", "its node was reinstalled").code == 0
+    shown = status(story, capsys)
+    assert (shown["run"], shown["instances"][0]["state"]) == ("down", "cancelled")
+    assert (shown["doubts"], shown["stopped_by"]) == ([], "Dri")
+    ends = [event.ended for event in story.events("Decided") if event.ended]
+    assert [(end.instance, end.forgotten) for end in ends] == [("tiny-1", True)]
+    assert story.herorun("stop", SLUG) == 0
+    assert len(story.events("Decided")) == len(ends)
+    assert story.tick() == 1
+    assert len(story.starts) == 1
+    assert story.herorun("seal", SLUG, "--aborted") == 0
 
 
 @pytest.mark.thorough

@@ -61,6 +61,7 @@ _PREDICATES = {
 _NOT_BY_HAND = lazy_regex(
     r"preempt|node.?fail|worker.?fail|dead node|time.?limit|timed?.?out|deadline", re.I
 )
+FORGOTTEN = "forgotten job"  # the root of what is unknown because its scheduler does not list it
 REFUSED_EXIT_CODE = 78  # EX_CONFIG of sysexits.h: what check-in exits with when it refuses
 
 

@@ -76,6 +76,8 @@ class End:
     fingerprint: str = ""  # of its failure, if the log has one
     failed_on: tuple[str, ...] = ()  # nodes, if the scheduler reports them
     ended: datetime | None = None  # by the scheduler, if it reports it
+    # its scheduler no longer listed it when its stop was ordered: how it ended is unknown
+    forgotten: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,15 @@ class History:
     @property
     def current(self) -> Instance | None:
         return self.instances[-1] if self.instances else None
+
+    @property
+    def end_by_order(self) -> End | None:
+        """The recorded end of the current instance, if its stop was ordered: it stands when the
+        scheduler no longer lists the job.
+        """
+        name = self.current.name if self.current else ""
+        by_order = {instance for instance, _ in self.stopped}
+        return next((e for e in self.ends if e.instance == name and name in by_order), None)
 
     @property
     def has_rows(self) -> bool:

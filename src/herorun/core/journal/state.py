@@ -153,12 +153,14 @@ class Memory(JournalFields):
 
     @property
     def stopped(self) -> dict[str, str]:
-        """The instances that herorun itself stopped, or tried to, and for whom. An order about one
-        that had ended already stopped nothing, and does not explain its end.
+        """The instances that herorun itself stopped, or tried to, or whose end it recorded by order
+        because the scheduler had forgotten them; and for whom. An order about one that had ended
+        already stopped nothing, and does not explain its end.
         """
         by = self.stopped_instances
         keys = (*self.done, *self.intended, *self.failed)
-        stops = (parse_key(key).topic for key in keys if verb_of(key) == Verb.STOP)
+        stops = [parse_key(key).topic for key in keys if verb_of(key) == Verb.STOP]
+        stops += [name for name, end in self.ends.items() if end.forgotten]
         return {name: by[name] for name in stops if name in by}
 
     @property

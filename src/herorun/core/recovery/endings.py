@@ -1,5 +1,6 @@
 """How the instances of a run ended, and what is recorded about it."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from herorun.core.evidence import (
@@ -57,7 +58,10 @@ def end_to_record(evidence: Evidence, history: History, at: datetime) -> End | N
     fingerprint = triage.fingerprint if isinstance(triage, Triage) else ""
     new_end = end_of(job, metrics, checkpoints, history, at, fingerprint)
     before = next((end for end in history.ends if end.instance == job.instance), None)
-    return new_end if before is None or _is_more_specific(new_end, before) else None
+    if before is None or not _is_more_specific(new_end, before):
+        return new_end if before is None else None
+    is_forgotten = before.forgotten and new_end.state is before.state
+    return replace(new_end, forgotten=is_forgotten)
 
 
 def _is_more_specific(end: End, before: End) -> bool:

@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 
+from herorun.core.babysit.tick import MonitorHealth, RunHealth
 from herorun.core.event import Decided
-from herorun.core.evidence import Metrics
+from herorun.core.evidence import End, JobState, Metrics
 from herorun.core.journal import Memory
 from herorun.core.journal.decision import decided
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.health.taints import with_taints_now
 from herorun.runs import Run
+from herorun.system.clock import now
 
 
 def record_before_replacing(run: Run) -> None:
@@ -31,6 +33,26 @@ def record_before_replacing(run: Run) -> None:
     rows = metrics.rows if isinstance(metrics, Metrics) else 0
     event = replace(event, rows=rows, by_order=True)
     run.record.append(event if has_new_taints else _with_alerts_of(memory, event))
+
+
+def record_forgotten_end(run: Run, name: str) -> None:
+    """Record the end of an instance that its scheduler no longer lists, after its stop was ordered.
+    How it ended is unknown, so it counts as cancelled.
+    """
+    memory = run.record.memory()
+    if name in memory.ends:
+        return
+    last = memory.last_decided
+    event = Decided(
+        at=now(),
+        run=RunHealth.DOWN,
+        monitor=MonitorHealth.PARTIAL,
+        progress=last.progress if last else "",
+        ended=End(instance=name, state=JobState.CANCELLED, at=now(), forgotten=True),
+        by_order=True,
+    )
+    run.record.append(_with_alerts_of(memory, event))
+    run.record.push()
 
 
 def _with_alerts_of(memory: Memory, event: Decided) -> Decided:

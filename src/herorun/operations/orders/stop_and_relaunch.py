@@ -16,7 +16,10 @@ from herorun.core.ports import Found, Unknown
 from herorun.core.recovery.classify import Cause
 from herorun.operations.babysit.perform import relaunch_once, settle, stop_once, stopped
 from herorun.operations.health.evaluate import must_be_launched
-from herorun.operations.health.replaced_instance import record_before_replacing
+from herorun.operations.health.replaced_instance import (
+    record_before_replacing,
+    record_forgotten_end,
+)
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.launch import start_watch
 from herorun.operations.launch.propose import Proposer
@@ -42,9 +45,14 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         name = settled(run)
-        if find_job(run, name) is None:
+        is_forgotten = find_job(run, name) is None
+        if is_forgotten:
             _must_have_ended(run, name)
         outcome = stop_and_wait(run, name, reason, wait)
+        if is_forgotten:
+            record_forgotten_end(run, name)
+            note = "the record counts it as ended: make sure that no process of it is left"
+            outcome = replace(outcome, message=f"{outcome.message}; {note}")
         undo = f"`herorun status {run.slug}` shows how to start it again"
         return replace(outcome, message=f"{outcome.message}; {undo}")
 
@@ -70,7 +78,7 @@ def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Ord
         message = (
             f"{name} had already {_how(job)}"
             if job
-            else f"{name} is not known to its scheduler any more, so nothing was stopped"
+            else f"the scheduler no longer lists {name}, so nothing was stopped"
         )
         return OrderOutcome(
             run, f"{message}{_keep_down(run, name, job, reason)}", warnings=push_warning(run)
@@ -112,7 +120,7 @@ def _keep_down(run: MonitoredRun, name: str, job: Job | None, reason: str) -> st
     memory = run.record.memory()
     answer = memory.answers.get(name)
     waits = bool(open_questions(memory)) or (answer is not None and not answer.yes)
-    if waits or (job is not None and job.state is JobState.SUCCEEDED):
+    if job is not None and (waits or job.state is JobState.SUCCEEDED):
         return ""
     if name not in memory.stopped_instances:
         order(run, Word.STOP, [name], reason)

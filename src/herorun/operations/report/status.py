@@ -10,7 +10,14 @@ from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.babysit.tick import MonitorHealth, RunHealth, Tick, critical_topics, exit_code
 from herorun.core.check import Check, Gate
 from herorun.core.errors import HerorunError
-from herorun.core.evidence import Evidence, Job, LaunchProof, LeaseSeen
+from herorun.core.evidence import (
+    FORGOTTEN,
+    Evidence,
+    Job,
+    LaunchProof,
+    LeaseSeen,
+    Unavailable,
+)
 from herorun.core.evidence_names import ALL
 from herorun.core.journal import Memory, fold
 from herorun.core.journal.decision import decided
@@ -108,6 +115,7 @@ def status_of_run(
         return _inactive_status(run, memory, facts)
     result, evidence = evaluate(run, memory=memory, polls=polls, is_acting=is_acting)
     job = evidence.get(Job)
+    facts["doubts"] = [*facts["doubts"], *_forgotten_job(run, memory, job)]
     facts["instances"] = instance_entries(memory, job)
     is_known = isinstance(job, Job) or run.scheduler.cluster_wide
     if not is_known and not Path(facts["log"]).exists():
@@ -148,6 +156,14 @@ def status_of_run(
         **facts,
     )
     return status, evidence, summary
+
+
+def _forgotten_job(run: Run, memory: Memory, job: object) -> list[str]:
+    """How the run can end although its scheduler does not list the job."""
+    if not isinstance(job, Unavailable) or job.root != FORGOTTEN or memory.current is None:
+        return []
+    way_on = f"If you know that it has: `herorun stop {run.slug}` records its end"
+    return [f"whether {memory.current.name} has ended. {way_on}"]
 
 
 def _why_unmonitored(result: Tick) -> str:
