@@ -108,6 +108,20 @@ def test_eight_rows_that_only_rise_to_twice_the_lowest_are_a_rise(climb, rows):
     assert not rises(0.08, *climb)  # it has not come down: a loss that rises by nature does not
 
 
+@pytest.mark.parametrize(
+    ("losses", "rows"),
+    [
+        ([15.5, 13.0, 3.8, 2.4, 1.4, 5.8, 7.1, 10.0], 3),
+        ([15.5, 13.0, 3.8, 2.4, 1.4, 5.8, 7.1, 6.9], 0),  # not further in each row
+        ([15.5, 13.0, 3.8, 2.4, 1.4, 4.7, 7.1, 10.0], 0),  # not twice both rows before
+        ([7.1, 6.9, 3.8, 2.4, 1.4, 5.8, 7.1, 10.0], 0),  # it had not come down to a third
+        ([0.90, 0.80, 0.15, 0.09, 0.05, 0.20, 0.25, 0.30], 0),  # near zero a ratio says nothing
+    ],
+)
+def test_a_loss_that_had_come_down_rises_in_three_rows(losses, rows):
+    assert sum(each.rows for each in rises(*losses)) == rows
+
+
 def test_a_rise_lasts_until_two_rows_are_back():
     (rise,) = rises(*[1.0, 1.01] * 3, 4.0, 5.0, 1.4, 3.0, 1.0, 1.0, *[1.0] * WAITING)
 

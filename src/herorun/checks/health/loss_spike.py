@@ -26,6 +26,8 @@ In the first 30 rows, which have no trend:
   the four rows before them, if these are within 10 %.
 - 8 rows are a spike if each is above the one before, the eighth is at twice the first of them, and
   the run began at 1.25 times the first of them. Only this rule judges losses below 0.1.
+- 3 rows are a spike if each is above the one before, the first is at twice both rows before it, and
+  an earlier row was at three times these two.
 
 In the first 30 rows of a record that begins in the middle of a training, these are spikes as well:
 

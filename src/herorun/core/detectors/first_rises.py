@@ -26,6 +26,9 @@ TOGETHER, BOTH, PAIR = 4, 3.0, 2  # earlier rows; factor of loss and norm; newes
 # rows of which each is above the one before (1 in 40,320 by chance); total factor
 CLIMB, CLIMBED = 8, 2.0
 FELL = 1.25  # factor by which the loss must have fallen before it climbs
+# rows that only rise, all this factor above the two rows before them, of a loss that had fallen by
+# at least the last factor
+TURN, ABOVE_PAIR, FALLEN = 3, 2.0, 3.0
 
 
 class Rise(NamedTuple):
@@ -50,11 +53,13 @@ RISES = (
 )
 RULES = (
     ROWS, NEAR_ZERO, LATE_STEP, STAYS, LONGEST, TOGETHER, BOTH, PAIR, CLIMB, CLIMBED, FELL,
+    TURN, ABOVE_PAIR, FALLEN,
     *(value for rise in RISES for value in (*rise[:3], str(rise.within), *rise[4:])),
 )  # fmt: skip
 
 _FLOOR, _STAYS, _BOTH = math.log(NEAR_ZERO), math.log(STAYS), math.log(BOTH)
 _CLIMBED, _FELL = math.log(CLIMBED), math.log(FELL)
+_ABOVE_PAIR, _FALLEN = math.log(ABOVE_PAIR), math.log(FALLEN)
 
 
 @dataclass(slots=True)
@@ -125,6 +130,8 @@ def _newest_risen(state: FirstRises) -> tuple[int, float]:
         return PAIR, median(losses[-PAIR - TOGETHER : -PAIR])
     if _climbs(losses):
         return CLIMB - 1, losses[-CLIMB]
+    if _turns_up(losses):
+        return TURN, median(losses[-TURN - PAIR : -TURN])
     return 0, 0.0
 
 
@@ -154,6 +161,18 @@ def _climbs(losses: Sequence[float]) -> bool:
     if len(newest) < CLIMB or newest[-1] <= newest[0] + _CLIMBED or losses[0] < newest[0] + _FELL:
         return False
     return all(after > before for before, after in pairwise(newest))
+
+
+def _turns_up(losses: Sequence[float]) -> bool:
+    """Whether a loss that had fallen rises again, and further in each of the newest rows."""
+    newest, earlier = losses[-TURN:], losses[: -TURN - PAIR]
+    if not earlier:
+        return False
+    highest = max(losses[-TURN - PAIR : -TURN])
+    if highest <= _FLOOR or max(earlier) < highest + _FALLEN:
+        return False
+    rises = all(after > before for before, after in pairwise(newest))
+    return rises and newest[0] > highest + _ABOVE_PAIR
 
 
 def _go_on(state: FirstRises, step: int, y: float) -> None:
