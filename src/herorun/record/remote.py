@@ -281,12 +281,18 @@ class Record(RecordWriter):
         if target not in self.repository.remote_tips(remote, target):
             return Content()
         fetch(self.repository, remote, {target: fetched_ref})
-        theirs = str(self.repository.resolve(fetched_ref))
-        self._must_hold_this_run(theirs)
-        content = self._load(theirs, self._segments(theirs))
+        content = self._loaded_at(str(self.repository.resolve(fetched_ref)))
         with contextlib.suppress(HerorunError, OSError):
             maintenance.pack_new(self.repository, self.slug, content)
         return content
+
+    def memory_at(self, theirs: str) -> Memory:
+        """What the journal amounts to by the remote's branch at a commit that is in this clone."""
+        return self._loaded_at(theirs).memory
+
+    def _loaded_at(self, theirs: str) -> Content:
+        self._must_hold_this_run(theirs)
+        return self._load(theirs, self._segments(theirs))
 
     def _must_be_a_branch_of_its_own(self) -> None:
         if self.branch in ("main", "master"):

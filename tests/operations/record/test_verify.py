@@ -4,12 +4,14 @@ itself.
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from builders import NOON
 from herorun.core.errors import CouldNotLook
 from herorun.operations.record.verify import Verified, open_record, verify_record, verify_run
+from herorun.system.git import Repository
 from herorun.system.git.plumbing import commit_files
 from stories import SLUG, Story, git, note
 from wording import mentions
@@ -80,6 +82,25 @@ def test_nothing_of_the_looking_stays(healthy_record: Story) -> None:
     before = git(healthy_record.work, "for-each-ref")
     verified(healthy_record)
     assert git(healthy_record.work, "for-each-ref") == before
+
+
+@pytest.mark.parametrize(
+    ("ahead", "calls"), [(False, ["ls-remote"]), (True, ["ls-remote", "fetch"])]
+)
+def test_the_remote_is_asked_once(
+    healthy_record: Story, monkeypatch: pytest.MonkeyPatch, ahead: bool, calls: list[str]
+) -> None:
+    if ahead:
+        elsewhere(healthy_record, "theirs")
+    asked, real = list[str](), Repository.git
+
+    def listed(self: Repository, *words: str, **options: Any) -> Any:
+        asked.append(words[0])
+        return real(self, *words, **options)
+
+    monkeypatch.setattr(Repository, "git", listed)
+    assert verify_run(SLUG, healthy_record.work).verdict == "clear"
+    assert [each for each in asked if each in ("ls-remote", "fetch")] == calls
 
 
 @pytest.mark.thorough

@@ -81,14 +81,18 @@ def _read_history(
     return commits
 
 
-def remote_faults(name: str, start: Path, record: Record) -> tuple[list[str], list[str]]:
+def remote_faults(
+    name: str, start: Path, record: Record, remote_tip: str | None
+) -> tuple[list[str], list[str]]:
     """Faults in what the remote's branch contains beyond this clone's record, as launches and seals
-    that nothing proves; and why it is unknown.
+    that nothing proves; and why it is unknown. `remote_tip` is in this clone.
     """
+    if remote_tip is None:
+        return [], []  # no remote, no branch, no answer: already reported
     try:
-        ours, theirs = record.memory_as_written(), record.published()
+        ours, theirs = record.memory_as_written(), record.memory_at(remote_tip)
     except HerorunError:
-        return [], []  # damaged, or no answer: already reported
+        return [], []  # damaged: already reported
     for seal in (*theirs.milestones, theirs.sealed):
         if seal and record.remote and is_seal_of(record.slug, seal.tag):
             with contextlib.suppress(HerorunError):  # then the tag is missing, which is a fault

@@ -39,6 +39,7 @@ class Verified:
     notes: tuple[str, ...]
     unseen: bool = False
     seal: str = ""  # the newest seal's tag, by the record
+    remote_tip: str | None = None  # the record's commit there; None also where it did not answer
 
     @property
     def verdict(self) -> str:
@@ -84,7 +85,7 @@ def verify_run(name: str, start: Path) -> Verified:
     """
     record = open_record(name, start)
     outcome = verify_record(record, compare_anchors(name, start))
-    faults, doubts, notes = _unproven(name, start, record)
+    faults, doubts, notes = _unproven(name, start, record, outcome.remote_tip)
     return replace(
         outcome,
         faults=(*outcome.faults, *faults),
@@ -101,7 +102,9 @@ def _seal_of(record: Record) -> str:
     return ""
 
 
-def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[str], list[str]]:
+def _unproven(
+    name: str, start: Path, record: Record, remote_tip: str | None
+) -> tuple[list[str], list[str], list[str]]:
     """Launches and seals that nothing proves, as faults; why it is unknown; and what the record
     alone tells of launches that count.
     """
@@ -112,7 +115,7 @@ def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[s
             record, f"the launches were not proven: {describe_error(error)}"
         ), []
     proof = run.unproven if isinstance(run.unproven, LaunchProof) else LaunchProof()
-    faults, unseen_parts = remote_faults(name, start, record)
+    faults, unseen_parts = remote_faults(name, start, record, remote_tip)
     return (
         list(dict.fromkeys([*proof.doubts, *faults])),
         [run.closed] if run.closed and not proof.doubts else unseen_parts,
@@ -148,7 +151,8 @@ def verify_record(record: Record, outside: ExternalAnchors | None = None) -> Ver
     try:
         return _verified(record, private, outside)
     finally:
-        delete_refs(record.repository, private)
+        if record.repository.resolve(private):
+            delete_refs(record.repository, private)
 
 
 def _verified(record: Record, private: str, outside: ExternalAnchors | None) -> Verified:
@@ -186,18 +190,20 @@ def _verified(record: Record, private: str, outside: ExternalAnchors | None) -> 
         (*history_faults, *faults, *anchor_faults),
         all_notes,
         bool(remote_problem or unfound),
+        remote_tip=remote_tip,
     )
 
 
 def _on_remote(record: Record, private: str) -> str | None:
-    """The record's commit on the remote as it is now, fetched into a private ref; None where there
-    is none.
+    """The record's commit on the remote as it is now, fetched into a private ref where it is not
+    ours; None where there is none.
     """
     if record.remote is None:
         return None
     target = f"refs/heads/{record.branch}"
-    if target not in record.repository.remote_tips(record.remote, target):
-        return None
+    theirs = record.repository.remote_tips(record.remote, target).get(target)
+    if theirs in (None, record.tip):
+        return theirs
     fetch(record.repository, record.remote, {target: private})
     return record.repository.resolve(private)
 
@@ -207,7 +213,7 @@ def _compared(record: Record, tip: str, remote_tip: str) -> tuple[list[str], lis
     to ours.
     """
     repository, where = record.repository, f"the branch on {record.remote}"
-    if repository.is_ancestor(remote_tip, tip):
+    if remote_tip == tip or repository.is_ancestor(remote_tip, tip):
         return [tip], [], []
     if repository.is_ancestor(tip, remote_tip):
         return (
