@@ -69,9 +69,7 @@ IN_DOCSTRINGS = {
 LEFT: dict[str, int] = {}
 LEFT_IN_COMMENTS = {"core/patrol": 3, "core/remote": 4}  # and docstrings
 WRITTEN_BY_OTHERS = {"CHANGELOG.md"}  # says what was, in the words of its time
-FORBIDDEN = re.compile(
-    "|".join(rf"\b{words}\b" for words in PLAIN) + r"|[;,] else\b", re.IGNORECASE
-)
+FORBIDDEN = re.compile(rf"\b(?:{'|'.join(PLAIN)})\b|[;,] else\b", re.IGNORECASE)
 PAGES = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "templates/**/*.md", "checkin/*.md")
@@ -198,7 +196,7 @@ def may_hold_idioms(code: str) -> bool:
 
 
 _IN_CODE = re.compile(
-    "|".join(rf"\b{word.removesuffix('$')}\b" for word in {*IN_NAMES, *IN_DOCSTRINGS})
+    rf"\b(?:{'|'.join(word.removesuffix('$') for word in {*IN_NAMES, *IN_DOCSTRINGS})})\b"
 )
 
 
