@@ -49,7 +49,7 @@ ONCE = {
     "trust": "--yes",  # the answer of a person at a terminal
 }
 
-_proposed: dict[Path, list[str]] = {}  # by the story's home: of its last call
+latest: dict[Path, list[str]] = {}  # by the story's home: of its last call
 
 
 class Ears:
@@ -102,7 +102,7 @@ def listening(home: Path) -> Iterator[None]:
     finally:
         sys.stdout, sys.stderr = out.stream, err.stream
         commands = (commands_in("".join(ears.parts)) for ears in (out, err))
-        _proposed[home] = list(dict.fromkeys(chain.from_iterable(commands)))
+        latest[home] = list(dict.fromkeys(chain.from_iterable(commands)))
 
 
 def is_tried(test: str) -> bool:
@@ -111,7 +111,7 @@ def is_tried(test: str) -> bool:
 
 def type_one(story: Any) -> str:
     """What went wrong; empty where it worked, or nothing was proposed."""
-    commands = _proposed.pop(story.home, [])
+    commands = latest.pop(story.home, [])
     number = int(os.environ.get("HERORUN_TYPED", "1"))
     # a test that takes the contract away after its last command bends the world by hand
     if len(commands) < number or not (story.work / "runs" / "tiny.toml").is_file():

@@ -42,6 +42,7 @@ from herorun.system.files import is_locked
 from herorun.system.git import remote_refs
 from herorun.system.git.plumbing import annotated_tag, commit_files, identity_of
 from proposed import is_tried, listening, type_one
+from worlds import LASTS, begun, is_alone, make_or_copy, place
 
 SLUG = "tiny"
 TAG = "herorun/tiny/seal-1"
@@ -212,7 +213,7 @@ class Story:
             return cli.run(["-C", str(self.work), *argv])
 
     def init(self) -> int:
-        return self.herorun("init", SLUG)
+        return self.make_or_copy("initialised", lambda: self.herorun("init", SLUG))
 
     def launch(self, *argv: str) -> int:
         return self.herorun("launch", SLUG, "--no-babysit", *argv)
@@ -262,22 +263,39 @@ class Story:
         """Initialised and launched; its first instance has come to its end, or to what it was
         ordered to.
         """
+        if command != WAIT:  # what lives cannot be copied
+            assert self.make_or_copy(f"launched {command}", lambda: self._launched(command)) == 0
+            return self
+        assert self.init() == 0
+        self.order("tiny-1", command)
+        assert self.launch() == 0
+        self.reaches(2)
+        return self
+
+    def _launched(self, command: str) -> int:
+        assert self.init() == 0
         if command:
             self.order("tiny-1", command)
-        assert self.init() == 0
         assert self.launch() == 0
-        if command == WAIT:
-            self.reaches(2)
-        else:
-            self.ended()
-        return self
+        self.ended()
+        return 0
 
     def finished(self) -> "Story":
         """Launched, ended with success, and all of that told."""
+        assert self.make_or_copy("finished", self._finished) == 0
+        return self
+
+    def _finished(self) -> int:
         self.launched()
         assert self.tick() == 0
         assert self.tick() == 0
-        return self
+        return 0
+
+    def make_or_copy(self, what: str, make: Callable[[], int], lasts: float = LASTS) -> int:
+        """As `worlds.make_or_copy`."""
+        code = make_or_copy(self.home, what, make, lasts)
+        forget()
+        return code
 
     def end(self) -> None:
         """Kill what still runs, by its own record, and wait until it is gone."""
@@ -376,12 +394,10 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 @pytest.fixture
-def home() -> Iterator[Path]:
+def home(request: pytest.FixtureRequest) -> Iterator[Path]:
     """An empty folder of the test's own."""
-    with tempfile.TemporaryDirectory(
-        prefix="herorun-", dir=in_memory(), ignore_cleanup_errors=True
-    ) as folder:
-        yield Path(folder).resolve()
+    with place(in_memory(), is_alone(request.node)) as folder:
+        yield folder
 
 
 def in_memory() -> Path | None:
@@ -398,6 +414,7 @@ def in_memory() -> Path | None:
 def story(home: Path) -> Iterator[Story]:
     """A scratch world whose contract is committed and pushed; nothing of it runs afterwards."""
     made_story = Story(home).begin()
+    begun(home)
     yield made_story
     for folder, folders, _ in os.walk(home):  # passes over what a push in the background removes
         if folder.endswith("/work") and ".herorun" in folders:

@@ -47,6 +47,15 @@ class Stage:
     ready: Callable[[Story], object] = lambda story: None
     typed: Callable[[Story], str] = lambda story: ""  # what a person types when asked
 
+    def begin(self, story: Story) -> None:
+        """To where the command is to be said; from there each point starts with a copy anyhow."""
+
+        def made() -> int:
+            self.before(story)
+            return 0
+
+        assert story.make_or_copy(f"before {self.name}", made, lasts=600.0) == 0
+
     def act(self, story: Story) -> int:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "stdin", io.StringIO(self.typed(story)))

@@ -64,7 +64,7 @@ def deaths() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def witness(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+def witness(story: Story) -> Iterator[None]:
     """What cannot be undone is on the remote's record before it is done."""
 
     def after_the_record(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,8 +74,11 @@ def witness(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
 
         return act
 
-    for owner, name in ((Local, "submit"), (tag, "annotated_tag"), (prune, "delete_checkpoint")):
-        monkeypatch.setattr(owner, name, after_the_record(getattr(owner, name)))
+    acts = ((Local, "submit"), (tag, "annotated_tag"), (prune, "delete_checkpoint"))
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, name in acts:
+            patch.setattr(owner, name, after_the_record(getattr(owner, name)))
+        yield
 
 
 @pytest.mark.parametrize(("stage", "points"), SLICES)
@@ -95,7 +98,7 @@ def test_ending_after_a_call_it_is_done_once(stage: Stage, story: Story, tmp_pat
 
 
 def _ends_well_at(stage: Stage, points: range, after: bool, story: Story, path: Path) -> None:
-    stage.before(story)
+    stage.begin(story)
     copy(story.home, path)
     stage.ready(story)
     target = undisturbed(stage, story)

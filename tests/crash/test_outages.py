@@ -74,7 +74,7 @@ def test_after_any_trouble_with_a_port_it_is_done_once(
     stage: Stage, story: Story, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "kept"
-    stage.before(story)
+    stage.begin(story)
     copy(story.home, path)
     stage.ready(story)
     quiet, _ = _under(Outage(), stage, story)

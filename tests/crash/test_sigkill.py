@@ -24,7 +24,7 @@ SOURCES = Path(__file__).parents[2]
 @pytest.mark.parametrize("stage", of_the_day(STAGES))
 def test_a_killed_command_is_done_once(stage: Stage, story: Story, tmp_path: Path) -> None:
     path = tmp_path / "kept"
-    stage.before(story)
+    stage.begin(story)
     copy(story.home, path)
     counting = Fault(0, False, lambda: None)
     stage.ready(story)

@@ -250,7 +250,7 @@ def test_a_record_that_somebody_rewrote_on_the_remote_is_never_overwritten(
     name: str, story: Story, capsys: CAPTURE
 ) -> None:
     stage = NAMED[name]
-    stage.before(story)
+    stage.begin(story)
     before = len(story.starts)
     tree = git(story.origin, "rev-parse", f"{BRANCH}^{{tree}}").strip()
     identity = ("-c", "user.name=x", "-c", "user.email=x")

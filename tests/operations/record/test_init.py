@@ -32,7 +32,7 @@ def test_the_record_continues_no_branch_that_holds_other_things(
 def test_also_when_the_branch_is_named_later(story: Story) -> None:
     """The record is begun without a remote's word; the push must still not go on top of code."""
     git(story.work, "remote", "rename", "origin", "away")
-    assert story.init() == 0
+    assert story.herorun("init", SLUG) == 0
     git(story.work, "remote", "rename", "away", "origin")
     for branch in ("main", "trunk"):
         story.sign(logbook={"branch": branch})
@@ -59,7 +59,7 @@ def test_a_branch_of_the_contracts_choice_is_used_and_found_again(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.sign(logbook={"branch": "logs"})
-    assert story.init() == 0
+    assert story.herorun("init", SLUG) == 0
     other = story.clone("elsewhere")
     assert other.init() == 0
     assert (
@@ -74,7 +74,7 @@ def test_a_branch_of_the_contracts_choice_is_used_and_found_again(
 
 
 def test_a_lost_page_is_opened_again_and_says_so(story: Story) -> None:
-    story.init()
+    story.herorun("init", SLUG)
     shutil.rmtree(story.work / ".herorun")
     reopen(story.run)
     page = (story.state / "issue.md").read_text()
@@ -85,7 +85,7 @@ def test_a_lost_page_is_opened_again_and_says_so(story: Story) -> None:
 
 
 def test_in_another_clone_there_is_a_page_too(story: Story) -> None:
-    story.init()
+    story.herorun("init", SLUG)
     for way in ("reopen", "init"):
         other = story.clone(way)
         run = other.run
@@ -95,25 +95,25 @@ def test_in_another_clone_there_is_a_page_too(story: Story) -> None:
 
 
 def test_a_page_that_is_there_stays_as_people_left_it(story: Story) -> None:
-    story.init()
+    story.herorun("init", SLUG)
     page = story.state / "issue.md"
     page.write_text(page.read_text() + "\na word of mine\n")
     before = page.read_text(), page.stat().st_mtime_ns
     reopen(story.run)
-    assert story.init() == 0
+    assert story.herorun("init", SLUG) == 0
     assert (page.read_text(), page.stat().st_mtime_ns) == before
 
 
 def test_a_page_from_before_is_adopted_and_not_called_created(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.init()
+    story.herorun("init", SLUG)
     page = story.state / "issue.md"
     text = page.read_text()
     git(story.work, "update-ref", "-d", "refs/herorun/record/tiny")
     git(story.origin, "update-ref", "-d", "refs/heads/herorun/tiny")
     capsys.readouterr()
-    assert story.init() == 0
+    assert story.herorun("init", SLUG) == 0
     lines = capsys.readouterr().out.splitlines()
     assert (
         f"adopted issue {page}" in lines
@@ -150,7 +150,7 @@ def test_a_newer_record_is_looked_at_and_not_written(story: Story, capsys: CAPTU
 
 @pytest.mark.thorough
 def test_nothing_of_ours_goes_on_top_of_a_newer_record(story: Story) -> None:
-    story.init()
+    story.herorun("init", SLUG)
     other = story.clone("elsewhere")
     other.init()
     other.tamper(".jsonl", lambda text: text + '{"v":2}\n')
@@ -185,7 +185,7 @@ def test_an_uncommitted_contract_begins_no_record(story: Story, capsys: CAPTURE)
     assert answer.code == 2 and mentions(answer.err, "runs/tiny.toml", "committed")
     assert story.run.record.tip is None and not (story.state / "issue.md").exists()
     story.publish()
-    assert story.init() == 0
+    assert story.herorun("init", SLUG) == 0
 
 
 def test_a_final_step_that_no_key_holds_begins_no_record(story: Story, capsys: CAPTURE) -> None:
@@ -228,7 +228,7 @@ def test_the_final_step_is_the_number_and_its_key_and_jsonl_is_not_called_wandb(
 ) -> None:
     (story.work / "config.toml").write_text(KEYED)
     story.sign(final_step="trainer.num_train_steps")
-    assert story.init() == 0
+    assert story.herorun("init", SLUG) == 0
     for text in (head(story), (story.state / "issue.md").read_text()):
         assert "4 (trainer.num_train_steps in config.toml)" in text
         assert "Tracker" in text and "W&B" not in text
@@ -239,7 +239,7 @@ def test_the_final_step_is_the_number_and_its_key_and_jsonl_is_not_called_wandb(
 def test_a_contract_that_changed_before_the_launch_amends_the_head(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.init()
+    story.herorun("init", SLUG)
     before = story.run.contract.goal
     story.sign(goal="show more", stop_when="loss > 4")
     assert story.launch() == 0
@@ -277,7 +277,7 @@ def test_a_link_to_no_contract_is_named_and_left(story: Story, capsys: CAPTURE) 
 @pytest.mark.parametrize("path", ["notes/tiny.md", "TINY.md"])
 def test_the_logbook_lies_where_the_contract_says_and_stays_there(story: Story, path: str) -> None:
     story.sign(logbook={"path": path})
-    assert story.init() == 0
+    assert story.herorun("init", SLUG) == 0
     assert (
         path in git(story.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
     )

@@ -1,0 +1,78 @@
+"""A copied world is the one that was made, and replaces none that a test has changed."""
+
+from pathlib import Path
+
+import pytest
+
+import worlds
+from stories import CRASH, SLUG, Story, git
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+def contents(home: Path) -> dict[str, tuple[int, bytes]]:
+    """Modes and bytes by path."""
+    files = (path for path in sorted(home.rglob("*")) if path.is_file())
+    return {str(p.relative_to(home)): (p.stat().st_mode, p.read_bytes()) for p in files}
+
+
+def begun_again(story: Story) -> Story:
+    """As the next test finds it."""
+    worlds.shutil.rmtree(story.home)
+    story.home.mkdir()
+    story.begin()
+    worlds.begun(story.home)
+    return story
+
+
+def test_a_copy_is_as_it_was_made_and_says_the_same(story: Story, capsys: CAPTURE) -> None:
+    story.launched(CRASH)
+    first, output = contents(story.home), capsys.readouterr()
+    begun_again(story).launched(CRASH)
+
+    assert contents(story.home) == first
+    assert capsys.readouterr() == output and output.out
+    assert git(story.work, "status", "--porcelain") == ""
+    assert story.herorun("logbook", "verify", SLUG) == 0
+    assert story.tick() == 1
+    story.ended("tiny-2")
+    assert len(story.starts) == 2
+
+
+def test_a_copy_does_not_change_with_the_world_that_it_was_made_of(story: Story) -> None:
+    story.launched(CRASH)
+    first = contents(story.home)
+    story.tick()
+    story.ended("tiny-2")
+    assert contents(begun_again(story).launched(CRASH).home) == first
+
+
+def test_a_world_that_was_changed_is_launched_itself(story: Story) -> None:
+    story.launched()
+    begun_again(story)
+    (story.data / "no-receipt").touch()
+    story.launched()
+    assert (story.data / "no-receipt").exists() and not (story.root / "_herorun/receipts").exists()
+
+
+def test_so_is_one_in_another_environment(story: Story) -> None:
+    story.launched()
+    begun_again(story)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NCCL_DEBUG", "WARN")
+        story.launched()
+    (launching,) = story.events("Launching")
+    assert "NCCL_DEBUG" in str(launching.plan)
+
+
+def test_so_is_that_of_a_test_that_patches(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert story.home not in worlds._untouched
+
+
+def test_one_that_is_old_is_made_again(story: Story) -> None:
+    story.launched()
+    (first,) = story.events("Launching")
+    begun_again(story)
+    assert story.make_or_copy("launched ", lambda: story._launched(""), lasts=0.0) == 0
+    (second,) = story.events("Launching")
+    assert second.at > first.at
