@@ -239,3 +239,16 @@ def test_rows_that_may_be_alike_by_chance_are_no_second_pass(losses):
 def test_a_third_pass_that_differs_is_the_end():
     (repeats,) = excursions_of(curve(*EPOCH, *EPOCH, *EPOCH[:3], 2.3, 2.2), "repeats")
     assert (repeats.open, repeats.first_step, repeats.last_step) == (False, 12, 15)
+
+
+@pytest.mark.parametrize("reached", [6, 7, 20])
+def test_a_restart_from_scratch_with_the_same_seed_is_no_second_pass(reached):
+    """The first attempt crashed before its first checkpoint."""
+    losses = [*EPOCH, *(2.5 - 0.0137 * row for row in range(30))]
+
+    assert fired([*curve(*losses[:reached]), *curve(*losses)]) == []
+
+
+def test_a_second_pass_of_a_later_attempt_has_learned_nothing():
+    rows = [*curve(*EPOCH[:2]), *curve(*EPOCH, *EPOCH)]
+    assert [check for check, _, _ in fired(rows)] == ["flat-start"]

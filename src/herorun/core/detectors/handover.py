@@ -17,6 +17,7 @@ from herorun.core.detectors.instances import (
 from herorun.core.detectors.loss_state import LASTING
 from herorun.core.detectors.names import Names
 from herorun.core.detectors.reorder import WAITING
+from herorun.core.detectors.repeated_rows import forget_rows
 from herorun.core.detectors.state import MetricsState
 from herorun.core.ports import Row
 
@@ -92,7 +93,7 @@ def end_attempt(state: MetricsState, start: int) -> None:
     shape.begun.chance.end("chance", "loss")
     shape.begun.above.end("above", "loss")
     shape.begun.constant.end("constant", "loss")
-    shape.begun.repeats.watch.end("repeats", "loss")
+    forget_rows(shape.begun.repeats)
     shape.rises.watch.end("risen", "loss")
     for name, watch in state.non_finite.items():
         watch.end("not-finite", name)

@@ -11,7 +11,8 @@ from herorun.core.lazy_dataclass import dataclass
 # can have a hundred values.
 SHORTEST, LONGEST = 4, 40
 SPREAD = 100  # the least difference of the rows, in units of the last digit
-RULES = (SHORTEST, LONGEST, SPREAD)
+ATTEMPTS = 1  # raised when a new attempt changes the state otherwise
+RULES = (SHORTEST, LONGEST, SPREAD, ATTEMPTS)
 
 
 @dataclass(slots=True)
@@ -37,6 +38,14 @@ def follow_repeats(state: RepeatedRows, step: int, loss: float) -> None:
     else:
         state.watch.end("repeats", "loss")
         state.is_over = True
+
+
+def forget_rows(state: RepeatedRows) -> None:
+    """At a new attempt: one that trains the first steps again, with the same seed, has the same
+    losses and yet learns.
+    """
+    state.watch.end("repeats", "loss")
+    state.first, state.repeated = [], 0
 
 
 def _can_tell(first: list[float]) -> bool:
