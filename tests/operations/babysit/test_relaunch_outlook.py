@@ -54,6 +54,13 @@ def test_without_orders_it_waits_or_a_person_decides() -> None:
     assert outlook(stays_down=False) == outlook(run="healthy") == ""
 
 
+@pytest.mark.parametrize(("key", "is_refused"), [("tiny-1/gate", True), ("tiny-0/gate", False)])
+def test_after_a_refusal_only_the_next_check_is_promised(key: str, is_refused: bool) -> None:
+    text = outlook({"done": {f"escalate/relaunch/{key}": ""}}, wake=NOON, stays_down=False)
+    assert ("refused" in text) is is_refused is ("herorun relaunches" not in text)
+    assert mentions(text, "2026-01-01T12:00:00Z")
+
+
 @pytest.mark.parametrize("wake", [None, NOON])
 def test_without_a_babysitter_no_relaunch_is_promised(wake: Any) -> None:
     text = outlook(lack="LACK", wake=wake, stays_down=False)

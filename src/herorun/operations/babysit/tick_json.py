@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from herorun.core.babysit import actions
+from herorun.core.babysit.action_key import parse_key
 from herorun.core.babysit.alert import Alert
 from herorun.core.babysit.muting import inhibitors
 from herorun.core.babysit.tick import RunHealth, Tick
@@ -139,11 +140,18 @@ def relaunch_outlook(
     if lack and not tick.stays_down:
         return f"nothing, because {lack}"
     if tick.wake:
+        when = f"at the first tick after {tick.wake:%Y-%m-%dT%H:%M:%SZ}"
+        if _gate_refused(memory, name):
+            return f"the launch checks refused a relaunch; herorun runs them again {when}"
         return (
-            f"herorun relaunches it at the first tick after {tick.wake:%Y-%m-%dT%H:%M:%SZ}; it "
+            f"herorun relaunches it {when}; it "
             "waits after an end without a new checkpoint, and after an attempt that failed"
         )
     return decision if tick.stays_down else ""
+
+
+def _gate_refused(memory: Memory, instance: str) -> bool:
+    return any(parse_key(key).relaunch_question == (instance, "gate") for key in memory.done)
 
 
 def dri_decides(command: str) -> str:
