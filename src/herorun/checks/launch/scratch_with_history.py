@@ -2,8 +2,8 @@
 
 Why: a trainer that finds no checkpoint starts at step 0 under the run's name, overwrites existing
 data, and loses the steps you paid for.
-Fix: find the missing checkpoint; or name one in `[start] from`; or let the DRI sign that the
-earlier steps are given up.
+Fix: find the missing checkpoint; or name one in `[start] from`; or give up the earlier steps:
+`herorun waive scratch-with-history RUN` prints a waiver to commit.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
