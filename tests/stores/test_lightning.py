@@ -48,7 +48,8 @@ class TestLightning(LayoutSuite):
         "epoch=1-step=90.ckpt.bak": 90,
         "epoch=1-step=90.ckpt.tmp": 90,
         "old-epoch=1-step=90.ckpt": 90,
-        "epoch=1-step=90-val_loss=0.3.ckpt": 90,
+        "epoch=1-step=90-copy.ckpt": 90,
+        "epoch=1-global_step=90.ckpt": 90,
     }
     strange = ("best.ckpt", "epoch=3.ckpt", "hparams.yaml", "mystep=3")
     final = "epoch=*-step=200.ckpt"
@@ -66,9 +67,20 @@ def problem_of(tmp_path: Path, data: bytes) -> str:
     return candidates.problem
 
 
-def test_a_second_one_of_a_step_is_a_checkpoint(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        "epoch=0-step=9-v1",  # a second one of the step
+        "step=9",
+        "step=0009",
+        "epoch=01-step=00009-val_loss=0.31",
+        "val_loss=-1.5e-05_epoch=1_step=9_acc=nan-v2",
+        "val.loss=2-step=9",
+    ],
+)
+def test_each_name_of_metrics_and_a_step_is_a_checkpoint(tmp_path: Path, name: str) -> None:
     disk = LocalDisk(tmp_path)
-    disk.write(f"{disk.root}/epoch=0-step=9-v1.ckpt", a_zip())
+    disk.write(f"{disk.root}/{name}.ckpt", a_zip())
     (candidates,) = Whole.layout.candidates(disk.store, disk.root, False)
     assert candidates.complete and candidates.step == 9
 

@@ -1,5 +1,6 @@
 """Lightning's checkpoints: `<root>/epoch=<E>-step=<N>.ckpt`, a file or, where it is sharded, a
-folder.
+folder. A `filename` of the user may name other metrics, each as `<metric>=<value>`; one with other
+words may be a backup, so it is no candidate.
 
 A file is a zip that `torch.save` wrote: its central directory comes last, so a cut file has no
 whole end. A sharded folder gets its `.metadata` when the shards are written and `meta.pt` after
@@ -9,6 +10,7 @@ Lightning-AI/pytorch-lightning, src/lightning/pytorch/callbacks/model_checkpoint
 src/lightning/fabric/strategies/fsdp.py.
 """
 
+import re
 from dataclasses import replace
 
 from herorun.core.evidence import Candidate
@@ -19,6 +21,7 @@ from herorun.stores.layouts._naming import NamedLayout, Naming
 from herorun.stores.layouts.dcp import shard_problem
 
 META = "meta.pt"
+_METRIC = r"[A-Za-z][\w.]*=(?:-?[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?|nan|-?inf)"
 END = 65536  # bytes: the directory of some hundred tensors; a longer one is known by its end alone
 _EOCD, _LOCATOR, _ENTRY = b"PK\x05\x06", b"PK\x06\x07", b"PK\x01\x02"
 _IN_ZIP64_RECORD = 0xFFFFFFFF  # the 64-bit record holds it
@@ -36,7 +39,9 @@ class Lightning(NamedLayout):
     """See `core.ports.Layout`. One read of a file's end; of a folder one listing more."""
 
     naming = Naming(
-        lazy_regex(r"epoch=[0-9]+-step=([0-9]+)(?:-v[0-9]+)?\.ckpt"),
+        lazy_regex(
+            rf"(?:{_METRIC}[-_])*step=([0-9]+)(?:[-_]{_METRIC})*(?:-v[0-9]+)?\.ckpt", re.ASCII
+        ),
         lazy_regex(r"(?<![0-9A-Za-z])step=([0-9]+)(?![0-9])"),
         "epoch=*-step={}.ckpt",  # a pattern: the step does not determine the epoch
         files=True,
