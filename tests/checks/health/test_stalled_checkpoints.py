@@ -8,6 +8,7 @@ from herorun.checks.health.stalled_checkpoints import stalled_checkpoints
 from herorun.core.check import Response, Topic
 from herorun.core.evidence import Checkpoints, JobState, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 SECOND = timedelta(seconds=1)
 BY_STEPS = a_contract(checkpoints={"permanent_every": 100, "temporary_every": None})
@@ -45,6 +46,19 @@ def test_steps_that_stay_constant_are_another_matter():
     newest = Checkpoints((replace(a_checkpoint(200), modified=NOON - 55 * MINUTE),))
 
     assert answer(stalled_checkpoints, BY_TIME, LONG, old, newest).outcome is Outcome.PASS
+
+
+def test_it_says_why_a_newer_one_does_not_count():
+    rows = some_metrics(451, advanced_at=NOON, first_step=1)
+    whole, newer = a_checkpoint(200), replace(a_checkpoint(300), problem="no metadata.json")
+    cut = replace(a_checkpoint(100), problem="CUT")
+
+    def message(*candidates):
+        saves = Checkpoints(candidates)
+        return answer(stalled_checkpoints, BY_STEPS, LONG, rows, saves).message
+
+    assert mentions(message(cut, whole, newer), newer.path, newer.problem)
+    assert "CUT" not in message(cut, whole) + message(cut, whole, newer)
 
 
 def test_what_could_not_be_read_is_unknown():

@@ -56,10 +56,18 @@ def overdue(
     if lag.intervals > most.intervals:
         return failed(
             f"{lag.message}, and none came for {lag.intervals:.1f} intervals; the limit is "
-            f"{most.intervals:g}",
+            f"{most.intervals:g}{_rejected(checkpoints)}",
             subject=job.instance,
         )
     return passed(lag.message, subject=job.instance)
+
+
+def _rejected(checkpoints: Checkpoints) -> str:
+    """Why the newest one does not count; "" if it does."""
+    newest = max(checkpoints.candidates, key=lambda each: each.step, default=None)
+    if newest is None or not newest.problem:
+        return ""
+    return f". {newest.path} does not count: {newest.problem}"
 
 
 def lags(
