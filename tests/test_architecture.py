@@ -19,6 +19,7 @@ import pytest
 
 from herorun import adapters
 from herorun.core.ports import Place
+from pinned_wording import nodes_of
 
 TOP = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
@@ -272,11 +273,11 @@ def sources() -> dict[str, Source]:
 
 def _source(text: str) -> Source:
     tree = ast.parse(text)
-    nodes = list(ast.walk(tree))
+    nodes = nodes_of(tree)
     return Source(
         classes=[node.name for node in nodes if isinstance(node, ast.ClassDef)],
         functions={node.name for node in tree.body if isinstance(node, ast.FunctionDef)},
-        participles=list(_participles(tree)),
+        participles=list(_participles(tree)) if any(map(_is_participle, nodes)) else [],
         constants=_constants(tree),
         comparisons=[node for node in nodes if isinstance(node, ast.Compare)],
     )
@@ -353,6 +354,7 @@ FIELDS_ON_RECORD = {
 }
 
 
+@cache
 def is_participle(name: str) -> bool:
     word = name.strip("_")
     return word not in NOUNS and (
@@ -366,11 +368,14 @@ def _participles(tree: ast.AST) -> Iterator[tuple[str, bool]]:
     while parents:
         parent, in_class = parents.pop()
         for node in ast.iter_child_nodes(parent):
-            name = _named_by(node)
-            if name and is_participle(name):
-                yield name, in_class
+            if _is_participle(node):
+                yield _named_by(node), in_class
             is_statement = isinstance(node, ast.AnnAssign | ast.Assign)
             parents.append((node, isinstance(node, ast.ClassDef) or (in_class and is_statement)))
+
+
+def _is_participle(node: ast.AST) -> bool:
+    return is_participle(_named_by(node))
 
 
 def _named_by(node: ast.AST) -> str:

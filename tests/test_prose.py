@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from pinned_wording import all_triples, pinned_in, strings
+from pinned_wording import all_triples, nodes_of, pinned_in, strings
 
 TOP = Path(__file__).parents[1]
 SRC = TOP / "src" / "herorun"
@@ -122,7 +122,7 @@ def remarks(code: str) -> Iterator[str]:
     for token in tokenize.generate_tokens(io.StringIO(code).readline):
         if token.type == tokenize.COMMENT:
             yield token.string
-    for node in ast.walk(ast.parse(code)):
+    for node in nodes_of(ast.parse(code)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             text, _, _ = (ast.get_docstring(node) or "").partition(">>>")
             yield re.sub("`[^`]*`", "``", text)
@@ -169,10 +169,9 @@ class TestText:
 
 
 def text_of(tree: ast.Module) -> TestText:
-    nodes = [
-        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
-    documented = [tree, *nodes, *(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef))]
+    every = nodes_of(tree)
+    nodes = [node for node in every if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    documented = [tree, *nodes, *(n for n in every if isinstance(n, ast.ClassDef))]
     return TestText(
         [node.name.replace("_", " ") for node in nodes if node.name.startswith("test_")],
         [" ".join((ast.get_docstring(node) or "").split()) for node in documented],
