@@ -22,7 +22,7 @@ ROW = {
     "pattern": "flux capacitor",
     "advice": "Mend it.",
 }
-LONG = 16_384
+LONG = 8_192  # what grows with the square takes a fourth of the time that the longest line takes
 
 
 def hostile(signature: LogSignature) -> list[str]:
@@ -55,7 +55,7 @@ def test_no_line_takes_a_pattern_long(signature: LogSignature) -> None:
     for line in hostile(signature):
         began = time.thread_time()
         signature.pattern.search(line)
-        assert time.thread_time() - began < 0.25, line[:40]
+        assert time.thread_time() - began < 0.0625, line[:40]
 
 
 @pytest.mark.parametrize("rule", ["hedges", "source_text"])
@@ -63,7 +63,7 @@ def test_no_line_takes_the_rules_long(rule: str) -> None:
     for line in hostile(SIGNATURES[0]):
         began = time.thread_time()
         getattr(shipped(), rule).search(line)
-        assert time.thread_time() - began < 0.25
+        assert time.thread_time() - began < 0.0625
 
 
 def test_every_row_says_what_to_do_and_where_it_is_from() -> None:
