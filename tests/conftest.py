@@ -47,6 +47,24 @@ pytest_plugins = [
     "screens.notices",
 ]
 
+# Each takes seconds of CPU to begin, and each worker that needs one begins its own.
+SERVERS = frozenset(
+    {
+        "azure_server",
+        "cluster",
+        "control_plane",
+        "gcs_server",
+        "github_server",
+        "k8s_node",
+        "mlflow_server",
+        "nel_program",
+        "one_box",
+        "ray_head",
+        "s3_server",
+        "wandb_reader",
+        "wandb_server",
+    }
+)
 LONG = "back_end or thorough"  # what `make test-thorough` asks for
 SHORT = "not back_end and not thorough"  # what `make test` asks for
 # A test is long by its own file, or by a class or a list of cases from one of these.
@@ -93,3 +111,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     marked = {item.path for item in items if any(map(item.get_closest_marker, LONG.split(" or ")))}
     if missed := sorted(path for path in marked if not may_be_long(path)):
         raise pytest.UsageError(f"no run of the long tests would find those of {missed}")
+    items.sort(key=servers_of, reverse=True)
+
+
+def servers_of(item: pytest.Item) -> list[str]:
+    """Tests of one server come one after another, so that they come to one worker, and those of
+    none come last.
+    """
+    return sorted(SERVERS.intersection(getattr(item, "fixturenames", ())))
