@@ -41,12 +41,53 @@ class Agent:
         return await self.call("confirm_order", digest=digest)
 
 
+class ServedAgent:
+    """A server with a client, as long as the tests ask the same of it: it takes two seconds of CPU
+    to begin. It answers each call by a process of its own, and knows of a world its path alone.
+    """
+
+    def __init__(self, argv: tuple[str, ...], environment: dict[str, str]) -> None:
+        parameters = StdioServerParameters(command=sys.executable, args=[*argv], env=environment)
+        self.asked_for = argv, environment
+        self._loop = asyncio.new_event_loop()
+        self._end = asyncio.Event()
+        self._client = self._loop.create_future()
+        self._serving = self._loop.create_task(self._serve(parameters))
+        self._loop.run_until_complete(
+            asyncio.wait([self._client, self._serving], return_when=asyncio.FIRST_COMPLETED)
+        )
+        if self._serving.done():
+            self._serving.result()
+
+    async def _serve(self, parameters: StdioServerParameters) -> None:
+        async with Client(parameters) as client:
+            self._client.set_result(client)
+            await self._end.wait()
+
+    def talk(self, talk: Callable[[Agent], Awaitable[None]]) -> None:
+        async def session() -> None:
+            await talk(Agent(self._client.result()))
+
+        self._loop.run_until_complete(session())
+
+    def end(self) -> None:
+        self._end.set()
+        self._loop.run_until_complete(self._serving)
+        self._loop.close()
+
+
+_agents: list[ServedAgent] = []  # the newest, or none
+
+
 def through_stdio(work: Path, talk: Callable[[Agent], Awaitable[None]], *options: str) -> None:
-    argv = ["-m", "herorun", "-C", str(work), "mcp", *options]
-    server = StdioServerParameters(command=sys.executable, args=argv, env=dict(os.environ))
+    argv = ("-m", "herorun", "-C", str(work), "mcp", *options)
+    environment = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
+    if not _agents or _agents[0].asked_for != (argv, environment):
+        end_server()
+        _agents.append(ServedAgent(argv, environment))
+    _agents[0].talk(talk)
 
-    async def session() -> None:
-        async with Client(server) as client:
-            await talk(Agent(client))
 
-    asyncio.run(session())
+def end_server() -> None:
+    while _agents:
+        _agents.pop().end()
