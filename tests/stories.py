@@ -42,7 +42,7 @@ from herorun.system.files import is_locked
 from herorun.system.git import remote_refs
 from herorun.system.git.plumbing import annotated_tag, commit_files, identity_of
 from proposed import is_tried, listening, type_one
-from worlds import LASTS, begun, is_alone, make_or_copy, place
+from worlds import LASTS, begun, copy_tree, is_alone, make_or_copy, place
 
 SLUG = "tiny"
 TAG = "herorun/tiny/seal-1"
@@ -499,7 +499,7 @@ def eventually(true: Callable[[], object], within: float = 120.0) -> None:
 def copy(source: Path, target: Path) -> None:
     """Put one world in the place of another."""
     shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(source, target, symlinks=True)
+    copy_tree(str(source), str(target))
 
 
 def _merged(table: Any, value: Any) -> Any:
