@@ -39,6 +39,14 @@ def fences(*events: Leased) -> list[int]:
     return [lease.fence, lease.beat] if lease else []
 
 
+def test_what_follows_from_a_memory_is_computed_once() -> None:
+    memory = fold(admitted(1), begun())
+    for name in ("history", "ledger", "strays"):
+        assert getattr(memory, name) is getattr(memory, name)
+    later = replace(memory, rows=5, relaunched={})
+    assert (memory.history.rows, later.history.rows) == (0, 5)
+
+
 def test_of_two_clones_the_first_keeps_the_instance() -> None:
     first, _ = launched(2, NOON)
     later = replace(first, at=NOON + MINUTE, why="another clone", plan_digest="sha256:0")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from herorun.core.babysit.action_key import Verb, parse_key, verb_of
 from herorun.core.babysit.alert import Alert
@@ -32,7 +33,10 @@ AGAIN = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class Memory(JournalFields):
-    """What the journal amounts to: its fields, and what follows from them."""
+    """What the journal amounts to: its fields, and what follows from them.
+
+    A tick asks for some of it twenty times; that is computed once, for the fields never change.
+    """
 
     @property
     def current(self) -> Instance | None:
@@ -58,7 +62,7 @@ class Memory(JournalFields):
         adoptions = {name: each.adopts for name, each in self.launchings.items()}
         return {name: adopts.job for name, adopts in adoptions.items() if adopts}
 
-    @property
+    @cached_property
     def strays(self) -> tuple[Instance, ...]:
         """Instances that no launch intended like this, and those that name another job for one that
         was there before.
@@ -117,7 +121,7 @@ class Memory(JournalFields):
         tries = self.failed.get(key)
         return (tries.count if tries else 0) + 1
 
-    @property
+    @cached_property
     def ledger(self) -> Ledger:
         return Ledger(
             done=frozenset(self.done),
@@ -227,7 +231,7 @@ class Memory(JournalFields):
             for each, after in zip(self.instances, nexts, strict=True)
         )
 
-    @property
+    @cached_property
     def history(self) -> History:
         return History(
             initialised=self.initialised is not None,
