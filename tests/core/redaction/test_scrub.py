@@ -6,8 +6,10 @@ import time
 
 import pytest
 
+from herorun.core.redaction import scrub as scrub_module
 from herorun.core.redaction.scrub import MASK, scrub, scrub_argv, scrub_tree
 
+DIGEST = f"sha256:{'c7' * 32}"
 SHA = "3f2a9c1d0e4b5a697887766554433221100ffeed"
 PLANTED = "zq7Kp2Vx9mW4"  # looks like nothing that is known
 
@@ -260,3 +262,17 @@ assert scrub.scrub("x://a:b@c") != "x://a:b@c" and "search" in vars(locations._U
 def test_names_of_people_and_paths_compile_no_pattern_of_secrets() -> None:
     """They stand in every record, and these patterns are the slowest to compile."""
     subprocess.run([sys.executable, "-c", PLAIN], check=True, timeout=60)
+
+
+def test_times_and_digests_take_none_of_the_searches_for_shapes(monkeypatch):
+    searched = []
+    monkeypatch.setattr(scrub_module, "mask_shapes", lambda text, _: searched.append(text) or text)
+    for text in (DIGEST, "2026-11-29T15:04:47.308466Z", "2026-11-29T15:04:47Z"):
+        scrub_module._scrub_again.cache_clear()
+        assert scrub(text) == text == scrub_module._scrub(text, 3)
+    assert searched == [DIGEST, "2026-11-29T15:04:47.308466Z", "2026-11-29T15:04:47Z"]
+
+
+@pytest.mark.parametrize("text", [f"password={PLANTED:a<23}", "-H 'Authorization: Bearer 123456'"])
+def test_a_secret_that_is_written_as_a_digest_is_masked(text):
+    assert scrub(f"sha256:{text.encode().hex()}") == f"sha256:{MASK}"

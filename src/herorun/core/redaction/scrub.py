@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.encodings import DEEPEST, mask_coded, read_colours, read_percent
 from herorun.core.redaction.key_names import (
     is_pass_number,
@@ -20,6 +21,9 @@ from herorun.core.redaction.patterns import has_shape, mask_shapes, mask_wrapped
 MASK = "[scrubbed]"
 _HIDES_NOTHING = frozenset({bool, float, type(None)})
 _SHORT = 1000  # characters: the names and sentences that each tick says again, and no log
+# Each tick has some twenty new ones. A time holds no secret, and a digest only an encoded one.
+_TIME = lazy_regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{6})?Z")
+_DIGEST = lazy_regex(r"sha256:[0-9a-f]{64}")
 
 
 def scrub(text: str) -> str:
@@ -29,6 +33,10 @@ def scrub(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _scrub_again(text: str) -> str:
+    if _TIME.fullmatch(text):
+        return text
+    if _DIGEST.fullmatch(text):
+        return mask_coded(text, MASK, lambda part: _scrub(part, 1))
     return _scrub(text, 0)
 
 
@@ -81,7 +89,8 @@ def scrub_tree(value: Any, name: str = "") -> Any:
     """The same for every text in a JSON-able value; texts under secret-looking keys are masked
     whole.
     """
-    if type(value) in _HIDES_NOTHING:
+    kind = type(value)
+    if kind in _HIDES_NOTHING or (kind is int and not name):
         return value
     match value:
         case str():
