@@ -1,12 +1,14 @@
 """Rises among the first rows: few are enough where they hardly differ, or the rise is enormous."""
 
 import math
+from random import Random
 
 import pytest
 
 from builders import a_row
 from curves import NAMES, curve, excursions_of, folded
-from herorun.core.detectors.first_rises import LONGEST, ROWS
+from herorun.core.detectors import first_rises
+from herorun.core.detectors.first_rises import LONGEST, RISES, ROWS, FirstRises
 from herorun.core.detectors.reorder import WAITING
 
 LATE = 10_000  # a step in the midst of a training
@@ -145,3 +147,34 @@ def test_a_loss_below_zero_ends_it():
     state = folded(curve(1.0, 1.01, -0.1, 1.0, 1.02, 1.0, 4.0, *[1.0] * WAITING))
 
     assert state.loss.rises.is_over and not state.loss.rises.excursions()
+
+
+def test_rows_that_do_not_rise_are_compared_with_none_before(monkeypatch):
+    compared = []
+    monkeypatch.setattr(first_rises, "_is_risen", lambda *parts: compared.append(parts))
+    assert not rises(*(3.0 - 0.02 * place for place in range(ROWS - 1)))
+    assert compared == []
+
+
+@pytest.mark.parametrize("first", [0, LATE])
+def test_what_is_ruled_out_at_once_has_not_risen(first):
+    random = Random(7)
+    for _ in range(3000):
+        losses = [random.choice((0.0, 0.05, 0.5, 1.0, 3.0)) for _ in range(random.randrange(1, 9))]
+        state = FirstRises(first_step=first, steps=[*range(first, first + len(losses))])
+        state.losses, state.norms = losses, [math.nan] * len(losses)
+        risen = [
+            rise.newest
+            for rise in RISES
+            if (first or not rise.mid_training)
+            and first_rises._is_risen(
+                losses[
+                    0
+                    if rise.all_rows
+                    else max(0, len(losses) - rise.newest - rise.before) : -rise.newest
+                ],
+                losses[-rise.newest :],
+                rise,
+            )
+        ]
+        assert first_rises._newest_risen(state)[0] == (risen or [0])[0]

@@ -116,7 +116,13 @@ def _newest_risen(state: FirstRises) -> tuple[int, float]:
     losses = state.losses
     length = state.steps[-1] - state.first_step
     is_mid_training = state.first_step >= LATE_STEP and state.first_step > 2 * length
+    newest = losses[-1]
     for rise in RISES:
+        # What is cheap rules out most rows: too few before, or no rise even above the last of them.
+        if len(losses) < rise.newest + rise.before:
+            continue
+        if newest <= losses[-rise.newest - 1] + math.log(rise.times):
+            continue
         reference = (
             losses[: -rise.newest]
             if rise.all_rows
