@@ -1,6 +1,8 @@
 """The heartbeat that a babysitter of this machine writes, and what others read of it."""
 
+import json
 import os
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -39,6 +41,23 @@ def test_a_beat_says_who_watches_and_when_it_looks_next(run: Any, pid: int | Non
     assert heartbeat.babysitter_pid(run) == own
     assert all(each in heartbeat.who_watches(run) for each in (str(own), "ada@box", "12:00:00"))
     assert (run.state / "heartbeat.json").read_bytes().endswith(b"\n")
+
+
+def test_an_unchanged_heartbeat_is_read_once_and_a_new_one_again(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contents = []
+    monkeypatch.setattr(
+        heartbeat, "read_json", lambda data: contents.append(data) or json.loads(data)
+    )
+    file = run.state / "heartbeat.json"
+    for number, age in ((1, 60), (2, 60), (3, 30), (4, 0)):
+        heartbeat.beat(run, NOON + number * MINUTE)
+        written_at = time.time() - age
+        os.utime(file, (written_at, written_at))
+        for _ in range(3):
+            assert heartbeat.next_due(run) == NOON + number * MINUTE
+    assert len(contents) == 3 + 3  # one of this very second may be replaced at the same time
 
 
 def test_a_loop_that_was_to_look_again_is_lost_once_its_process_is_gone(run: Any) -> None:

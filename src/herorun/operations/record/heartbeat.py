@@ -2,7 +2,10 @@
 
 import contextlib
 import os
+import time
+from collections.abc import Hashable, Mapping
 from datetime import datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,9 @@ from herorun.runs import MonitoredRun
 from herorun.system import host
 from herorun.system.clock import now, uptime
 from herorun.system.files import is_locked, write_atomic
+
+_FILE = "heartbeat.json"
+_SAME_TIME = 2 * 10**9  # nanoseconds within which two versions may have one time
 
 
 def last_heartbeat(run: MonitoredRun) -> datetime | None:
@@ -33,12 +39,27 @@ def _heart(run: MonitoredRun, name: str) -> datetime | None:
     return moment if moment.tzinfo else None
 
 
-def _document(run: MonitoredRun) -> dict[str, Any]:
+def _document(run: MonitoredRun) -> Mapping[str, Any]:
     """Empty where none can be read."""
+    path = f"{run.state}/{_FILE}"
     try:
-        document = read_json((run.state / "heartbeat.json").read_bytes())
+        file = os.stat(path)
+        is_new = abs(time.time_ns() - file.st_mtime_ns) < _SAME_TIME
+        version = file.st_ino, file.st_size, file.st_mtime_ns
+        return _read_document(path) if is_new else _known_document(path, version)
     except (OSError, ValueError):
         return {}
+
+
+@lru_cache(maxsize=1)
+def _known_document(path: str, version: Hashable) -> Mapping[str, Any]:
+    """The content of one version of the file: a status asks for it a dozen times."""
+    return _read_document(path)
+
+
+def _read_document(path: str) -> Mapping[str, Any]:
+    with open(path, "rb") as file:
+        document = read_json(file.read())
     return document if isinstance(document, dict) else {}
 
 
@@ -67,7 +88,7 @@ def beat(run: MonitoredRun, due: datetime | None = None, pid: int | None = None)
         heart |= clock.note
     if due is not None:
         heart["next"] = timestamp(due)
-    write_atomic(run.state / "heartbeat.json", (canonical(heart) + "\n").encode())
+    write_atomic(run.state / _FILE, (canonical(heart) + "\n").encode())
 
 
 def ring(run: MonitoredRun) -> None:

@@ -191,7 +191,6 @@ def _record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
         "seal_tag": memory.sealed.tag if memory.sealed else None,
         "record": run.record.tip,
         "branch": run.record.branch,
-        "babysitter": describe_babysitter(run, "the run is sealed" if memory.sealed else ""),
         **_record_state(run, drift, [*doubts, *_rejected_parts(run), *losses], is_there),
         "unfinished_actions": memory.unfinished.actions,
         **_people(memory),
@@ -253,6 +252,7 @@ def _inactive_status(
     """
     from herorun.operations.seal.facts import progress_at_seal, summarise_sealed
 
+    facts["babysitter"] = describe_babysitter(run, "the run is sealed" if memory.sealed else "")
     unread_record = [] if memory.sealed else _unread_record(run, {})
     facts["doubts"] = [*facts["doubts"], *unread_record]
     monitor = STALE if run.shut else PARTIAL if unread_record else FRESH
