@@ -95,7 +95,7 @@ def _show_details(out: Any, finding: Mapping[str, Any]) -> None:
     """Those that the message does not name; if it names some, they are its others."""
     details = [detail for detail in finding["details"] if detail not in finding["message"]]
     if details and len(details) < len(finding["details"]):
-        out.print(f"{INDENT}the others:", style="dim")
+        out.print(f"{INDENT}and these:", style="dim")
     for detail in details[:10]:
         hang(out, INDENT, clean(detail), "dim")
     if len(details) > 10:

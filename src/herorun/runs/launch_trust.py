@@ -152,7 +152,11 @@ def prove(record: Record, rules: Contract | None, state: Memory | None = None) -
                 unproven=(launching,),
             )
     names = frozenset(launching.instance for launching, _ in bad)
-    doubts = tuple(f"{launching.instance} does not count: {why}" for launching, why in bad if why)
+    doubts = tuple(
+        f"the launch {launching.instance} in the record does not count: {why}"
+        for launching, why in bad
+        if why
+    )
     doubts = doubts[:MOST_TRIED]
     unproven = tuple(launching for launching, why in bad if why)
     return RecordProof(

@@ -77,7 +77,7 @@ def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -
                 current.job,
                 current.name,
                 JobState.UNKNOWN,
-                reason="recorded, but unknown to this scheduler",
+                reason="it is recorded, and this scheduler does not list it",
             )
             return LiveJobs((*live, missing_job))
         case Unknown(why):

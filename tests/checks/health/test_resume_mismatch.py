@@ -253,7 +253,7 @@ def test_without_a_fixed_order_the_mean_of_equal_steps_tells(shift, compared, ou
 
 def test_a_mean_that_is_off_is_reported_in_per_cent():
     assert mentions(
-        asked(compared=50, shift=math.log(1.015), **NOISY).message, "+1.50%", "average", "50 steps"
+        asked(compared=50, shift=math.log(1.015), **NOISY).message, "50 steps", "+1.50%", "average"
     )
 
 

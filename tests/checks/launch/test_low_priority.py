@@ -13,7 +13,9 @@ def test_a_job_that_nobody_may_preempt_passes():
 
 
 def test_each_class_that_may_preempt_it_is_an_answer():
-    review = RequestReview("prod", preemptors=("prod (1000) may preempt it", "x may"))
+    review = RequestReview(
+        "prod", preemptors=("pods of the priority class prod (1000) may preempt this job", "x may")
+    )
 
     assert outcomes(review) == [Outcome.FAIL] * 2
 

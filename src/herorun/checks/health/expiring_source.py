@@ -46,10 +46,10 @@ def expiring_source(
     every = contract.checkpoints.temporary_every
     max_age = limits.intervals * every if every else limits.live
     within = max_age if job.state.live else limits.ended
-    message = f"{source.path} expires at {source.expires:%Y-%m-%dT%H:%MZ}: {source.rule}"
+    message = f"{source.path} expires at {source.expires:%Y-%m-%dT%H:%MZ} ({source.rule})"
     if source.expires - now.at < within:
         return failed(
-            f"{message}; that is in less than {format_span(within)}, and a recovery needs it",
+            f"{message}, in less than {format_span(within)}, and a relaunch would start from it",
             subject=source.path,
         )
-    return passed(f"{message}; that is in more than {format_span(within)}", subject=source.path)
+    return passed(f"{message}, in more than {format_span(within)}", subject=source.path)

@@ -55,7 +55,7 @@ def nothing_saved(
     if not due:
         return passed(f"{job.instance} is too young to have saved", subject=job.instance)
     return failed(
-        f"{job.instance} has trained for {format_span(age)} and has saved nothing: {due}",
+        f"{job.instance} has trained for {format_span(age)} and has saved no checkpoint: {due}",
         subject=job.instance,
     )
 
@@ -80,4 +80,5 @@ def _describe_due(
     steps = metrics.step - max(metrics.first_step - 1, 0)
     if interval is None or steps <= limits.intervals * interval[0]:
         return ""
-    return f"{count(steps, 'step')}; one is due every {interval[0]:g} ({interval[1]})"
+    every = count(round(interval[0]), "step")
+    return f"it has made {count(steps, 'step')}, and one is due every {every} ({interval[1]})"

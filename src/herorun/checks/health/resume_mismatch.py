@@ -191,8 +191,8 @@ def _least(resume: Resume, limits: Limits) -> float:
 def _shifted(resume: Resume) -> str:
     most = f", most at step {resume.worst_step} ({_losses(resume)[:-2]})"
     return (
-        f"the loss differs by {math.expm1(resume.shift):+.2%} on average at "
-        f"{count(resume.compared, 'step')} up to {resume.high_water} that both attempts logged"
+        f"both attempts logged {count(resume.compared, 'step')} up to step {resume.high_water}, "
+        f"and the loss of the new one differs by {math.expm1(resume.shift):+.2%} on average"
         f"{'' if resume.worst_new is None else most}"
     )
 
@@ -209,9 +209,8 @@ def _differs(resume: Resume) -> str:
 
 def _equal(resume: Resume) -> str:
     return (
-        f"the loss at {count(resume.compared, 'step')} up to {resume.high_water} that both "
-        "attempts "
-        "logged differs"
+        f"both attempts logged {count(resume.compared, 'step')} up to step {resume.high_water}, "
+        "and their losses differ"
     )
 
 

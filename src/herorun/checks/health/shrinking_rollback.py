@@ -39,9 +39,9 @@ def shrinking_rollback(
             f"{job.instance} ended with success: the trainer may delete what it no longer needs"
         )
     number = count(checkpoints.kept, "checkpoint")
-    message = f"there are {number} to fall back on; [checkpoints] keep is {keep}"
+    message = f"{number} to fall back on; [checkpoints] keep is {keep}"
     return (
-        failed(f"{message}, and there have been {history.most_saved}")
+        failed(f"only {message}, and there were {history.most_saved} before")
         if checkpoints.kept < keep
         else passed(message)
     )

@@ -23,7 +23,9 @@ def stopped_by_hand(job: Job, history: History) -> Verdict:
         )
     if job.stopped_by_hand:
         return failed(
-            f"{job.instance} was stopped by {job.stopped_by or 'an unknown person'}",
+            f"{job.instance} was stopped by {job.stopped_by}"
+            if job.stopped_by
+            else f"{job.instance} was cancelled, and the scheduler reports neither by whom nor why",
             subject=job.instance,
         )
     return passed(f"the scheduler names no person who stopped {job.instance}", subject=job.instance)

@@ -28,5 +28,5 @@ def _judge_path(path: str, digest: str, data: DataFound) -> Verdict:
     if actual is None:
         return failed(f"{path} does not exist", subject=path)
     if actual != digest:
-        return failed(f"{path} is {actual}, pinned {digest}", subject=path)
+        return failed(f"{path} is {actual}, but the contract pins {digest}", subject=path)
     return passed(f"{path} is {digest}", subject=path)

@@ -14,7 +14,7 @@ from herorun.core.finding import Verdict, failed, passed, unknown
 def exceeded_quota(review: RequestReview) -> list[Verdict]:
     """One verdict for each quota and resource; all pods count together."""
     if "exceeded" in review.unseen:
-        return [unknown(f"the quotas may not be read: {review.unseen['exceeded']}")]
+        return [unknown(f"no permission to read the quotas: {review.unseen['exceeded']}")]
     if not review.exceeded:
         return [passed(f"the quotas of {review.where} have room for the request")]
     return [failed(f"the request needs {message}", subject=message) for message in review.exceeded]

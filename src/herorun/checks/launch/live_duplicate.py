@@ -22,7 +22,7 @@ def live_duplicate(live: LiveJobs) -> list[Verdict]:
 def _report_live_job(job: Job) -> Verdict:
     may_live = job.state is JobState.UNKNOWN
     message = (
-        f"{job.instance} may be live: the state of job {job.id} is unknown"
+        f"it is unknown whether {job.instance} (job {job.id}) is live"
         if may_live
         else f"{job.instance} {job.state.predicate} as job {job.id}"
     )

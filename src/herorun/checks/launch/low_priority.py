@@ -15,7 +15,9 @@ from herorun.core.finding import Verdict, failed, passed, unknown
 def low_priority(review: RequestReview) -> list[Verdict]:
     """Compares the cluster's priority classes, except those of its system components."""
     if "preemptors" in review.unseen:
-        return [unknown(f"the priority classes may not be read: {review.unseen['preemptors']}")]
+        return [
+            unknown(f"no permission to read the priority classes: {review.unseen['preemptors']}")
+        ]
     if not review.preemptors:
         return [passed(f"no priority class of {review.where} may preempt the job")]
     return [failed(message, subject=message) for message in review.preemptors]

@@ -17,6 +17,6 @@ def missing_permission(review: RequestReview) -> list[Verdict]:
     if not review.forbidden:
         return [passed(f"this login has the rights in {review.where} that the run needs")]
     return [
-        failed(f"this login may not {act} in {review.where}", subject=act)
+        failed(f"this login has no permission to {act} in {review.where}", subject=act)
         for act in review.forbidden
     ]

@@ -56,10 +56,10 @@ def _moved(
     old_checkpoints: LeftCheckpoints | Nothing | Unavailable,
 ) -> Verdict:
     start = plan.start.value
-    start_text = f"from {start.path}" if start else "from scratch"
-    place = f"would write to {new}" if new else "has none"
+    start_text = f"start from {start.path}" if start else "start from scratch"
+    place = f"would write to {new} and" if new else "has none, and would"
     message = (
-        f"the {role} of {before.name} is {old}; this launch {place}, starting {start_text}; "
+        f"the {role} of {before.name} is {old}; this launch {place} {start_text}; "
         f"{_describe_left_behind(old, old_checkpoints)}"
     )
     return failed(message, *(c.path for c in _in(old, old_checkpoints)[:20]), subject=new or role)

@@ -56,7 +56,7 @@ def overdue(
     if lag.intervals > most.intervals:
         return failed(
             f"{lag.message}, and none came for {lag.intervals:.1f} intervals; the limit is "
-            f"{most.intervals:g}{_rejected(checkpoints)}",
+            f"{most.intervals:g} intervals{_rejected(checkpoints)}",
             subject=job.instance,
         )
     return passed(lag.message, subject=job.instance)
@@ -165,7 +165,7 @@ def _by_time(
 
 def _newest_text(step: int | None, permanent_only: bool = False) -> str:
     kind = "complete permanent checkpoint" if permanent_only else "complete checkpoint"
-    return f"there is no {kind}" if step is None else f"the newest {kind} is {step}"
+    return f"there is no {kind}" if step is None else f"the newest {kind} is of step {step}"
 
 
 def _counts_as_saved(candidate: Candidate) -> bool:

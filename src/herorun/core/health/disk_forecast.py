@@ -46,7 +46,8 @@ def shortage(disks: Disks, path: str, at: datetime, least: Headroom) -> str:
         limit = _size(max(least.bytes, FULL))
         return f"{format_room(replace(disk, inodes=None))}; the limit is {limit}"
     if disk.inodes is not None and disk.inodes < least.inodes:
-        return f"{count(disk.inodes, 'inode')} free (new files); the limit is {least.inodes}"
+        files = count(disk.inodes, "more file")
+        return f"room for {files} (free inodes); the limit is {count(least.inodes, 'file')}"
     days = headroom(
         disk, disks.before.get(path), at - disks.before_at if disks.before_at else None, least.pace
     )

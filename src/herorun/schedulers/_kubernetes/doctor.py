@@ -17,7 +17,9 @@ def _examine_namespace(kube: Kubectl) -> DoctorPart:
         kube.get(f"/api/v1/namespaces/{kube.namespace}")
     except ReadRefusal as error:
         if f'namespaces "{kube.namespace}" not found' not in str(error):
-            message = "its Jobs can be listed; this login may not read the namespace itself"
+            message = (
+                "its Jobs can be listed; this login has no permission to read the namespace itself"
+            )
             return DoctorPart("scheduler", name, Fit.UNCHECKED, message)
         fix = "Correct [scheduler] namespace, or create it."
         return DoctorPart("scheduler", name, Fit.BROKEN, "does not exist", fix)
@@ -27,7 +29,7 @@ def _examine_namespace(kube: Kubectl) -> DoctorPart:
 def _examine_rights(kube: Kubectl, options: Options) -> DoctorPart:
     name = f"kubernetes, rights in {kube.namespace}"
     if missing := forbidden(kube, needed(options)):
-        message = f"this login may not: {', '.join(missing)}"
+        message = f"this login has no permission to: {', '.join(missing)}"
         fix = "Grant the role of docs/schedulers/kubernetes.md to it."
         return DoctorPart("scheduler", name, Fit.BROKEN, message, fix)
     return DoctorPart("scheduler", name, Fit.WORKS, "this login may do what a run needs")

@@ -46,5 +46,8 @@ def preemptors(classes: Sequence[PriorityClass], name: str) -> Iterator[str]:
     above = [each for each in classes if each.value > value and each.preempts]
     for each in sorted(above, key=lambda each: (each.value, each.name)):
         if not each.name.startswith(_SYSTEM):
-            whose = f"of class {own.name}" if own else "as it names no class"
-            yield f"{each.name} ({each.value}) may preempt it: its priority is {value}, {whose}"
+            whose = f"of the class {own.name}" if own else "because it names no class"
+            yield (
+                f"pods of the priority class {each.name} ({each.value}) may preempt this job: its "
+                f"priority is {value}, {whose}"
+            )
