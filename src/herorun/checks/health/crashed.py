@@ -2,8 +2,8 @@
 
 Why: preemption and hardware faults are ordinary; the run should continue from its last complete
 checkpoint.
-Fix: herorun relaunches it if a relaunch can cure the cause and the budget lasts; otherwise it asks
-the DRI.
+Fix: read the end of its log (`herorun logs RUN`). herorun relaunches it if a relaunch can cure the
+cause and the budget is not spent; otherwise it asks the DRI.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -1,8 +1,7 @@
 """Fewer checkpoints are left for a rollback than the contract keeps.
 
 Why: in the end there is nothing to roll back to, and a spike is often found days after it began.
-Fix: stop what deletes them (a lifecycle rule, a retention setting, a person) before the window is
-gone.
+Fix: stop what deletes them (a lifecycle rule, a retention setting, a person) before none is left.
 Source: marin-community/marin, manage-hero-run: alert before the rollback window collapses.
 """
 

@@ -2,9 +2,10 @@
 
 Why: one slow node costs a few per cent of every accelerator for weeks; a baseline that moves along
 never shows it.
-Fix: compare the nodes; a bisection over them was worth days on a run of 384 accelerators.
-Source: bigscience-workshop/bigscience: 149 to 140 TFLOPs by one node; 5 % above the best smoothed
-step time, for 100 rows.
+Fix: look for the slow node: compare the nodes' clocks, temperatures and link errors, or test half
+of them at a time; the DRI decides whether to move the job to other nodes.
+Source: bigscience-workshop/bigscience: 149 to 140 TFLOPs by one node of 384 accelerators, found by
+bisection; 5 % above the best smoothed step time, for 100 rows.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

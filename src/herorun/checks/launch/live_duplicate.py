@@ -1,7 +1,8 @@
 """A job of this run is already queued or running, or may be.
 
 Why: two jobs in one output root corrupt each other's checkpoints and metrics, and you pay for both.
-Fix: let it run (`herorun babysit RUN`), or stop it first and confirm that it has ended.
+Fix: let it run (`herorun babysit RUN`), or stop it first (`herorun stop RUN`); this also records
+the end of a job that the scheduler no longer lists.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
