@@ -80,5 +80,5 @@ def _describe_due(
     steps = metrics.step - max(metrics.first_step - 1, 0)
     if interval is None or steps <= limits.intervals * interval[0]:
         return ""
-    every = count(round(interval[0]), "step")
-    return f"it has made {count(steps, 'step')}, and one is due every {every} ({interval[1]})"
+    due = count(round(interval[0]), "step")
+    return f"it has made {count(steps, 'step')}, and one is due every {due} ({interval[1]})"
