@@ -76,3 +76,11 @@ def test_one_that_is_old_is_made_again(story: Story) -> None:
     assert story.make_or_copy("launched ", lambda: story._launched(""), lasts=0.0) == 0
     (second,) = story.events("Launching")
     assert second.at > first.at
+
+
+def test_only_the_newest_are_kept(story: Story) -> None:
+    for number in range(worlds.MOST + 2):
+        begun_again(story).make_or_copy(f"begun {number}", lambda: 0)
+    assert list(worlds._worlds) == [f"begun {n}" for n in range(2, worlds.MOST + 2)]
+    assert all(world.folder.is_dir() for world in worlds._worlds.values())
+    assert len(list(story.home.parent.glob(f"{story.home.name}.kept-*"))) == worlds.MOST
