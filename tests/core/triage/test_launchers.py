@@ -174,3 +174,35 @@ def test_the_bug_that_a_launcher_reports_is_the_root(line: str) -> None:
     bug = 'Traceback (most recent call last):\n  File "/u/train.py", line 3, in f\nKeyError: 1\n'
     for log in (f"{line}\n{bug}", f"{bug}{line}\n"):
         assert judged(log, 1).failure == "code-bug-small"
+
+
+TORCHRUN = """\
+W0102 03:04:05.067000 7 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 8 \
+closing signal SIGTERM
+E0102 03:04:05.191000 7 torch/distributed/elastic/multiprocessing/api.py:1002] failed \
+(exitcode: {code}) local_rank: 1 (pid: 9) of binary: /usr/bin/python3
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+Failures:
+  exitcode  : -15 (pid: 8)  (SIGTERM)
+  traceback : Signal 15 (SIGTERM) received by PID 8
+Root Cause (first observed failure):
+  exitcode  : {code} (pid: 9)  ({name})
+  traceback : Signal {number} ({name}) received by PID 9
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "signature"),
+    [
+        (9, "SIGKILL", "killed"),
+        (7, "SIGBUS", "ended-by-signal"),
+        (15, "SIGTERM", "ended-by-signal"),
+        (11, "SIGSEGV", "crash"),
+    ],
+)
+def test_the_ranks_that_torchrun_closes_do_not_hide_the_one_that_failed(
+    number: int, name: str, signature: str
+) -> None:
+    log = STEPS + TORCHRUN.format(code=-number, number=number, name=name)
+    judgement = judged(log, 1)
+    assert (judgement.signature, judgement.line) == (signature, 62)
