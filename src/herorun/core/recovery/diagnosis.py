@@ -223,11 +223,9 @@ def _describe_diagnosis(job: Job, triage: Triage | None) -> str:
         return _log_clause(
             triage, "; the cause is taken from the scheduler, not from its log (", ")"
         )
-    return (
-        _log_clause(triage, "; the error in its log is of class ")
-        if triage and triage.failure_class != "unknown"
-        else ""
-    )
+    if triage and triage.failure_class == "unknown":
+        return f"; its log does not say why ({triage.excerpt})" if triage.excerpt else ""
+    return _log_clause(triage, "; the error in its log is of class ")
 
 
 def _log_clause(triage: Triage | None, before: str, after: str = "") -> str:
