@@ -10,6 +10,8 @@ from herorun.output import clean
 
 def label_of_next(document: Mapping[str, Any]) -> str:
     """The command's. What a person decided against, or must decide first, is no advice."""
+    if document["run"] == "down" and document["next"].startswith("herorun waive "):
+        return "to seal"
     if _stays_down(document):
         return "to restart"
     if document["next"].startswith("herorun rollback "):

@@ -34,3 +34,11 @@ def test_a_run_that_was_not_judged_is_unknown():
         answer(open_alerts, {HealthAssessment: Unavailable("nobody looked")}).outcome
         is Outcome.UNKNOWN
     )
+
+
+def test_a_failed_job_that_is_complete_is_left_to_the_check_of_its_end():
+    """One waiver, of `job-not-succeeded`, accepts it."""
+    alerts = (("failed-when-done[tiny-1]@2026-01-01T11:00:00Z", "it is complete"),)
+    assert answer(open_alerts, HealthAssessment(alerts)).outcome is Outcome.PASS
+    (verdict,) = answers(open_alerts, HealthAssessment((*alerts, (KNOWN, "up to 3 times"))))
+    assert verdict.subject == KNOWN

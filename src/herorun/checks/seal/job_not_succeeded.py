@@ -2,7 +2,8 @@
 
 Why: a seal over a run that failed, was stopped or still writes would sign something that is not
 true.
-Fix: wait for the job's end, or relaunch it; if the DRI gives the run up, `herorun seal RUN
+Fix: wait for the job's end, or relaunch it. If its final checkpoint is complete, `herorun waive
+job-not-succeeded RUN` prints a waiver to commit. If the DRI gives the run up, `herorun seal RUN
 --aborted` asks for no success.
 """
 

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from herorun.core.babysit.tick import RECEIPT, RunHealth, Tick
-from herorun.core.evidence import Evidence, Metrics
+from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Metrics
+from herorun.core.health.completion import final_checkpoint
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import Option
 from herorun.operations.orders.acknowledge import continuation_command, open_questions
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from herorun.operations.launch.propose import Proposer
 
 
+JOB_END = "job-not-succeeded"  # the check that a seal of a failed job must waive
+
+
 def next_command(run: Run, result: Tick | None, memory: Memory, evidence: Evidence) -> str:
     """The command that a person types next; "" if monitoring is enough. `memory` already includes
     the present evidence.
@@ -24,6 +28,8 @@ def next_command(run: Run, result: Tick | None, memory: Memory, evidence: Eviden
     health = result.run.value if result else ""
     metrics = {Metrics: evidence[Metrics]} if Metrics in evidence else {}
     if result and health == RunHealth.DOWN:
+        if _is_complete(evidence) and not memory.ledger.taints:
+            return f"herorun waive {JOB_END} {run.slug}"  # a relaunch would train nothing
         return _up_again(run, result, _proposer(run, memory, metrics))
     if memory.ledger.taints and not memory.sealed:
         way = Option.ROLLBACK if health == RunHealth.FINISHED else Option.STOP_AND_ROLLBACK
@@ -45,6 +51,14 @@ def next_command(run: Run, result: Tick | None, memory: Memory, evidence: Eviden
         else _watched_again(run),
     }
     return commands.get(stage_of(run), "")
+
+
+def _is_complete(evidence: Evidence) -> bool:
+    """Whether the checkpoint of the final step was read now and is complete."""
+    final, checkpoints = evidence.get(FinalStep), evidence.get(Checkpoints)
+    if not isinstance(final, FinalStep) or not isinstance(checkpoints, Checkpoints):
+        return False
+    return bool(final_checkpoint(final, checkpoints))
 
 
 def _watched_again(run: Run) -> str:

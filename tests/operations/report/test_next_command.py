@@ -1,0 +1,45 @@
+"""The command that `status` proposes works when it is typed."""
+
+import pytest
+
+from commands.answers import ask
+from stories import SLUG, WAIT, Story
+from wording import mentions
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+@pytest.mark.parametrize("end", ["failed", "stopped"])
+def test_a_job_that_did_not_succeed_after_its_final_checkpoint_is_sealed_by_a_waiver(
+    story: Story, capsys: CAPTURE, end: str
+) -> None:
+    row = 'echo "{\\"step\\": 3, \\"train/loss\\": 2.5}" >> "$root/metrics.jsonl"; save 4; '
+    assert story.init() == 0
+    story.order("tiny-1", row + (WAIT if end == "stopped" else "exit 1"))
+    assert story.launch() == 0
+    story.reaches(3)
+    if end == "stopped":
+        assert story.herorun("stop", SLUG) == 0
+    story.ended()
+    story.tick()
+    story.tick()
+    answer = ask(story, capsys, "status", SLUG, "--json").document
+    command = answer["next"].split()
+    assert (answer["run"], command[:2]) == ("down", ["herorun", "waive"])
+    assert "to seal" in ask(story, capsys, "status", SLUG).out
+
+    lines = ask(story, capsys, *command[1:], "--reason", "it had saved its final step").out
+    signed = lines.replace('approved_by = ""', 'approved_by = "@dri"')
+    (story.work / "runs" / f"{SLUG}.toml").open("a").write(signed)
+    story.publish()
+    assert story.seal() == 0
+    assert mentions(ask(story, capsys, "verify", SLUG).out, "clear")
+
+
+def test_a_stopped_job_without_its_final_checkpoint_is_relaunched(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.launched(WAIT)
+    assert story.herorun("stop", SLUG) == 0
+    story.tick()
+    assert ask(story, capsys, "status", SLUG, "--json").document["next"] == "herorun relaunch tiny"
