@@ -45,12 +45,13 @@ _worlds: dict[str, LaunchedWorld] = {}
 
 
 def is_alone(test: Any) -> bool:
-    """Whether a test patches nothing and asks for no server, which may know a world by its name."""
+    """Whether a test has one story, patches nothing, and asks for no server, which may know a world
+    by its name.
+    """
     fixtures = test._fixtureinfo.name2fixturedefs
     modules = {each.func.__module__ for definitions in fixtures.values() for each in definitions}
-    return "monkeypatch" not in fixtures and not any(
-        name.partition(".")[0] == SERVERS for name in modules
-    )
+    is_a_story = "story" in fixtures and "monkeypatch" not in fixtures
+    return is_a_story and not any(name.partition(".")[0] == SERVERS for name in modules)
 
 
 @contextlib.contextmanager
