@@ -116,3 +116,14 @@ def test_no_rows_are_not_applicable_and_unread_ones_unknown():
 
 def test_it_holds_a_relaunch_back():
     assert loss_spike.vetoes_relaunch and loss_spike.topic is Topic.METRIC
+
+
+def test_a_new_level_of_a_loss_below_zero_has_its_numbers_in_the_message():
+    step = replace(an_excursion(5, 8.0), kind="stepped", expected=-20.0, noise=0.5)
+
+    verdict = answer(loss_spike, some_metrics(excursions=(step,)))
+    assert verdict.outcome is Outcome.FAIL
+    assert mentions(verdict.message, "-20", "-16", "8 times", "5")
+
+    declared = replace(step, declared=True)
+    assert answer(loss_spike, some_metrics(excursions=(declared,))).outcome is Outcome.PASS

@@ -51,6 +51,10 @@ usual loss, if one of these holds:
 - Among the first 60 rows, 3 rows are 15 % above the four before. That is also seven times the
   median, and twice the maximum, of the distances of the 12 rows before from the line between their
   neighbours. The highest of the four is above 0.1.
+
+A loss below zero, or that was below zero in one of the 500 rows before, has no such ratios. There 5
+rows are a new level if each is above the highest of the 30 rows before by more than the range of
+those, of which one outlier on each side is left out.
 """
 
 import math
@@ -59,7 +63,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.loss import RATIO
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
-from herorun.core.health.excursion import judge_excursions
+from herorun.core.health.excursion import format_ratio, format_step, judge_excursions
 from herorun.core.health.first_losses import may_rise
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
@@ -95,6 +99,8 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
 
     def lasts(spike: Excursion) -> bool:
         """An excursion that was high enough still counts when it continues lower, until it ends."""
+        if spike.kind == "stepped":
+            return not spike.declared
         return early(spike) or leapt(spike) or stayed(spike)
 
     def early(spike: Excursion) -> bool:
@@ -122,6 +128,8 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         """
         if spike.kind == "risen":
             return "one of those for first rows, see `herorun explain loss-spike`"
+        if spike.kind == "stepped":
+            return "that range in 5 rows"
         if spike.kind == "shifted":
             return "that for a new level, which `herorun explain loss-spike` states"
         return (
@@ -130,7 +138,17 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
             f"{count(limits.leap_steps, 'step')}"
         )
 
-    excursions = (*metrics.spikes, *metrics.of("shifted", "risen"))
+    def describe(spike: Excursion) -> str:
+        return format_step(spike) if spike.kind == "stepped" else format_ratio(spike)
+
+    excursions = (*metrics.spikes, *metrics.of("shifted", "risen", "stepped"))
     return judge_excursions(
-        metrics, history, excursions, lasts, "no lasting spike", limit=limit, check="loss-spike"
+        metrics,
+        history,
+        excursions,
+        lasts,
+        "no lasting spike",
+        describe=describe,
+        limit=limit,
+        check="loss-spike",
     )

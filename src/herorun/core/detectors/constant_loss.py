@@ -1,15 +1,26 @@
-"""Losses of exactly zero, and one value that repeats row after row."""
+"""Losses of which ratios say nothing: exactly zero, one value that repeats row after row, and those
+below zero or on both sides of it.
+
+Log-likelihoods and the objectives of reinforcement learning are below zero. There the newest rows
+are compared with the highest of those before, in units of the range of those, which needs no scale
+of the loss. Of 826 curves that no event is in, at five row rates and on this scale, critics and
+generators included, the highest is 0.54 times the range.
+"""
 
 import math
 from itertools import pairwise
 
-from herorun.core.detectors.loss_state import SIGNED, LossState
+from herorun.core.detectors.loss_state import SIGNED, LossState, SignedLevel
+from herorun.core.lazy_statistics import median
 
 FROZEN = 20  # rows with exactly one value after which the loss counts as frozen
 # times the longest earlier stretch of one value: some logs repeat a value until there is a new one
 REPEATS = 5
 CHANGES = 30  # other values that must have come before
 ROUNDED = 4.0  # times the smallest difference of two losses: less may be printed as zero
+BEFORE, OUTLIERS = 30, 1  # rows to compare with; on each side, of no part in their range
+NEWEST, RANGES = 5, 1.0  # rows that are all so many ranges above the highest of those
+LONGEST = 500  # rows for which the level before is kept
 ONE_NAT = 1.0  # no single update brings a loss from this value to exactly zero
 
 
@@ -84,3 +95,42 @@ def end_repeat(state: LossState, loss: float) -> None:
         state.longest_same, state.same = max(state.longest_same, state.same), 0
     state.newest = loss
     state.changes += 1
+
+
+def follow_signed(state: SignedLevel, step: int, loss: float, is_declared: bool) -> None:
+    """Add a row. An excursion has the median of the rows before as the expected value, their range
+    as the noise, and its height in such ranges.
+    """
+    streak = state.watch.streak
+    if streak is not None:
+        if streak.rows >= LONGEST:
+            state.watch.end("stepped", "loss")
+            state.losses, state.steps = [], []
+        elif loss > state.floor:
+            height = math.log((loss - streak.expected) / streak.noise)
+            state.watch.extend(step, height, streak.expected, streak.noise)
+        else:
+            state.watch.within("stepped", "loss")
+        return
+    losses, steps = state.losses, state.steps
+    losses.append(loss)
+    steps.append(step)
+    del losses[: -BEFORE - NEWEST], steps[: -BEFORE - NEWEST]
+    before = sorted(losses[:-NEWEST])
+    if len(before) < BEFORE or len(set(before)) <= BEFORE // 2:
+        return  # too few, or rounded to equal values that have no usable range
+    spread = before[-1 - OUTLIERS] - before[OUTLIERS]
+    newest = losses[-NEWEST:]
+    if not spread > 0.0 or min(newest) <= before[-1] + RANGES * spread:
+        return
+    usual = median(before)
+    for at, value in zip(steps[-NEWEST:], newest, strict=True):
+        state.watch.extend(at, math.log((value - usual) / spread), usual, spread, is_declared)
+    state.floor = before[-1]
+    del losses[-NEWEST:], steps[-NEWEST:]
+
+
+def end_signed(state: SignedLevel) -> None:
+    """The loss is above zero for good."""
+    state.watch.end("stepped", "loss")
+    state.losses, state.steps = [], []

@@ -95,6 +95,7 @@ def end_attempt(state: MetricsState, start: int) -> None:
     shape.begun.constant.end("constant", "loss")
     forget_rows(shape.begun.repeats)
     shape.rises.watch.end("risen", "loss")
+    shape.signed_level.watch.end("stepped", "loss")
     for name, watch in state.non_finite.items():
         watch.end("not-finite", name)
     for name, norm in state.norms.items():

@@ -18,14 +18,21 @@ from herorun.core.detectors import (
 )
 from herorun.core.detectors.baseline import CLIP, FLOOR, RATE, SETTLE, Trend
 from herorun.core.detectors.constant_loss import (
+    BEFORE,
     CHANGES,
     FROZEN,
+    LONGEST,
+    NEWEST,
     ONE_NAT,
+    OUTLIERS,
+    RANGES,
     REPEATS,
     ROUNDED,
     end_repeat,
+    end_signed,
     end_zeros,
     follow_repeat,
+    follow_signed,
     follow_zero,
 )
 from herorun.core.detectors.loss_state import SIGNED, LossState
@@ -68,7 +75,7 @@ RULES = (
     RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, HELD, RAISED, DENSE, ABSURD, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
     DIVERGED, DIVERGED_NOISE, LEARNED,
     SIGNED, FROZEN, ONE_NAT, REPEATS, CHANGES, MOVES, ODD, FELL, FAR, ROUNDED,
-    SATURATED, SATURATED_WITHIN,
+    SATURATED, SATURATED_WITHIN, BEFORE, OUTLIERS, NEWEST, RANGES, LONGEST,
 )  # fmt: skip
 
 
@@ -91,6 +98,8 @@ def judge_loss(
         return
     if loss < 0.0 or state.signed:
         _signed(state, loss)
+        if fresh and state.signed:
+            follow_signed(state.signed_level, step, loss, is_declared)
         return
     state.positive = loss
     y = math.log(loss)
@@ -145,6 +154,8 @@ def _signed(state: LossState, loss: float) -> None:
     trend begins again.
     """
     state.signed = SIGNED if loss < 0.0 else state.signed - 1
+    if not state.signed:
+        end_signed(state.signed_level)
     first_rises.stop(state.rises)
     state.rises.watch.end("risen", "loss")
     if state.trend.rows:

@@ -9,7 +9,7 @@ from herorun.core.detectors.first_rows import FirstRows
 from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
-# Rows after a loss below zero that are not judged: near zero, ratios mean nothing.
+# Rows after a loss below zero of which only differences are judged: near zero, ratios mean nothing.
 SIGNED = 500
 # Excursions that are shapes of the curve; a spike is a few rows of it.
 LASTING = (
@@ -42,6 +42,16 @@ class LevelRise:
 
 
 @dataclass(slots=True)
+class SignedLevel:
+    """The newest rows of a loss below zero, or on both sides of it."""
+
+    losses: list[float] = field(default_factory=list)  # outside of a new level
+    steps: list[int] = field(default_factory=list)
+    floor: float = 0.0  # a new level lasts while above this
+    watch: ExcursionWatch = field(default_factory=ExcursionWatch)
+
+
+@dataclass(slots=True)
 class LossState:
     """The state of the loss detectors after the rows so far."""
 
@@ -60,6 +70,7 @@ class LossState:
     saturated: ExcursionWatch = field(default_factory=ExcursionWatch)
     begun: FirstRows = field(default_factory=FirstRows)
     rises: FirstRises = field(default_factory=FirstRises)
+    signed_level: SignedLevel = field(default_factory=SignedLevel)
     zeros: int = 0  # rows before this one that were zero
     zeros_from: int = 0  # the step at which the newest stretch of them began
     longest_zeros: int = 0
@@ -104,4 +115,6 @@ class LossState:
         lasting_ones = [
             each for kind in LASTING for each in getattr(self, kind).excursions(kind, "loss")
         ]
-        return [*lasting_ones, *self.begun.excursions(), *self.rises.excursions()]
+        first_ones = [*self.begun.excursions(), *self.rises.excursions()]
+        signed_ones = self.signed_level.watch.excursions("stepped", "loss")
+        return [*lasting_ones, *first_ones, *signed_ones]

@@ -112,6 +112,7 @@ class MetricsState:
             loss.begun.constant,
             loss.begun.repeats.watch,
             loss.rises.watch,
+            loss.signed_level.watch,
             loss.saturated,
             self.wall.slow,
             self.skips.often,

@@ -71,6 +71,15 @@ def format_ratio(excursion: Excursion) -> str:
     )
 
 
+def format_step(excursion: Excursion) -> str:
+    """A new level of a loss below zero, or on both sides of it."""
+    new_level = excursion.expected + excursion.peak * excursion.noise
+    return (
+        f"{excursion.metric} rose from {excursion.expected:.4g} to {new_level:.4g}, "
+        f"{excursion.peak:.3g} times the range of the rows before, for {duration(excursion)}"
+    )
+
+
 def format_slowdown(excursion: Excursion) -> str:
     """A slower pace in the metric's own unit and direction, by what it holds: a rate falls, a step
     time rises.
