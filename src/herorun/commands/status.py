@@ -97,11 +97,11 @@ def _show_all(start: str, in_a_table: bool, as_json: bool) -> int:
 
 
 def _show_table(summaries: "list[RunSummary]") -> None:
-    from herorun.commands._run_table import show_table
+    from herorun.commands._run_table import READ_NOW, show_table
     from herorun.core.run_summary import worst_first
     from herorun.system.clock import now
 
-    show_table(worst_first(summaries), now())
+    show_table(worst_first(summaries), now(), READ_NOW)
 
 
 def _watched_run(run: str, start: str) -> "tuple[Run, str]":

@@ -1,5 +1,6 @@
 """One run's summary in words, cell by cell: the same in a terminal's table and on a page. Pure."""
 
+import re
 from datetime import datetime, timedelta
 
 from herorun.core.durations import format_age
@@ -41,15 +42,24 @@ def format_loss(summary: RunSummary, cells: int = WIDTH) -> str:
 
 
 def format_pace(summary: RunSummary, short: bool = False, usual: str = "") -> str:
-    """The speed now, and in percent of the usual one: `48.2k tokens_per_s 99%`; short: `48.2k 99%`.
+    """The speed now, and in percent of the usual one: `48.2k tokens/s 99%`; short: `48.2k 99%`.
     `usual` is appended to the percentage.
     """
     pace = summary.pace
     if pace is None:
         return "-"
     ratio_text = f"{',' if usual else ''} {pace.ratio:.0%}{usual}" if pace.ratio is not None else ""
-    unit = pace.name if pace.name == "s/step" else "" if short else pace.name.rpartition("/")[2]
+    unit = pace.name if pace.name == "s/step" else "" if short else unit_of(pace.name)
     return f"{_format_float(pace.now)}{' ' if unit else ''}{unit}{ratio_text}"
+
+
+def unit_of(metric: str) -> str:
+    """The unit that a metric's name states.
+
+    >>> unit_of("throughput/tokens_per_second"), unit_of("tps")
+    ('tokens/s', 'tps')
+    """
+    return re.sub("_per_s(ec|econd)?$", "/s", metric.rpartition("/")[2])
 
 
 def format_checkpoint(summary: RunSummary, short: bool = False) -> str:
