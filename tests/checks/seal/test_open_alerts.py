@@ -1,8 +1,10 @@
 from builders import answer, answers
 from herorun.checks.seal.open_alerts import open_alerts
-from herorun.core.evidence import HealthAssessment, Unavailable
+from herorun.core.evidence import HealthAssessment, Sealing, Unavailable
 from herorun.core.finding import Outcome
+from herorun.core.seal.kinds import SealKind
 
+DONE = "failed-when-done[tiny-1]@2026-01-01T11:00:00Z"
 KNOWN = "loss-spike[loss from step 412]@2026-01-01T11:00:00Z"
 
 
@@ -38,7 +40,15 @@ def test_a_run_that_was_not_judged_is_unknown():
 
 def test_a_failed_job_that_is_complete_is_left_to_the_check_of_its_end():
     """One waiver, of `job-not-succeeded`, accepts it."""
-    alerts = (("failed-when-done[tiny-1]@2026-01-01T11:00:00Z", "it is complete"),)
-    assert answer(open_alerts, HealthAssessment(alerts)).outcome is Outcome.PASS
+    alerts = ((DONE, "it is complete"),)
+    verdict = answer(open_alerts, HealthAssessment(alerts))
+    assert verdict.outcome is Outcome.PASS
+    assert "failed-when-done" in verdict.message
     (verdict,) = answers(open_alerts, HealthAssessment((*alerts, (KNOWN, "up to 3 times"))))
     assert verdict.subject == KNOWN
+
+
+def test_a_milestone_which_asks_for_no_success_is_told_of_it():
+    milestone = Sealing(SealKind.MILESTONE, "half")
+    (verdict,) = answers(open_alerts, HealthAssessment(((DONE, "it is complete"),)), milestone)
+    assert (verdict.subject, verdict.outcome) == (DONE, Outcome.FAIL)
