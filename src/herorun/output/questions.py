@@ -7,10 +7,12 @@ from herorun.core.babysit.action_key import parse_key
 from herorun.core.recovery.question_reasons import QUESTION_REASONS
 from herorun.output import clean
 
+_TO_SEAL = "herorun waive ", "herorun ack ", "herorun seal "
+
 
 def label_of_next(document: Mapping[str, Any]) -> str:
     """The command's. What a person decided against, or must decide first, is no advice."""
-    if document["run"] == "down" and document["next"].startswith("herorun waive "):
+    if document["run"] == "down" and document["next"].startswith(_TO_SEAL):
         return "to seal"
     if _stays_down(document):
         return "to restart"

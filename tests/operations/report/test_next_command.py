@@ -32,6 +32,9 @@ def test_a_job_that_did_not_succeed_after_its_final_checkpoint_is_sealed_by_a_wa
     signed = lines.replace('approved_by = ""', 'approved_by = "@dri"')
     (story.work / "runs" / f"{SLUG}.toml").open("a").write(signed)
     story.publish()
+    answer = ask(story, capsys, "status", SLUG, "--json").document
+    assert answer["next"] == f"herorun seal {SLUG}"
+    assert "to seal" in ask(story, capsys, "status", SLUG).out
     assert story.seal() == 0
     assert mentions(ask(story, capsys, "verify", SLUG).out, "clear")
 

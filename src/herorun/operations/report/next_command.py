@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from herorun.core.babysit.tick import RECEIPT, RunHealth, Tick
 from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Metrics
+from herorun.core.finding import failed
 from herorun.core.health.completion import final_checkpoint
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import Option
@@ -29,7 +30,7 @@ def next_command(run: Run, result: Tick | None, memory: Memory, evidence: Eviden
     metrics = {Metrics: evidence[Metrics]} if Metrics in evidence else {}
     if result and health == RunHealth.DOWN:
         if _is_complete(evidence) and not memory.ledger.taints:
-            return f"herorun waive {JOB_END} {run.slug}"  # a relaunch would train nothing
+            return _sealed_as_it_is(run, memory)  # a relaunch would train nothing
         return _up_again(run, result, _proposer(run, memory, metrics))
     if memory.ledger.taints and not memory.sealed:
         way = Option.ROLLBACK if health == RunHealth.FINISHED else Option.STOP_AND_ROLLBACK
@@ -59,6 +60,14 @@ def _is_complete(evidence: Evidence) -> bool:
     if not isinstance(final, FinalStep) or not isinstance(checkpoints, Checkpoints):
         return False
     return bool(final_checkpoint(final, checkpoints))
+
+
+def _sealed_as_it_is(run: Run, memory: Memory) -> str:
+    """A waiver of the job's end first; one that is committed is not proposed again."""
+    end = failed("", subject=memory.current.name if memory.current else "")
+    if not any(waiver.covers(JOB_END, end, now()) for waiver in run.waivers):
+        return f"herorun waive {JOB_END} {run.slug}"
+    return f"herorun {'ack' if memory.unacknowledged else 'seal'} {run.slug}"
 
 
 def _watched_again(run: Run) -> str:
