@@ -68,7 +68,7 @@ RUN = SimpleNamespace(
     repository=SimpleNamespace(top="/work", main="/work"),
     dri="ada (inferred from git)",
     state=None,
-    scheduler=None,
+    scheduler=SimpleNamespace(cluster_wide=True),
     name_to_type="tiny",
     place=SimpleNamespace(reach=None, repository="/work"),
 )

@@ -3,9 +3,11 @@ resume.
 """
 
 import json
+import os
 import re
 import shlex
 import shutil
+import time
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -74,6 +76,7 @@ def test_a_run_whose_job_is_forgotten_can_be_ended(story: Story, capsys: CAPTURE
     shown = status(story, capsys)
     assert (shown["run"], shown["instances"][0]["state"]) == ("unknown", None)
     assert any(f"`herorun stop {SLUG}`" in doubt for doubt in shown["doubts"])
+    write_long_ago(story)
     assert ask(story, capsys, "stop", SLUG, "--reason", "its node was reinstalled").code == 0
     shown = status(story, capsys)
     assert (shown["run"], shown["instances"][0]["state"]) == ("down", "cancelled")
@@ -85,6 +88,40 @@ def test_a_run_whose_job_is_forgotten_can_be_ended(story: Story, capsys: CAPTURE
     assert story.tick() == 1
     assert len(story.starts) == 1
     assert story.herorun("seal", SLUG, "--aborted") == 0
+
+
+def write_long_ago(story: Story) -> None:
+    """Its rows and checkpoints are of yesterday."""
+    for path in story.root.rglob("*"):
+        os.utime(path, (time.time() - 86400,) * 2)
+
+
+def test_a_job_that_writes_has_not_ended_although_its_scheduler_does_not_list_it(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.sign(scheduler={"settle": "10ms"})
+    story.launched(WAIT)
+    away = story.jobs.rename(story.jobs.with_name("away"))
+    try:
+        time.sleep(0.05)
+        assert ask(story, capsys, "stop", SLUG).code == 3
+        assert story.events("Decided", "Ordered") == []
+        assert story.herorun("relaunch", SLUG, "--no-babysit") == 1
+    finally:
+        shutil.rmtree(story.jobs, ignore_errors=True)
+        away.rename(story.jobs)
+    assert story.herorun("stop", SLUG) == 0
+    story.ended()
+    assert len(story.starts) == 1
+
+
+def test_another_clone_proposes_no_stop_that_it_would_refuse(story: Story, capsys: CAPTURE) -> None:
+    story.sign(scheduler={"settle": "10ms"})
+    story.launched(CRASH)
+    other = story.clone("other")
+    (doubt,) = status(other, capsys)["doubts"]
+    assert "herorun stop" not in doubt and str(story.state) in doubt
+    assert other.herorun("stop", SLUG) == 3
 
 
 @pytest.mark.thorough

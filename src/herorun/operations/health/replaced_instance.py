@@ -3,8 +3,11 @@
 from dataclasses import replace
 
 from herorun.core.babysit.tick import MonitorHealth, RunHealth
+from herorun.core.clock_skew import SKEW
+from herorun.core.durations import format_span
 from herorun.core.event import Decided
-from herorun.core.evidence import End, JobState, Metrics
+from herorun.core.evidence import Cadence, Checkpoints, End, JobState, Metrics, Nothing
+from herorun.core.health.liveness import RowPatience
 from herorun.core.journal import Memory
 from herorun.core.journal.decision import decided
 from herorun.operations.health.evaluate import evaluate
@@ -33,6 +36,31 @@ def record_before_replacing(run: Run) -> None:
     rows = metrics.rows if isinstance(metrics, Metrics) else 0
     event = replace(event, rows=rows, by_order=True)
     run.record.append(event if has_new_taints else _with_alerts_of(memory, event))
+
+
+def recent_write(run: Run) -> str:
+    """What was written so lately that a process of the run may still live, whatever its scheduler
+    lists; "" if nothing was.
+    """
+    _, evidence = evaluate(run)
+    metrics, checkpoints, at = evidence.get(Metrics), evidence.get(Checkpoints), now()
+    patience, writes = RowPatience(), {}
+    most = patience.idle
+    if isinstance(metrics, Metrics):
+        cadence = Cadence(run.contract.babysit.cadence)
+        most = patience.between_rows(metrics, Nothing("not asked"), cadence)
+        writes["its newest row came"] = metrics.stamped_at
+    newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
+    if newest and newest.modified:
+        writes["its newest checkpoint was saved"] = newest.modified
+    return next(
+        (
+            f"{what} at {last:%H:%M} UTC, which is less than {format_span(most)} ago"
+            for what, last in writes.items()
+            if at - most < last <= at + SKEW
+        ),
+        "",
+    )
 
 
 def record_forgotten_end(run: Run, name: str) -> None:

@@ -17,6 +17,7 @@ from herorun.core.recovery.classify import Cause
 from herorun.operations.babysit.perform import relaunch_once, settle, stop_once, stopped
 from herorun.operations.health.evaluate import must_be_launched
 from herorun.operations.health.replaced_instance import (
+    recent_write,
     record_before_replacing,
     record_forgotten_end,
 )
@@ -48,6 +49,7 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
         is_forgotten = find_job(run, name) is None
         if is_forgotten:
             _must_have_ended(run, name)
+            _must_be_silent(run, name)
         outcome = stop_and_wait(run, name, reason, wait)
         if is_forgotten:
             record_forgotten_end(run, name)
@@ -62,13 +64,27 @@ def _must_have_ended(run: Run, name: str) -> None:
     cluster-wide, and no tick recorded its end.
     """
     memory = run.record.memory()
-    launched_from = memory.launchings[name].where
-    if name in memory.ends or launched_from == where(run) or run.scheduler.cluster_wide:
-        return
-    raise CouldNotLook(
-        f"{name} was launched from {launched_from or 'elsewhere'}, and the scheduler here does not "
-        "know it, so nothing was done: stop it there."
-    )
+    if name not in memory.ends and (place := out_of_reach(run, memory, name)):
+        raise CouldNotLook(
+            f"{name} was launched from {place}, and the scheduler here does not know it, so "
+            "nothing was done: stop it there."
+        )
+
+
+def _must_be_silent(run: Run, name: str) -> None:
+    """Raise if rows or checkpoints still come of a job that its scheduler does not list."""
+    if name not in run.record.memory().ends and (write := recent_write(run)):
+        raise CouldNotLook(
+            f"The scheduler does not list {name}, but {write}: a process of it may still run, so "
+            "nothing was done. End what writes there, and repeat this command later."
+        )
+
+
+def out_of_reach(run: Run, memory: Memory, name: str) -> str:
+    """Where the instance was launched from, if the scheduler here cannot know it."""
+    if run.scheduler.cluster_wide or (launched_from := memory.launchings[name].where) == where(run):
+        return ""
+    return launched_from or "elsewhere"
 
 
 def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> OrderOutcome:

@@ -162,8 +162,13 @@ def _forgotten_job(run: Run, memory: Memory, job: object) -> list[str]:
     """How the run can end although its scheduler does not list the job."""
     if not isinstance(job, Unavailable) or job.root != FORGOTTEN or memory.current is None:
         return []
+    from herorun.operations.orders.stop_and_relaunch import out_of_reach
+
+    name = memory.current.name
+    if place := out_of_reach(run, memory, name):  # where `stop` would be refused here
+        return [f"whether {name} has ended: it was launched from {place}, so ask there"]
     way_on = f"If you know that it has: `herorun stop {run.slug}` records its end"
-    return [f"whether {memory.current.name} has ended. {way_on}"]
+    return [f"whether {name} has ended. {way_on}"]
 
 
 def _why_unmonitored(result: Tick) -> str:
