@@ -19,6 +19,8 @@ _BEGINS = lazy_regex(
     rb"|compil|prepar|beginn)ing|begins?)\b",
     re.IGNORECASE,
 )
+# A setting of the work that the line before announces: `  Num examples = 100`.
+_SETTING = lazy_regex(rb"\s+[A-Za-z][\w ]{0,40} ?[=:] ?\S+\s*$")
 # Before a counter: its steps are not those of the training.
 _ASIDE = lazy_regex(
     rb"\b(?:eval|evaluation|val|valid|validation|test|dev|warm-?up|calibration)\b", re.IGNORECASE
@@ -36,10 +38,13 @@ def last_step_line(parts: Iterable[tuple[int, bytes]]) -> int:
     8
     >>> last_step_line([(7, b"epoch 3"), (8, b"step 2/2 loss: 2.9")])
     0
+    >>> last_step_line([(7, b"step 2/2 loss: 3"), (8, b"** Running test **"), (9, b"  Batch = 8")])
+    0
     """
     line, newest, announces = 0, dict[bytes, int](), False
     for number, part in parts:
-        announces = _BEGINS.search(part) is not None if part.strip() else announces
+        if part.strip() and not (announces and _SETTING.match(part)):
+            announces = _BEGINS.search(part) is not None
         counters = _COUNTER.findall(part)
         if len(_EPOCH.findall(part)) > sum(bool(epoch) for epoch, _, _ in counters):
             return 0  # an epoch whose total is not known
