@@ -211,3 +211,5 @@ def test_a_status_of_a_run_that_is_not_ticking_is_unknown_and_its_alert_critical
     assert not [each for each in answer.document["alerts"] if each["subject"] == "no babysitter"]
     (story.data / "go").touch()
     story.ended()
+    row = ask(story, capsys, "status", SLUG, "--json").document
+    assert (row["run"], row["alerts"], row["next"]) == ("finished", [], "herorun seal tiny")

@@ -122,7 +122,8 @@ def status_of_run(
         facts["log"] = ""  # the job may run in another clone, where its log is
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     needless = _why_unmonitored(result)
-    alerts = [*shown_alerts(result, memory), *_silence(run, memory, evidence, checks)]
+    silence = [] if needless else _silence(run, memory, evidence, checks)
+    alerts = [*shown_alerts(result, memory), *silence]
     unread_record = _unread_record(run, evidence)
     monitor = _monitor_state(run, result, bool(needless), bool(unread_record))
     state = (result.run.value, monitor)
