@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import pytest
 
+from herorun.core.evidence import Checkpoints
 from herorun.stores.layouts import lightning
 from ports.disks import PLACE, LocalDisk, Trainer
 from ports.layout_suite import LayoutSuite
@@ -83,6 +84,17 @@ def test_each_name_of_metrics_and_a_step_is_a_checkpoint(tmp_path: Path, name: s
     disk.write(f"{disk.root}/{name}.ckpt", a_zip())
     (candidates,) = Whole.layout.candidates(disk.store, disk.root, False)
     assert candidates.complete and candidates.step == 9
+
+
+def test_the_best_model_next_to_others_is_no_state_to_continue_from(tmp_path: Path) -> None:
+    disk = LocalDisk(tmp_path)
+    for name in ("epoch=0-step=9", "epoch=1-step=20", "epoch=1-val_loss=0.3-step=20", "step=8-v1"):
+        disk.write(f"{disk.root}/{name}.ckpt", a_zip())
+    disk.write(f"{disk.root}/epoch=2-step=30-val_loss=0.2.ckpt", a_zip())
+    listing = Checkpoints(Whole.layout.candidates(disk.store, disk.root, False))
+    assert listing.newest and listing.newest.path == f"{disk.root}/epoch=1-step=20.ckpt"
+    assert listing.kept == 3
+    assert [c.step for c in listing.candidates if c.alike and c.problem] == [20, 30]
 
 
 @pytest.mark.parametrize("members", [1, 3, 2000])

@@ -1,6 +1,7 @@
 """Lightning's checkpoints: `<root>/epoch=<E>-step=<N>.ckpt`, a file or, where it is sharded, a
 folder. A `filename` of the user may name other metrics, each as `<metric>=<value>`; one with other
-words may be a backup, so it is no candidate.
+words may be a backup, so it is no candidate. Next to others, one that is named by a metric is the
+save of a best model, often of the weights alone: no run continues from it.
 
 A file is a zip that `torch.save` wrote: its central directory comes last, so a cut file has no
 whole end. A sharded folder gets its `.metadata` when the shards are written and `meta.pt` after
@@ -22,6 +23,9 @@ from herorun.stores.layouts.dcp import shard_problem
 
 META = "meta.pt"
 _METRIC = r"[A-Za-z][\w.]*=(?:-?[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?|nan|-?inf)"
+_PLAIN = lazy_regex(
+    r"(?:epoch=[0-9]+[-_])?step=[0-9]+(?:[-_]epoch=[0-9]+)?(?:-v[0-9]+)?\.ckpt", re.ASCII
+)
 END = 65536  # bytes: the directory of some hundred tensors; a longer one is known by its end alone
 _EOCD, _LOCATOR, _ENTRY = b"PK\x05\x06", b"PK\x06\x07", b"PK\x01\x02"
 _IN_ZIP64_RECORD = 0xFFFFFFFF  # the 64-bit record holds it
@@ -47,6 +51,17 @@ class Lightning(NamedLayout):
         files=True,
     )
 
+    def listed(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
+        candidates = super().listed(store, root, temporary)
+        if not any(_is_plain(candidate) for candidate in candidates):
+            return candidates
+        return tuple(
+            each if each.problem or _is_plain(each) else _as_best_model(each) for each in candidates
+        )
+
+    def examined(self, store: Store, candidate: Candidate) -> Candidate | None:
+        return candidate if candidate.alike else super().examined(store, candidate)
+
     def examine(self, store: Store, candidate: Candidate) -> Candidate | None:
         try:
             tail = store.end(candidate.path, END)
@@ -60,6 +75,15 @@ class Lightning(NamedLayout):
             return None
         problem = shard_problem(files) or ("" if META in files else f"no {META}")
         return replace(candidate, modified=modified(files, META, candidate), problem=problem)
+
+
+def _is_plain(candidate: Candidate) -> bool:
+    return _PLAIN.fullmatch(candidate.path.rpartition("/")[2]) is not None
+
+
+def _as_best_model(candidate: Candidate) -> Candidate:
+    problem = "it is named by a metric, unlike others here: perhaps a best model's weights alone"
+    return replace(candidate, problem=problem, examined=True, alike=True)
 
 
 def _cut(tail: bytes) -> str:
