@@ -34,8 +34,6 @@ from stories import Story, copy
 SAMPLED = ("rollback", "fork", "stop", "approve", "prune")
 MOST = 100  # calls of one command
 
-_targets: dict[tuple[str, Path], dict[str, Any]] = {}  # how a stage ends at a place
-
 
 def parts_of_today(name: str, parts: int) -> Sequence[int]:
     """Half of the slices, so that two days go through every point; of a sampled command one."""
@@ -102,11 +100,9 @@ def test_ending_after_a_call_it_is_done_once(stage: Stage, story: Story, tmp_pat
 def _ends_well_at(stage: Stage, points: range, after: bool, story: Story, path: Path) -> None:
     stage.begin(story)
     copy(story.home, path)
-    if (stage.name, story.home) not in _targets:  # one for all slices that this process takes
-        stage.ready(story)
-        _targets[stage.name, story.home] = undisturbed(stage, story)
-        story.end()
-    target = _targets[stage.name, story.home]
+    stage.ready(story)
+    target = undisturbed(stage, story)
+    story.end()
     for at in points:
         copy(path, story.home)
         stage.ready(story)
