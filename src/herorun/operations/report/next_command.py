@@ -30,7 +30,7 @@ def next_command(run: Run, result: Tick | None, memory: Memory, evidence: Eviden
     metrics = {Metrics: evidence[Metrics]} if Metrics in evidence else {}
     if result and health == RunHealth.DOWN:
         if _is_complete(evidence) and not memory.ledger.taints:
-            return _sealed_as_it_is(run, memory)  # a relaunch would train nothing
+            return _seal_command(run, memory)  # a relaunch would train nothing
         return _up_again(run, result, _proposer(run, memory, metrics))
     if memory.ledger.taints and not memory.sealed:
         way = Option.ROLLBACK if health == RunHealth.FINISHED else Option.STOP_AND_ROLLBACK
@@ -62,7 +62,7 @@ def _is_complete(evidence: Evidence) -> bool:
     return bool(final_checkpoint(final, checkpoints))
 
 
-def _sealed_as_it_is(run: Run, memory: Memory) -> str:
+def _seal_command(run: Run, memory: Memory) -> str:
     """A waiver of the job's end first; one that is committed is not proposed again."""
     end = failed("", subject=memory.current.name if memory.current else "")
     if not any(waiver.covers(JOB_END, end, now()) for waiver in run.waivers):
