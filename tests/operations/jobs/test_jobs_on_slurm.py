@@ -48,7 +48,10 @@ def end_watches(work: Path) -> None:
 
 
 def submit(cluster: Cluster, work: Path, words: str) -> str:
-    script = f"#!/bin/sh\n{words}\n"
+    """Under a name of this test's own: a cancelled job of another test completes for a while, and
+    is no namesake.
+    """
+    script = f"#!/bin/sh\n#SBATCH --job-name={work.parent.name}\n{words}\n"
     (work / "job.sh").write_text(script)
     number = cluster.ask("sbatch", "--parsable", f"--chdir={work}", str(work / "job.sh"))
     with (work.parent / "numbers").open("a") as file:
