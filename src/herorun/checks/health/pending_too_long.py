@@ -10,7 +10,6 @@ after 2 hours, and daily.
 """
 
 from datetime import timedelta
-from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_duration, format_span
@@ -41,8 +40,6 @@ class Limits:
     after `again`, then once per `repeat`. What waiting cannot fix, such as a missing image, is
     first reported after `unsatisfiable`.
     """
-
-    RENAMED: ClassVar = {"never": "unsatisfiable"}
 
     unsatisfiable: timedelta = timedelta(minutes=5)
     first: timedelta = timedelta(minutes=30)

@@ -5,7 +5,6 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from herorun.core.canonical_json import timestamp
-from herorun.core.decode import CheckName
 from herorun.core.lazy_dataclass import dataclass
 
 AlertId: TypeAlias = tuple[str, str]  # check, subject
@@ -20,7 +19,7 @@ class AlertState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Alert:
-    check: CheckName
+    check: str
     subject: str
     since: datetime
     seen: datetime  # when evidence last showed it

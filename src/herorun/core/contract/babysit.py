@@ -2,14 +2,10 @@
 
 from datetime import timedelta
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, Literal, Self
 
-from herorun.core.check_names import current_name
 from herorun.core.contract.values import Argument, Cadence, Duration, Name, Table, Whole
-from herorun.core.lazy_pydantic import AfterValidator, Field, model_validator
-
-# A contract that uses a check's earlier name stays valid.
-CheckName: TypeAlias = Annotated[Name, AfterValidator(current_name)]
+from herorun.core.lazy_pydantic import Field, model_validator
 
 
 class Budgets(Table):
@@ -43,8 +39,6 @@ class Recovery(StrEnum):
 class BabysitTable(Table):
     """Who monitors the run, how often, and what herorun may do by itself."""
 
-    RENAMED: ClassVar = {"catalogue": "signatures"}
-
     cadence: Cadence = Field(
         timedelta(minutes=15), description="Time between two ticks, at least a second."
     )
@@ -55,7 +49,7 @@ class BabysitTable(Table):
         "notification.",
     )
     budgets: Budgets = Budgets.model_construct()
-    stop_on: tuple[CheckName, ...] = Field(
+    stop_on: tuple[Name, ...] = Field(
         (),
         description=("Health checks whose firing alert stops a running job; by default none."),
     )
@@ -76,9 +70,7 @@ class BabysitTable(Table):
             "before the built-in ones."
         ),
     )
-    thresholds: dict[CheckName, dict[str, Any]] = Field(
-        {}, description="Check name to its thresholds."
-    )
+    thresholds: dict[Name, dict[str, Any]] = Field({}, description="Check name to its thresholds.")
     lease: Literal["root", "record"] = Field(
         "root",
         description=("Where the lease is kept: in the output root, or on the record's branch."),

@@ -100,14 +100,11 @@ class Approvals:
 
 @dataclass(frozen=True)
 class WaiverUse:
-    """The waivers that signed nothing at this gate, those that are over, and those to be
-    renamed.
-    """
+    """The waivers that signed nothing at this gate, and those that are over."""
 
     unused: tuple[Waiver, ...] = ()
     expired: tuple[Waiver, ...] = ()
     strange: frozenset[str] = frozenset()  # names among them that no check has
-    renamed: tuple[Waiver, ...] = ()  # live ones that use a check's earlier name
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from herorun.core.ports.jobs import (
     Unknown,
     submission_of,
 )
-from herorun.core.ports.members import members, missing_members, renamed_members
+from herorun.core.ports.members import members, missing_members
 from herorun.core.ports.metrics import (
     Alerts,
     ClientEnvironment,
@@ -94,7 +94,6 @@ __all__ = [
     "Unknown",
     "members",
     "missing_members",
-    "renamed_members",
     "scheduler_traits",
     "submission_of",
     "tracker_traits",

@@ -5,13 +5,11 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import ClassVar
 
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.resubmit_command import submitter_flags
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import TaskEnd
-from herorun.core.contract import RenamedKeys
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job
 from herorun.core.finding import count
@@ -62,10 +60,8 @@ JOBS = SlurmJobKind(
 )
 
 
-class Options(RenamedKeys, SshLogin):
+class Options(SshLogin):
     """Through which login node, if any."""
-
-    RENAMED: ClassVar = {"programs": "slurm_bin"}
 
     log: str | None = Field(
         None, description="Its log file, there; none: the one that Slurm reports."
