@@ -146,12 +146,10 @@ def _show_start(run: "JobRun", notices: "Iterable[str]", once: bool, as_json: bo
     for notice in notices:
         output.show_run_note(run.facts.job, notice)
     if not as_json:
-        output.show_line(
-            f"{_job_id_of(run)}: state file {run.state_file}, journal {run.record.path}"
-        )
+        output.show_line(f"{run.job_id}: state file {run.state_file}, journal {run.record.path}")
     due = next_due(run)
     if due is not None and not (once or as_json):
-        output.show_line(f"{_job_id_of(run)}: resumed; next tick at {due:%Y-%m-%dT%H:%M:%SZ}")
+        output.show_line(f"{run.job_id}: resumed; next tick at {due:%Y-%m-%dT%H:%M:%SZ}")
 
 
 def _watch_job(run: "JobRun", end: "StopCondition", new_job: bool, as_json: bool) -> int:
@@ -164,7 +162,7 @@ def _watch_job(run: "JobRun", end: "StopCondition", new_job: bool, as_json: bool
     def report(run: "JobRun", tick: "TickOutcome") -> None:
         _print_tick(run, tick, as_json)
         if not as_json and end.reached(tick.step, now()):
-            output.show_line(f"{_job_id_of(run)}: monitored until {end}: {tick.progress}")
+            output.show_line(f"{run.job_id}: monitored until {end}: {tick.progress}")
 
     if new_job:  # a restart would run the same command, and treat the id as new again
         return watch_job(run, report, end)
@@ -189,10 +187,6 @@ def show_job_status(start: str, job_options: dict[str, str | None], as_json: boo
     return tick_exit_code(tick)
 
 
-def _job_id_of(run: "JobRun") -> str:
-    return run.current.job if run.current else run.facts.job
-
-
 def _print_tick(run: "JobRun", tick: "TickOutcome", as_json: bool, once: bool = False) -> None:
     import shlex
 
@@ -202,12 +196,10 @@ def _print_tick(run: "JobRun", tick: "TickOutcome", as_json: bool, once: bool = 
 
     if as_json:
         cause = JobCauseEntry.of(tick.cause) if tick.cause else None
-        document = BabysitJobDocument.of(
-            tick.entry(), job=_job_id_of(run), slug=run.slug, cause=cause
-        )
+        document = BabysitJobDocument.of(tick.entry(), job=run.job_id, slug=run.slug, cause=cause)
         output.show_json_line(document)
     else:
-        job = _job_id_of(run)
+        job = run.job_id
         show_tick(job, tick, ack=shlex.join(["herorun", "ack", "--job", job]), once=once)
         if tick.cause is not None:
             output.show_line(f"  cause    {output.clean(str(tick.cause))}")

@@ -95,14 +95,14 @@ def from_shell(
 def _withheld(name: str, value: str, is_local: bool) -> str:
     if looks_secret(name, value):
         return "it looks like a secret: name it in [command] secrets"
-    if "\n" in value or "\0" in value or not _is_text(value):
+    if "\n" in value or "\0" in value or not is_text(value):
         return "its value is no single line of text: state it in [command] env"
     if not is_local and any(part.startswith(("/", "~")) for part in value.split(":")):
         return "a path on this machine, and the job runs on another: state it in [command] env"
     return ""
 
 
-def _is_text(value: str) -> bool:
+def is_text(value: str) -> bool:
     try:
         value.encode()
     except UnicodeEncodeError:

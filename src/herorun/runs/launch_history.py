@@ -3,7 +3,6 @@ parent run's start.
 """
 
 from functools import lru_cache
-from typing import Any
 
 from herorun.core.contract import SLUG, Contract, parse_contract
 from herorun.core.errors import HerorunError, describe_error
@@ -18,6 +17,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.journal import Memory
+from herorun.core.journal.launch_intents import plan_values
 from herorun.core.lineage import is_under
 from herorun.core.redaction.scrub import scrub
 from herorun.record import Record
@@ -68,12 +68,7 @@ def prior_launch(memory: Memory) -> PriorLaunch | Nothing:
     if not launches:
         return NOT_LAUNCHED
     last = max(launches, key=lambda launching: launching.number)
-    return PriorLaunch(last.instance, _admitted_values(last), last.adopts is not None, last.secrets)
-
-
-def _admitted_values(launching: Launching) -> dict[str, Any]:
-    """The admitted plan: field -> value."""
-    return {name: plan_entry["value"] for name, plan_entry in launching.plan.items()}
+    return PriorLaunch(last.instance, plan_values(last.plan), last.adopts is not None, last.secrets)
 
 
 def source_run(repository: Repository, contract: Contract) -> SourceRun | Nothing | Unavailable:
@@ -151,7 +146,7 @@ def _launches_of(repository: Repository, slug: str) -> list[RecordedLaunch]:
     memory = Record.found(repository, slug).memory()
     return [
         RecordedLaunch(
-            slug, instance.name, instance.roots, launching.at, _admitted_values(launching)
+            slug, instance.name, instance.roots, launching.at, plan_values(launching.plan)
         )
         for instance in memory.instances
         if (launching := memory.launchings.get(instance.name))

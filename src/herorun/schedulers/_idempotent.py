@@ -8,6 +8,7 @@ from typing import TypeAlias
 from herorun.core.errors import CouldNotLook, HerorunError, sentence
 from herorun.core.evidence import Job
 from herorun.core.ports import Found, Search, Unknown
+from herorun.core.untrusted_json import read_json
 from herorun.schedulers import _submission_record as keeping
 
 Find: TypeAlias = Callable[[str, datetime], Search]
@@ -48,3 +49,12 @@ def end_once(folder: Path, job: Job, by: str, whose: str, end: Callable[[Job], N
     except HerorunError:
         keeping.forget_stop(folder, job.instance)
         raise
+
+
+def admitted_plan(admission: str) -> str:
+    """The digest of the admitted plan; empty if the admission cannot be read."""
+    try:
+        document = read_json(Path(admission).read_bytes())
+    except (OSError, ValueError):
+        return ""
+    return str(document.get("plan", "")) if isinstance(document, dict) else ""

@@ -17,13 +17,14 @@ from herorun.core.evidence import Job, Offered
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 from herorun.core.ports import Place, Scheduler, Submission
+from herorun.schedulers._idempotent import admitted_plan
 from herorun.schedulers._ray.client import Dashboard
 from herorun.schedulers._ray.cluster import hardware_of
 from herorun.schedulers._ray.jobs import RayReader
 from herorun.schedulers._ray.local_state import Notes, SubmissionNote
 from herorun.schedulers._ray.log import read_log
 from herorun.schedulers._ray.options import Options as Options
-from herorun.schedulers._ray.package import package, plan_of
+from herorun.schedulers._ray.package import package
 from herorun.schedulers._ray.parse import RayJob, RayStop
 from herorun.schedulers._ray.request import PLAN, Needs, UploadPaths, request_of
 from herorun.schedulers._ray.snapshot import RaySnapshot
@@ -77,7 +78,7 @@ class Ray(RayReader):
             if upload:
                 self._upload(snapshot.dashboard, *upload)
             record = self._post(snapshot, name, body)
-        plan_digest = plan_of(admission)
+        plan_digest = admitted_plan(admission)
         if record.instance != submission.instance or record.metadata.get(PLAN, "") != plan_digest:
             raise WrongUse(
                 f"{self._options.address} has another job called {name}, of another plan or not "
@@ -102,7 +103,9 @@ class Ray(RayReader):
         upload = package(code, admission) if options.code == "upload" and packing else None
         uri = upload[0] if upload else UNPACKED if options.code == "upload" else None
         where = UploadPaths(uri, os.path.abspath(code) if packing else code, admission)
-        return request_of(submission, name, where, needs, options.grace, plan_of(admission)), upload
+        return request_of(
+            submission, name, where, needs, options.grace, admitted_plan(admission)
+        ), upload
 
     def _upload(self, dashboard: Dashboard, uri: str, data: bytes) -> None:
         """Upload the package, unless it exists; the query also extends its lifetime there."""

@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from posixpath import dirname, join, normpath
 
+from herorun.core.code.impact import folders_above
 from herorun.core.code.python_imports import Imported
 
 _INSTALLED = ("site-packages", "dist-packages", "node_modules", ".venv", "venv")
@@ -21,7 +22,7 @@ class Modules:
         self.top = top
         self.roots = tuple(dict.fromkeys(self._root(root) for root in roots))
         self._changed_files = frozenset(changed_files)
-        self._folders = {folder for path in changed_files for folder in _above(path)}
+        self._folders = {folder for path in changed_files for folder in folders_above(path)}
         self._answers: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
 
     def _root(self, folder: str) -> str:
@@ -106,11 +107,6 @@ class Modules:
             if folder in ("", "."):
                 return
             folder = dirname(folder) or "."
-
-
-def _above(path: str) -> Iterator[str]:
-    while path := dirname(path):
-        yield path
 
 
 def installed(path: str) -> bool:

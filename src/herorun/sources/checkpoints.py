@@ -24,6 +24,7 @@ from herorun.core.evidence import (
     StartSiblings,
     Unavailable,
 )
+from herorun.core.evidence.checkpoints import in_order
 from herorun.core.lineage import decided_on, given_up, is_rejected, refusal
 from herorun.core.ports import Layout, Store
 from herorun.core.redaction.scrub import scrub
@@ -65,7 +66,7 @@ def read_checkpoints(
     back = {
         c for c in candidates if given_up(c, history.given_up) and not decided_on(contract, [c])
     }
-    return Checkpoints(_in_order(c for c in candidates if c not in back), _in_order(back))
+    return Checkpoints(in_order(c for c in candidates if c not in back), in_order(back))
 
 
 def read_start_siblings(contract: Contract, store: Store, layout: Layout) -> StartSiblings:
@@ -80,7 +81,7 @@ def read_start_siblings(contract: Contract, store: Store, layout: Layout) -> Sta
         return StartSiblings()
     listing = _list_root(store, layout, start_path.rstrip("/").rpartition("/")[0] or "/", False)
     candidates = _inspect_checkpoints(store, layout, contract, listing, lambda c: "", None)
-    return StartSiblings(_in_order(candidates))
+    return StartSiblings(in_order(candidates))
 
 
 def read_left_checkpoints(
@@ -102,7 +103,7 @@ def read_left_checkpoints(
         candidates += _inspect_checkpoints(
             store, layout, contract, listing, lambda c: refusal(c, contract, history), None
         )
-    return LeftCheckpoints(_in_order(candidates))
+    return LeftCheckpoints(in_order(candidates))
 
 
 def read_output_roots(contract: Contract, store: Store) -> OutputRoots:
@@ -267,7 +268,3 @@ def _must_be_readable(candidates: list[Candidate], refusal_of: Callable[[Candida
     )
     if unreadable:
         raise OSError(f"{unreadable.path} may be the newest checkpoint: {unreadable.problem}")
-
-
-def _in_order(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    return tuple(sorted(candidates, key=lambda c: (c.step, c.timestamp, c.path)))

@@ -22,6 +22,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.sources._modules import Modules
 from herorun.sources._projects import projects, source_folders, table_or_empty
+from herorun.sources._status import show_path
 from herorun.system.files import read_regular
 from herorun.system.git import Repository
 from herorun.system.git.commit_content import in_repository
@@ -46,7 +47,7 @@ def read_import_closure(
         warnings.simplefilter("ignore")
         closure.follow()
     return ImportClosure(
-        frozenset(_show_path(path) for path in closure.files),
+        frozenset(show_path(path) for path in closure.files),
         closure.entry,
         tuple(sorted(closure.unresolved)),
     )
@@ -170,7 +171,7 @@ class _Closure:
             else:
                 self._shell(data.decode("utf-8", "surrogateescape"))
         except (SyntaxError, ValueError, OSError, RecursionError, MemoryError) as error:
-            self.unresolved.append(f"{_show_path(path)}: {_explain_error(error)}")
+            self.unresolved.append(f"{show_path(path)}: {_explain_error(error)}")
 
     def _linked(self, full: str) -> None:
         """Add the target of a symbolic link, if it is in this repository."""
@@ -185,7 +186,3 @@ def _explain_error(error: BaseException) -> str:
     return (
         describe_error(error) if isinstance(error, OSError) else str(error) or type(error).__name__
     )
-
-
-def _show_path(path: str) -> str:
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

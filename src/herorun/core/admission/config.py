@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .items import FAIL, PASS, SEALED, UNSEEN, Item, sealed
+from .items import FAIL, PASS, SEALED, UNSEEN, Item, sealed, shorten_value
 
 _NOTHING = object()  # the script's config lacks it
 
@@ -122,17 +122,12 @@ def _outcome(admitted_value: Any, script_value: Any) -> tuple[str, str]:
     return (
         (PASS, "")
         if _equal(admitted_value, plain)
-        else (FAIL, f"is {_shorten_value(plain)}, admitted {_shorten_value(admitted_value)}")
+        else (FAIL, f"is {shorten_value(plain)}, admitted {shorten_value(admitted_value)}")
     )
 
 
 def _kind(value: Any) -> str:
     return type(value).__name__
-
-
-def _shorten_value(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:200]}..."
 
 
 def _plain_value(value: Any, like: Any = None) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from .items import FAIL, PASS, SEALED, UNSEEN, Item, sealed
+from .items import FAIL, PASS, SEALED, UNSEEN, Item, sealed, shorten_value
 
 ROUNDS = 20_000  # of PBKDF2, some 10 ms: guessing a short secret costs that much each time
 _PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH")  # lists that a launcher may extend
@@ -79,15 +79,15 @@ def compare_environment(
 
 def _difference(name: str, admitted_value: Any, value: str | None) -> str:
     if value is None:
-        return f"{name} is not set, admitted {_shorten_value(admitted_value)}"
+        return f"{name} is not set, admitted {shorten_value(admitted_value)}"
     is_sealed = str(admitted_value).startswith(SEALED)
     if (sealed(value) == admitted_value) if is_sealed else value == admitted_value:
         return ""
     if name in _PATHS and not is_sealed and _keeps_folders(value, str(admitted_value)):
         return ""
     return (
-        f"{name} is {'another secret than' if is_sealed else f'{_shorten_value(value)},'} admitted "
-        f"{_shorten_value(admitted_value)}"
+        f"{name} is {'another secret than' if is_sealed else f'{shorten_value(value)},'} admitted "
+        f"{shorten_value(admitted_value)}"
     )
 
 
@@ -128,11 +128,6 @@ def _refuses(name: str, admitted_env: Mapping[str, Any]) -> bool:
         True,
     )
     return bool(admitted_env.get("whole") and steers)
-
-
-def _shorten_value(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:200]}..."
 
 
 def _few(messages: list[str]) -> str:

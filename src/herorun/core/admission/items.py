@@ -48,3 +48,8 @@ class Presented(NamedTuple):
 def sealed(value: Any) -> str:
     """The digest of a secret in an admission, which shows whether another one is used."""
     return SEALED + hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def shorten_value(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."

@@ -38,10 +38,14 @@ class Alert:
         return self.check, self.subject
 
     @property
+    def name(self) -> str:
+        """As `herorun ack` takes it."""
+        return f"{self.check}[{self.subject}]" if self.subject else self.check
+
+    @property
     def key(self) -> str:
         """The key of the incident; a new incident of the same alert has another key."""
-        subject = f"[{self.subject}]" if self.subject else ""
-        return f"{self.check}{subject}@{timestamp(self.since)}"
+        return f"{self.name}@{timestamp(self.since)}"
 
     @property
     def firing(self) -> bool:

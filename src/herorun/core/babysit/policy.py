@@ -15,7 +15,6 @@ from herorun.core.notify.escalation_policy import (
     Case,
     _again,
     _second_person,
-    alert_name,
     alert_title,
     escalations,
     reasons,
@@ -95,7 +94,7 @@ def ended_alert_notices(
             f"{alert_title(alert)} ended unresolved",
             f"{alert.message}. {_end(alert)}nothing showed that the condition is gone",
             sticky(alert),
-            about=alert_name(alert),
+            about=alert.name,
         )
         for alert in without_inhibited(ended_alerts, checks, ledger)
         if alert.check not in checks or checks[alert.check].severity is not Severity.INFO

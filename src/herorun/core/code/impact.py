@@ -79,12 +79,12 @@ def _configures(path: str, closure: frozenset[str]) -> bool:
     """
     if not path.endswith(_CONFIG):
         return False
-    folder, *further = _folders(path)
+    folder, *further = folders_above(path)
     own = _folders_of(closure)
     return folder in own or any(folder in own for folder in further if "/" in folder)
 
 
-def _folders(path: str) -> Iterator[str]:
+def folders_above(path: str) -> Iterator[str]:
     """The folders around a path, the nearest first."""
     while path := dirname(path):
         yield path
@@ -97,7 +97,7 @@ def _folders_of(closure: frozenset[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def _around(closure: frozenset[str]) -> frozenset[str]:
-    return frozenset(folder for path in closure for folder in _folders(path))
+    return frozenset(folder for path in closure for folder in folders_above(path))
 
 
 def of_impact(

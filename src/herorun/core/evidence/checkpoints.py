@@ -1,6 +1,6 @@
 """Checkpoints, and the roots that they lie in."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from datetime import datetime
 
@@ -41,6 +41,10 @@ class Candidate:
     def unread(self) -> bool:
         """It could not be examined: it may be complete."""
         return not self.examined and bool(self.problem)
+
+
+def in_order(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    return tuple(sorted(candidates, key=lambda c: (c.step, c.timestamp, c.path)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from typing import Any
 from herorun.core.event import CheckedIn, Decided, Event, Launched, Launching, Sealed
 from herorun.core.evidence import End, JobState
 from herorun.core.goodput.states import SECOND
+from herorun.core.journal.launch_intents import plan_value
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.classify import Cause, Ending
 
@@ -127,7 +128,7 @@ def facts_of_journal(events: Iterable[Event]) -> JournalFacts:
 
 def _life(event: Launched, launching: Launching | None) -> Life:
     plan = launching.plan if launching else {}
-    start, hardware = _plan_value(plan, "start"), _plan_value(plan, "hardware") or {}
+    start, hardware = plan_value(plan, "start"), plan_value(plan, "hardware") or {}
     step = _start_step(start)
     return Life(
         name=event.instance,
@@ -145,8 +146,3 @@ def _start_step(start: Mapping[str, Any] | None) -> int | None:
         return 0
     step = start.get("step")
     return int(step) if step is not None else None
-
-
-def _plan_value(plan: Mapping[str, Any], name: str) -> Any:
-    plan_entry = plan.get(name)
-    return plan_entry.get("value") if isinstance(plan_entry, Mapping) else None

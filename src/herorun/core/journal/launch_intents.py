@@ -25,6 +25,11 @@ def plan_value(plan: Mapping[str, Any], name: str) -> Any:
     return plan_entry.get("value") if isinstance(plan_entry, Mapping) else None
 
 
+def plan_values(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """All of them, by their names."""
+    return {name: plan_entry["value"] for name, plan_entry in plan.items()}
+
+
 def start_step(launching: Launching) -> int | None:
     """The completed updates that a launch starts from; None if unknown.
 

@@ -97,7 +97,7 @@ def _ask_about_alert(
     Numbers that went wrong are no fault of the hardware's, so starting again from the newest
     checkpoint is not offered: the run goes back, or on as another one.
     """
-    name = alert_name(alert)
+    name = alert.name
     if check.response is Response.RELAUNCH:
         reason, ways = (
             (objection.reason, objection.ways) if objection else (check.reason, (Option.RELAUNCH,))
@@ -276,11 +276,6 @@ def trouble_began(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> int |
 
 def alert_title(alert: Alert) -> str:
     return f"{alert.check} [{alert.subject}]" if alert.subject else alert.check
-
-
-def alert_name(alert: Alert) -> str:
-    """As `herorun ack` takes it."""
-    return f"{alert.check}[{alert.subject}]" if alert.subject else alert.check
 
 
 def reasons(alerts: Sequence[Alert]) -> str:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.event import Decided, Event, Launched, Launching, Sealed
+from herorun.core.journal.launch_intents import plan_value
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.record.logbook_entries import change_of
 
@@ -73,7 +73,7 @@ def launches(events: Iterable[Event]) -> list[StepMark]:
 
 
 def _launch(event: Launched, intent: Launching | None) -> StepMark:
-    start = _plan_value(intent.plan, "start") if intent else None
+    start = plan_value(intent.plan, "start") if intent else None
     step = start.get("step") if isinstance(start, Mapping) else 0
     change = change_of(intent) if intent else "launch"
     where = "" if step is not None else "; the step that it began with is not known"
@@ -144,8 +144,3 @@ def seals(events: Iterable[Event], step: int) -> list[StepMark]:
         for e in events
         if isinstance(e, Sealed)
     ]
-
-
-def _plan_value(plan: Mapping[str, Any], name: str) -> Any:
-    plan_entry = plan.get(name)
-    return plan_entry.get("value") if isinstance(plan_entry, Mapping) else None

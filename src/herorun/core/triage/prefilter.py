@@ -80,9 +80,9 @@ class Sieve:
             if not _has_edges(self._edges[stem], text, at, after):
                 if at <= plain_end:
                     continue
-                line_end = _line_end(text, after)
-                if not _is_disguised(text[text.rfind(b"\n", 0, at) + 1 : line_end]):
-                    plain_end = line_end
+                end = line_end(text, after)
+                if not _is_disguised(text[text.rfind(b"\n", 0, at) + 1 : end]):
+                    plain_end = end
                     continue
             yield text.rfind(b"\n", 0, at) + 1
             end = text.find(b"\n", after)
@@ -125,7 +125,7 @@ class KeywordFilter:
                 yield word
 
 
-def _line_end(text: bytes, after: int) -> int:
+def line_end(text: bytes, after: int) -> int:
     end = text.find(b"\n", after)
     return len(text) if end < 0 else end
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.line_parser import Ignoring, LineParser, awaits_ignored, match_line
 from herorun.core.triage.match import Match, torn
+from herorun.core.triage.prefilter import line_end
 from herorun.core.triage.progress import (
     END_BYTES,
     NOT_YET,
@@ -124,7 +125,7 @@ def _walk(now: LineParser, body: bytes, lines: int, inside: bool) -> int:
         if start < 0:
             break
         lines += body.count(b"\n", at, start) + 1
-        end = _line_end(body, start)
+        end = line_end(body, start)
         torn_off = inside and start == 0
         if reads_all or not now.watch.on or marks.opens(start, end):
             _pieces(now, body[start:end], lines, torn_off)
@@ -150,7 +151,7 @@ class _Marks:
         self._stem = bisect_left(self._stems, at, self._stem)
         while self._stem < len(self._stems):
             start = self._stems[self._stem]
-            if opens(body[start : _line_end(body, start)]):
+            if opens(body[start : line_end(body, start)]):
                 return start
             self._stem += 1
         return -1
@@ -171,11 +172,6 @@ class _Marks:
         self._stem = bisect_left(self._stems, start, self._stem)
         has_stem = self._stems[self._stem : self._stem + 1] == [start]
         return has_stem and self._gate.opens(self._body[start:end])
-
-
-def _line_end(body: bytes, start: int) -> int:
-    end = body.find(b"\n", start)
-    return len(body) if end < 0 else end
 
 
 def _watched(now: LineParser, line: bytes, number: int) -> None:

@@ -59,7 +59,7 @@ def must_be_ours(run: JobRun) -> None:
         return
     due = stale_at(other.polled_at, other.cadence)
     if now() < due:
-        job = run.current.job if run.current else run.facts.job
+        job = run.job_id
         raise HandedOver(
             f"{job} is monitored by {other.description}. There, `herorun handoff --job {job} --to "
             f"{run.launcher.owner}` gives it away; if it makes no further tick, it can be taken "
@@ -77,7 +77,7 @@ def give_job(run: JobRun, to: str) -> OrderOutcome:
     """To another machine, whose monitor is accepted at once; ours ends at its next poll."""
     if "@" not in to or to.strip() != to or " " in to:
         raise WrongUse(f"{to!r} is no owner: name it as user@machine.")
-    job = run.current.job if run.current else run.facts.job
+    job = run.job_id
     if to == run.launcher.owner:
         raise WrongUse(f"{to} is this machine: `herorun handoff --job {job} --take` takes it over.")
     must_be_ours(run)
@@ -92,7 +92,7 @@ def take_job(run: JobRun) -> OrderOutcome:
         claim(run)
     except HandedOver as error:
         raise Blocked(str(error)) from None
-    job = run.current.job if run.current else run.facts.job
+    job = run.job_id
     return OrderOutcome(run, f"{run.launcher.owner} monitors {job}: `herorun babysit --job {job}`")
 
 

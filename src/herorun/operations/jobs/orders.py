@@ -58,7 +58,7 @@ def resubmit_job(
             resubmit(run, name, f"ordered by a person{f': {reason}' if reason else ''}")
         project(run)
     return OrderOutcome(
-        run, f"{_current_job_id(run)} was submitted in place of {name}", warnings=_unwatched(run)
+        run, f"{run.job_id} was submitted in place of {name}", warnings=_unwatched(run)
     )
 
 
@@ -70,7 +70,7 @@ def _done_already(run: JobRun, reason: str) -> str:
         run, Word.RELAUNCH, (before,), reason
     ):
         return (
-            f"{_current_job_id(run)} was submitted already, in place of {before}; to submit it "
+            f"{run.job_id} was submitted already, in place of {before}; to submit it "
             "once more, "
             "give another --reason"
         )
@@ -86,7 +86,7 @@ def _must_have_ended(run: JobRun, name: str, stop_first: bool, reason: str, wait
     ending = run.record.memory().endings.get(name)
     if ending and ending.cause is Cause.NUMERIC:
         raise Blocked(
-            f"{_current_job_id(run)} ended in numeric trouble, which the same command meets "
+            f"{run.job_id} ended in numeric trouble, which the same command meets "
             "again: change "
             "what it trains, submit that "
             f"yourself, and watch it with `herorun babysit --job NEW --scheduler {run.facts.kind}`."
@@ -99,14 +99,10 @@ def _current(run: JobRun) -> str:
     return current.name
 
 
-def _current_job_id(run: JobRun) -> str:
-    return run.current.job if run.current else run.facts.job
-
-
 def _unwatched(run: JobRun) -> tuple[str, ...]:
     if is_locked(run.lock("babysitter")):
         return ()
     folder_options = ["-C", run.facts.cwd] if run.facts.cwd else []
-    job = _current_job_id(run)
+    job = run.job_id
     command = shlex.join(["herorun", *folder_options, "babysit", "--job", job, *run.facts.options])
     return (f"{job} is not monitored on this machine: run `{command}`",)

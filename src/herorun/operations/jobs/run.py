@@ -189,6 +189,11 @@ class JobRun(MonitoredRun):
     def current(self) -> Instance | None:
         return self.record.memory().current
 
+    @property
+    def job_id(self) -> str:
+        """The id of the newest job."""
+        return self.current.job if self.current else self.facts.job
+
     def given(self, memory: Memory) -> dict[Any, Any]:
         """All that is known without a query; what only a contract could state is `Nothing`."""
         return {

@@ -26,6 +26,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import count, few
 from herorun.core.journal import Memory
+from herorun.core.journal.launch_intents import plan_values
 from herorun.core.plan import PLAN_SCHEMA, Plan, moved
 from herorun.core.redaction.scrub import MASK, scrub, scrub_tree
 from herorun.operations.launch.preflight import PreflightOutcome, plan_json
@@ -184,16 +185,12 @@ def _wrong(document: dict[str, Any], slug: str) -> str:
 
 
 def _digest(plan: dict[str, Any]) -> str:
-    return digest({"schema": PLAN_SCHEMA, **_plan_values(plan)})
-
-
-def _plan_values(plan: dict[str, Any]) -> dict[str, Any]:
-    return {name: value["value"] for name, value in plan.items()}
+    return digest({"schema": PLAN_SCHEMA, **plan_values(plan)})
 
 
 def must_be(reviewed_plan: dict[str, Any], plan: Plan, slug: str) -> None:
     """Raise `Blocked`, naming every value that differs from the reviewed one."""
-    changes = moved(_plan_values(reviewed_plan["plan"]), _plan_values(plan_json(plan)))
+    changes = moved(plan_values(reviewed_plan["plan"]), plan_values(plan_json(plan)))
     if not changes and reviewed_plan["plan_digest"] == plan.digest:
         return
     differences = "; ".join(changes) or "a value that is masked in the file"
@@ -232,7 +229,7 @@ def since_last_instance(memory: Memory, answer: PreflightOutcome) -> tuple[str, 
     launching = memory.launchings.get(memory.current.name) if memory.current else None
     if launching is None or answer.plan is None:
         return ()
-    values = moved(_plan_values(dict(launching.plan)), _plan_values(plan_json(answer.plan)))
+    values = moved(plan_values(launching.plan), plan_values(plan_json(answer.plan)))
     code = answer.report.evidence.get(CodeChange)
     if isinstance(code, CodeChange) and code.files:
         names = few([scrub(name) for name in code.files])  # as the findings shorten them

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from herorun.core.compare.gate import ComparisonGate, parse_gate
 from herorun.core.compare.operand import Side
@@ -14,6 +13,7 @@ from herorun.core.detectors.names import Names
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.event import Launching
 from herorun.core.finding import count
+from herorun.core.journal.launch_intents import plan_values
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.metric_names import names_of
 from herorun.core.plan import moved
@@ -212,7 +212,7 @@ def _kind(a: Subject, b: Subject, repeat: bool) -> tuple[str, tuple[str, ...]]:
     one, other = a.launching, b.launching
     if one is None or other is None or b.run is None or a.run is None:
         return ("repeat" if repeat else "curves"), ()
-    before, after = _plan_values(one), _plan_values(other)
+    before, after = plan_values(one.plan), plan_values(other.plan)
     changes = [
         str(change)
         for change in diff_launches(before, after, b.run.contract.config)
@@ -224,7 +224,3 @@ def _kind(a: Subject, b: Subject, repeat: bool) -> tuple[str, tuple[str, ...]]:
     if repeat or not changes:
         return ("resume" if a.run.slug == b.run.slug else "repeat"), tuple(changes)
     return "change", tuple(changes)
-
-
-def _plan_values(launching: Launching) -> dict[str, Any]:
-    return {name: value["value"] for name, value in launching.plan.items()}

@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Container, Sequence
 from datetime import datetime
 from math import isnan
-from typing import Any
 
 from herorun import discover
 from herorun.core.babysit.alert import AlertState
@@ -17,6 +16,7 @@ from herorun.core.event import Event, Launching
 from herorun.core.evidence import Candidate, Checkpoints, Evidence
 from herorun.core.goodput.timeline import Beat
 from herorun.core.journal import Memory
+from herorun.core.journal.launch_intents import plan_values
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import argv_to_run, moved
 from herorun.core.record.logbook_entries import change_of
@@ -188,7 +188,7 @@ def _place_of_log(run: Run, method: str, instance: str) -> str:
 
 
 def _command_of(launching: Launching) -> str:
-    plan = _admitted_values(launching)
+    plan = plan_values(launching.plan)
     start = plan.get("start")
     path = start["path"] if start else None
     return command_line(argv_to_run(plan.get("argv") or (), plan.get("resume_argv") or (), path))
@@ -204,14 +204,10 @@ def _compare_instances(
     """The differences from the previous instance; None if there is none."""
     if before is None or after is None:
         return None
-    one, other = _admitted_values(before), _admitted_values(after)
+    one, other = plan_values(before.plan), plan_values(after.plan)
     changes = [str(change) for change in diff_launches(one, other, run.contract.config)]
     names = ("commit", *TRAINS, "start")
     changes += moved(
         {name: one.get(name) for name in names}, {name: other.get(name) for name in names}
     )
     return changes[:MOST_CHANGES]
-
-
-def _admitted_values(launching: Launching) -> dict[str, Any]:
-    return {name: value["value"] for name, value in launching.plan.items()}

@@ -53,8 +53,7 @@ def _list_ended_alerts(
 
 def _describe_ended(alert: Alert, slug: str) -> str:
     return (
-        f"{alert.message}; {AlertState.ENDED}: acknowledge it (`herorun ack {slug} "
-        f"'{_alert_name(alert)}'`)"
+        f"{alert.message}; {AlertState.ENDED}: acknowledge it (`herorun ack {slug} '{alert.name}'`)"
     )
 
 
@@ -63,7 +62,7 @@ def _alerts(tick: Tick, checks: dict[str, Check], keys: set[str]) -> tuple[tuple
     only recorded ones are named by it.
     """
     counting = [alert for alert in tick.alerts.values() if _counts(alert, tick, checks)]
-    return tuple((a.key if a.key in keys else _alert_name(a), a.message) for a in counting)
+    return tuple((a.key if a.key in keys else a.name, a.message) for a in counting)
 
 
 def _counts(alert: Alert, tick: Tick, checks: dict[str, Check]) -> bool:
@@ -98,12 +97,8 @@ def _unseen(
         and checks[f.check].topic not in muted_set
     ]
     blind = [
-        (_alert_name(a), a.message)
+        (a.name, a.message)
         for a in tick.alerts.values()
         if _fails_now(a, tick, checks) and checks[a.check].topic is Topic.MONITOR
     ]
     return (*unknowns, *blind)
-
-
-def _alert_name(alert: Alert) -> str:
-    return f"{alert.check}[{alert.subject}]" if alert.subject else alert.check

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from herorun.core.canonical_json import digest
+from herorun.core.environment import is_text
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
@@ -48,7 +49,7 @@ def must_be_sound(submission: Submission, options: Options) -> None:
     if wrong:
         raise WrongUse(f"{wrong[0]!r} is no name that Kubernetes gives to a variable.")
     texts = (*submission.argv, submission.cwd, *submission.env.values())
-    if any("\0" in word or not _is_text(word) for word in texts):
+    if any("\0" in word or not is_text(word) for word in texts):
         raise WrongUse(f"{submission.instance}: Kubernetes takes words of UTF-8 without NUL alone.")
     lacking = [name for name in submission.secrets if name not in options.secrets]
     if lacking:
@@ -56,14 +57,6 @@ def must_be_sound(submission: Submission, options: Options) -> None:
             f"{submission.instance} needs {', '.join(lacking)}: name the Secret and its key that "
             "hold it under [scheduler] secrets."
         )
-
-
-def _is_text(word: str) -> bool:
-    try:
-        word.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def job_of(

@@ -10,9 +10,8 @@ from typing import Any
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.evidence import Job
 from herorun.core.ports import Place, Submission
-from herorun.core.untrusted_json import read_json
 from herorun.schedulers import _submission_record as keeping
-from herorun.schedulers._idempotent import taken_after
+from herorun.schedulers._idempotent import admitted_plan, taken_after
 from herorun.schedulers._kubernetes.bundle import UNPACKED, CodeArchive, bundle_of, with_bundle
 from herorun.schedulers._kubernetes.client import Kubectl, NameTaken, NotThere, ReadRefusal
 from herorun.schedulers._kubernetes.compare import differing_fields
@@ -87,7 +86,7 @@ class KubernetesSubmitter:
     def document(self, submission: Submission, code: str, admission: str) -> dict[str, Any]:
         must_be_sound(submission, self._options)
         is_unread = admission.startswith("<")
-        plan = "" if is_unread else _plan_of(admission)
+        plan = "" if is_unread else admitted_plan(admission)
         if self._options.code == "shared":
             facts = RunFacts(self._root, plan, code, admission)
         else:
@@ -212,12 +211,3 @@ def _text_of(admission: str) -> str:
             'travel with a pod: set [scheduler] code = "shared".'
         )
     return text
-
-
-def _plan_of(admission: str) -> str:
-    """The digest of the admitted plan; empty if the admission cannot be read."""
-    try:
-        document = read_json(Path(admission).read_bytes())
-    except (OSError, ValueError):
-        return ""
-    return str(document.get("plan", "")) if isinstance(document, dict) else ""

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from herorun.core.errors import WrongUse, describe_error
-from herorun.core.untrusted_json import read_json
 from herorun.schedulers._ray.request import ADMISSION
 
 MOST = 100 * 2**20  # bytes: what Ray's dashboard takes in one upload
@@ -67,12 +66,3 @@ def _list_package_files(top: Path) -> Iterator[tuple[str, Path]]:
             # a link that leads nowhere is nothing that could be read there either
             if (parent / name).exists():
                 yield (parent / name).relative_to(top).as_posix(), parent / name
-
-
-def plan_of(admission: str) -> str:
-    """The digest of the admitted plan; empty if the admission cannot be read."""
-    try:
-        document = read_json(Path(admission).read_bytes())
-    except (OSError, ValueError):
-        return ""
-    return str(document.get("plan", "")) if isinstance(document, dict) else ""

@@ -2,11 +2,11 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import ClassVar
 
 from herorun.core.evidence import Candidate
+from herorun.core.evidence.checkpoints import in_order
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import FileEntry, Store
@@ -70,10 +70,6 @@ class NamedLayout(ABC):
             self.examined(store, candidate) for candidate in self.listed(store, root, temporary)
         )
         return in_order(candidate for candidate in in_roots if candidate)
-
-
-def in_order(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    return tuple(sorted(candidates, key=lambda c: (c.step, c.timestamp, c.path)))
 
 
 def _candidate(naming: Naming, entry: FileEntry, root: str, temporary: bool) -> Candidate | None:
