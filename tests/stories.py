@@ -40,7 +40,8 @@ from herorun.schedulers._instance import Started
 from herorun.system.clock import now
 from herorun.system.files import is_locked
 from herorun.system.git import remote_refs
-from herorun.system.git.plumbing import annotated_tag, commit_files, identity_of
+from herorun.system.git.plumbing import commit_files, identity_of
+from herorun.system.git.tags import annotated_tag
 from proposed import is_tried, listening, type_one
 from worlds import LASTS, begun, copy_tree, is_alone, make_or_copy, place
 

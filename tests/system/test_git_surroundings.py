@@ -11,7 +11,8 @@ import pytest
 from herorun.core.errors import CouldNotLook
 from herorun.system.git import GitFailed, Repository, find_repository
 from herorun.system.git.parse import remote_urls, remotes_set
-from herorun.system.git.plumbing import annotated_tag, push, tag_text
+from herorun.system.git.plumbing import push
+from herorun.system.git.tags import annotated_tag, tag_text
 from stories import Story, git
 from wording import mentions
 

@@ -9,8 +9,9 @@ from herorun.core.git_ref_names import branch_name
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.untrusted_json import read_strict_json
 from herorun.system.git import Repository
-from herorun.system.git.plumbing import fetch, tag_text
+from herorun.system.git.plumbing import fetch
 from herorun.system.git.remote_refs import recent_tips
+from herorun.system.git.tags import tag_text
 
 _TARGET = lazy_regex(r"object ([0-9a-f]{40,64})\ntype commit\n")
 

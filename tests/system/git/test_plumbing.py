@@ -11,15 +11,8 @@ from herorun.system.files import node
 from herorun.system.git import Repository, find_repository, plumbing
 from herorun.system.git.export import export
 from herorun.system.git.parse import plain_identity
-from herorun.system.git.plumbing import (
-    RefUpdate,
-    annotated_tag,
-    commit_files,
-    fetch,
-    push,
-    push_many,
-    tag_text,
-)
+from herorun.system.git.plumbing import RefUpdate, commit_files, fetch, push, push_many
+from herorun.system.git.tags import annotated_tag, tag_text
 from stories import Story, git
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)

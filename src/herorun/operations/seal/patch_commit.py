@@ -17,7 +17,8 @@ from herorun.operations.launch.snapshot import admitted_snapshot
 from herorun.operations.seal.tag import local_tag, remote_tag
 from herorun.record import LARGEST
 from herorun.runs import Run
-from herorun.system.git.plumbing import annotated_tag, push
+from herorun.system.git.plumbing import push
+from herorun.system.git.tags import annotated_tag
 from herorun.system.git.worktree_snapshot import from_diff
 
 

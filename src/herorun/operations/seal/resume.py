@@ -15,7 +15,7 @@ from herorun.operations.seal.tag import local_tag, remote_tag
 from herorun.record import LARGEST
 from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.system.git.plumbing import tag_text
+from herorun.system.git.tags import tag_text
 
 
 def unfinished_seal(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dict[str, Any] | None:

@@ -5,8 +5,9 @@ push.
 from herorun.core.errors import Blocked, CouldNotLook, describe_error
 from herorun.core.journal import Memory
 from herorun.runs import Run
-from herorun.system.git.plumbing import annotated_tag, push
+from herorun.system.git.plumbing import push
 from herorun.system.git.signing import Signing, signing_of
+from herorun.system.git.tags import annotated_tag
 
 
 def tag_name(run: Run, memory: Memory) -> str:

@@ -18,7 +18,7 @@ from herorun.operations.seal.verify_tag import (
     verify_statement,
 )
 from herorun.system.git import Repository
-from herorun.system.git.plumbing import tag_text
+from herorun.system.git.tags import tag_text
 
 OFFLINE = (
     "the remote: not asked (--offline), so it is unknown whether it has this tag",

@@ -1,4 +1,4 @@
-"""Writing to git without touching what is the user's: objects, our own refs, tags, pushes."""
+"""Writing to git without touching what is the user's: objects, our own refs, pushes."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from herorun.system import progress
 from herorun.system.disk_reserve import give_up_reserve
 from herorun.system.git import REMOTE, GitFailed, Repository
 from herorun.system.git.leftovers import sweep, swept
-from herorun.system.git.loose_objects import Elsewhere, Loose
+from herorun.system.git.loose_objects import Elsewhere
 from herorun.system.git.parse import plain_identity
 from herorun.system.host import owner
 from herorun.system.process import ProcessResult
@@ -46,7 +46,7 @@ def commit_files(
     from herorun.system.git.direct_commit import StaleRef, commit_directly
 
     seconds = f"{int(at.timestamp())} +0000"
-    who, text = _to_bytes(f"{_read_identity(repository)} {seconds}"), _to_bytes(message)
+    who, text = _to_bytes(f"{read_identity(repository)} {seconds}"), _to_bytes(message)
     if parent:
         try:
             # an OSError, as of a full disk, is left to git, which reports it as usual
@@ -117,7 +117,7 @@ def _quoted(path: str) -> str:
 _WHO = ("GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL", "HOME")
 
 
-def _read_identity(repository: Repository) -> str:
+def read_identity(repository: Repository) -> str:
     """The user's own git identity; where there is none, user@machine. Asked once in a process."""
     return identity_of(repository, tuple(os.environ.get(name) for name in _WHO))
 
@@ -256,64 +256,3 @@ def delete_refs(repository: Repository, prefix: str) -> None:
     names = repository.git("for-each-ref", "--format=%(refname)", prefix).text.split()
     for name in names:
         repository.git("update-ref", "-d", name)
-
-
-def annotated_tag(
-    repository: Repository, name: str, commit: str, message: str, sign: bool = False
-) -> str:
-    """Make an annotated tag, message verbatim; the tag that exists already is left and returned.
-
-    A tag that cannot be signed as git is set up to is not made: `CouldNotLook`.
-    """
-    from herorun.core.seal.render import split_tag
-
-    existing = repository.git("rev-parse", "--verify", "--quiet", f"refs/tags/{name}", ok=(0, 1))
-    if existing.code == 0:
-        return existing.text.strip()
-    who = _read_identity(repository)
-    name_part, _, mail = who.rpartition(" <")
-    identity = {
-        "GIT_COMMITTER_NAME": name_part or "herorun",
-        "GIT_COMMITTER_EMAIL": mail.rstrip(">"),
-    }
-    answer = repository.git(
-        "tag",
-        *(("--sign",) if sign else ("--annotate", "--no-sign")),
-        "--cleanup=verbatim",
-        "--file=-",
-        name,
-        commit,
-        stdin=message.encode(),
-        env=identity,
-    )
-    oid = repository.git("rev-parse", "--verify", f"refs/tags/{name}").text.strip()
-    if sign and not split_tag(tag_text(repository, name) or "")[2]:
-        # git 2.39 calls it a success where ssh-keygen finds no key: the tag is nobody's yet, so it
-        # can go.
-        repository.git("update-ref", "-d", f"refs/tags/{name}", oid)
-        raise CouldNotLook(f"git made the tag without a signature: {answer.complaint}")
-    return oid
-
-
-LARGEST_TAG = 16 << 20  # bytes; the seal of a run with thousands of instances has one of them
-
-
-def tag_text(repository: Repository, name: str) -> str | None:
-    """An annotated tag as git keeps it, head and message; None if there is no such tag. One of
-    `LARGEST_TAG` is refused.
-    """
-    ref = f"refs/tags/{name}"
-    if repository.lacks(ref):
-        return None
-    if oid := repository.loose(ref):
-        with contextlib.suppress(Elsewhere):
-            tag = Loose(f"{repository.common}/objects").content(oid, b"tag", LARGEST_TAG)
-            return tag.decode("utf-8", "surrogateescape")
-    size = repository.git("cat-file", "-s", ref, ok=(0, 128))
-    if size.code == 0 and int(size.text) > LARGEST_TAG:
-        raise HerorunError(
-            f"The tag {name} holds {int(size.text) >> 20} MiB, and no seal is that large: "
-            "herorun did not make it. A person must check it."
-        )
-    answer = repository.git("cat-file", "tag", ref, ok=(0, 128))
-    return answer.text if answer.code == 0 else None

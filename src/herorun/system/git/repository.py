@@ -1,67 +1,30 @@
-"""The calls that herorun makes in a work tree."""
+"""What herorun reads in a repository: refs, content, remotes."""
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from pathlib import Path
+from collections.abc import Sequence
 
 from herorun.core.errors import CouldNotLook, rooted
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
-from herorun.system.git.config_watch import known_settings
+from herorun.system.git.calls import GitCalls
 from herorun.system.git.loose_objects import Elsewhere, Loose
 from herorun.system.git.parse import (
     batch_entries,
-    is_of_repository,
-    last_setting,
     ls_tree_rows,
     remote_urls,
     remotes_set,
 )
-from herorun.system.git.run import FLAGS, LOCAL, REMOTE, GitFailed, environment, users_ssh
-from herorun.system.process import ProcessResult, run
+from herorun.system.git.run import REMOTE, GitFailed
 
-_ASK = ("ls-remote", "fetch", "push", "checkout-index")  # remotes; the last one in a partial clone
 _LONGEST_REF = 4096  # bytes of a ref's file that are read: an object has 40 or 64 digits
 _OBJECT = lazy_regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 @dataclass(frozen=True)
-class Repository:
-    """A git work tree, and the calls that herorun makes in it."""
-
-    top: Path  # of this work tree
-    common: Path  # the git directory that all work trees share
-
-    @property
-    def main(self) -> Path:
-        """The main work tree: local state lives there, shared by all linked ones."""
-        return self.common.parent if self.common.name == ".git" else self.top
-
-    def git(
-        self,
-        *args: str,
-        stdin: bytes = b"",
-        timeout: float = LOCAL,
-        env: Mapping[str, str] | None = None,
-        ok: Sequence[int] = (0,),
-        settings: Sequence[str] = (),
-    ) -> ProcessResult:
-        """Run git here, with `key=value` settings for this call; an exit code that is not `ok` is a
-        `GitFailed`.
-        """
-        argv = ("git", *FLAGS, *(word for each in settings for word in ("-c", each)), *args)
-        ssh = users_ssh(self.config("core.sshCommand")) if args[0] in _ASK else {}
-        full_env = {**environment(), **ssh, **(env or {})}
-        try:
-            answer = run(argv, timeout, cwd=str(self.top), env=full_env, stdin=stdin)
-        except CouldNotLook as error:  # which names the second word
-            raise CouldNotLook(str(error).replace(f"git {FLAGS[0]}", f"git {args[0]}")) from None
-        if answer.code not in ok:
-            raise GitFailed(args, answer)
-        return answer
+class Repository(GitCalls):
+    """A git work tree, and what herorun reads in it."""
 
     def loose(self, ref: str) -> str | None:
         """The object that the file of one of our own refs names; None where git keeps it elsewhere,
@@ -284,7 +247,7 @@ class Repository:
         """
         urls = remotes_set(self.listed_settings)
         if urls is None:
-            urls = remote_urls(_set(self, ("remote", "--verbose"), known_settings(self.common)))
+            urls = remote_urls(self.until_settings_change("remote", "--verbose"))
         return {name: scrub(url) for name, url in urls.items()}
 
     def remote_tips(
@@ -296,32 +259,8 @@ class Repository:
         rows = (line.partition("\t") for line in answer.text.splitlines())
         return {name: oid for oid, _, name in rows if name}
 
-    @property
-    def listed_settings(self) -> str:
-        """The output of `git config --list -z`; git runs again only after a change."""
-        arguments = ("config", "--list", "-z")
-        listing = _set(self, arguments, known_settings(self.common))
-        # Git lists the user's own settings alone where it cannot open the repository, which may
-        # have an end without a change of settings.
-        return listing if is_of_repository(listing) else self.git(*arguments).text
-
-    def config(self, key: str) -> str | None:
-        """The value in force; None where it is not set, or empty."""
-        return self.settings(key)[0]
-
-    def settings(self, *keys: str) -> tuple[str | None, ...]:
-        """The values of several settings, as `config` gives one."""
-        listing = self.listed_settings
-        return tuple(last_setting(listing, key) for key in keys)
-
     def has(self, commit: str) -> bool:
         return self.git("cat-file", "-e", f"{commit}^{{commit}}", ok=(0, 1, 128)).code == 0
 
     def is_ancestor(self, old: str, new: str) -> bool:
         return self.git("merge-base", "--is-ancestor", old, new, ok=(0, 1)).code == 0
-
-
-@lru_cache(maxsize=512)
-def _set(repository: "Repository", arguments: tuple[str, ...], settings_key: object) -> str:
-    """What git says of its settings, the same until `settings_key` changes."""
-    return repository.git(*arguments).text

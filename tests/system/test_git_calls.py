@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from herorun.system.git import config_watch
-from herorun.system.git.config_watch import known_settings
+from herorun.system.git import calls
+from herorun.system.git.calls import known_settings
 
 
 @pytest.fixture(autouse=True)
 def _no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(config_watch, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(calls, "monotonic", lambda: 0.0)
 
 
 def noticed(common: Path, changed: Path) -> bool:
@@ -53,7 +53,7 @@ def test_what_files_include_is_read_again_in_a_minute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = known_settings(tmp_path)
-    monkeypatch.setattr(config_watch, "monotonic", lambda: config_watch.FRESH - 1)
+    monkeypatch.setattr(calls, "monotonic", lambda: calls.FRESH - 1)
     assert known_settings(tmp_path) == before
-    monkeypatch.setattr(config_watch, "monotonic", lambda: config_watch.FRESH)
+    monkeypatch.setattr(calls, "monotonic", lambda: calls.FRESH)
     assert known_settings(tmp_path) != before
