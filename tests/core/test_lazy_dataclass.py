@@ -17,7 +17,7 @@ import pytest
 from pydantic import TypeAdapter
 
 import herorun
-from herorun.core import lazy_dataclass
+from herorun.core import dataclass_methods, lazy_dataclass
 from herorun.core.lazy_dataclass import FEW, dataclass
 
 SOURCE = Path(herorun.__file__).parent
@@ -157,7 +157,7 @@ def test_a_plain_subclass_calls_its_init_and_may_have_attributes_of_its_own() ->
 def test_what_is_unpickled_or_decoded_before_any_init_is_compared_hashed_and_frozen() -> None:
     raw = pickle.dumps(Sent(("a",)))
     for name in ("__init__", "__eq__", "__hash__", "__repr__"):
-        setattr(Sent, name, lazy_dataclass._FirstRead(Sent, name, lazy_dataclass._METHODS[name]))
+        setattr(Sent, name, lazy_dataclass._FirstRead(Sent, name, dataclass_methods.METHODS[name]))
     first, second = pickle.loads(raw), TypeAdapter(Sent).validate_python({"words": ["a"]})
     assert first == second and hash(first) == hash(second) and "Sent" in repr(first)
     with pytest.raises(FrozenInstanceError):
