@@ -31,7 +31,7 @@ LASTING = (
 class LevelRise:
     """Rows above those before them, not yet enough to be a shift. Logarithms, but for counts."""
 
-    comparison: int  # with which rows before, see `windows.COMPARISONS`
+    comparison: int  # with which rows before, see `level_rises.COMPARISONS`
     highest: float  # of those rows
     needed: float  # of evidence
     usual: float  # their median

@@ -8,7 +8,14 @@ for one row. Both give the same state to the last bit: the sums are the same, in
 import math
 from collections.abc import Callable, Sequence
 
-from herorun.core.detectors import grad_norm, loss, restart_from_scratch, throughput, windows
+from herorun.core.detectors import (
+    grad_norm,
+    level_rises,
+    loss,
+    restart_from_scratch,
+    throughput,
+    windows,
+)
 from herorun.core.detectors.baseline import CLIP, FLOOR, FOLLOW, LAG, RATE, YOUNG
 from herorun.core.detectors.grad_norm import EASE, FAST_RATE, SLOW_RATE, Norm
 from herorun.core.detectors.loss_state import LASTING, LossState
@@ -17,7 +24,7 @@ from herorun.core.detectors.throughput import Speed
 
 ONE_BY_ONE = 4  # rows judged singly after one at which something happened
 AT_ONCE, SUSTAINED = windows.AT_ONCE, windows.SUSTAINED
-NEWEST, LAG_ROWS = windows.NEWEST, 1 + max(each.lag for each in windows.COMPARISONS)
+NEWEST, LAG_ROWS = windows.NEWEST, 1 + max(each.lag for each in level_rises.COMPARISONS)
 _TURN = 1.2533  # ratio of a standard deviation to a mean deviation, as in `Trend.learn`
 
 
@@ -104,7 +111,7 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
     wobble, before, newest, above = state.wobble, state.before, state.newest, state.above
     opening, descent, has_descended = state.opening[0], state.descent, state.descended
     forgotten_drop, last_opening = restart_from_scratch._FORGOTTEN, state.opening[-1]
-    ys, least_rise, lag = list(state.recent), windows.LEAST, LAG_ROWS
+    ys, least_rise, lag = list(state.recent), level_rises.LEAST, LAG_ROWS
     mask, many = windows.ALL_NEWEST, NEWEST - windows.OUTLIERS
     back = windows.MANY + 10
     leap, saturated_loss, tolerance = windows.LEAST_LEAP, loss.SATURATED, loss.SATURATED_WITHIN
@@ -131,7 +138,7 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
             break
         mark = y - least_rise
         if (ys[-1] < mark or ys[-2] < mark or ys[-lag] < mark or ys[-lag - 1] < mark) and (
-            windows.begins(ys, y)
+            level_rises.begins(ys, y)
         ):
             break
         higher = (above << 1 | (y > ys[-NEWEST])) & mask

@@ -20,42 +20,20 @@ their neighbours: an even descent does not count as noise.
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import NamedTuple
 
+from herorun.core.detectors import level_rises
 from herorun.core.detectors.first_rises import NEAR_ZERO
-from herorun.core.detectors.loss_state import LevelRise, LossState
+from herorun.core.detectors.level_rises import (
+    LEAST,
+    LEAST_FALL,
+    begins,
+    continued_rise,
+    is_sure,
+    new_rise,
+)
+from herorun.core.detectors.loss_state import LossState
 from herorun.core.lazy_statistics import median
 
-
-class Comparison(NamedTuple):
-    """A comparison of the newest rows with so many rows before them."""
-
-    rows: int
-    ranges: float  # times the range of those rows that the evidence must be ...
-    first: float  # ... and among the first rows, where those before are calm
-    outliers: int = 0  # of those rows: may be above the newest ones, and are not part of the range
-    lag: int = 0  # rows between
-    within: int = 1  # times the rows before, in which the evidence must come together
-    fallen: bool = False  # only if the loss has fallen before: critics rise by nature
-
-
-# Of quiet public curves, at five row rates from each row to each tenth, the highest is 5.0, 3.7,
-# 13.7, 38 and 24 times the range, for critics and generators; no clean curve comes near. Among the
-# first rows there are fewer chances: there it is 11.5 for a generator, and nothing for the others.
-COMPARISONS = (
-    Comparison(30, 6.0, 6.0, outliers=1),
-    Comparison(30, 6.0, 6.0, outliers=1, lag=30, within=2, fallen=True),
-    Comparison(20, 15.0, 8.0),
-    Comparison(12, 45.0, 10.0, within=2),
-    Comparison(8, 40.0, 15.0),
-)
-FIRST, CALM_RANGE = 80, 1.5  # rows; times the lowest of the rows before that the highest may be
-AREA = 1.0  # the least evidence: the sum of logarithms above the highest row before
-ABOVE = 1.15  # times the highest row before: where a rise begins, and its mean at least
-MISSES = 1  # consecutive rows not above it that do not end a rise
-WIDEST = 3.0  # times the lowest of the rows before that the highest may be, near a loss of zero
-FALLEN = 1.25  # times that a loss must have fallen since its first rows
 NEWEST, REST = 10, 30  # or so many rows, all above as many before but for ...
 OUTLIERS = 1  # ... one of those, ...
 HALF, FIFTH = 1.5, 1.2  # ... half above their median, and none below a fifth
@@ -63,8 +41,6 @@ HALF, FIFTH = 1.5, 1.2  # ... half above their median, and none below a fifth
 # median is so much higher, where the loss had fallen. Of quiet public curves at five row rates, one
 # critic has such a level, at any height.
 MANY, MANY_BEFORE, FEW, RAISED = 40, 60, 2, 1.02
-ROWS, HIGHER = 3, 1.22  # rows of a rise, and their mean above the usual, at least
-SMALLEST = 0.01  # range of the rows before, as a logarithm
 CALM = 12  # rows of a young curve that lie within ...
 WITHIN = 2.0  # ... this factor
 LEAPT = 5.0  # times the highest of them, from which on a row is a leap
@@ -81,18 +57,14 @@ BEFORE = 60  # the most rows to compare with
 WINDOW = BEFORE + 60  # stored rows: those of a rise may become a shift
 
 _WITHIN, _LEAPT, _STAYS = math.log(WITHIN), math.log(LEAPT), math.log(STAYS)
-LEAST = math.log(ABOVE)
-_CALM_RANGE, _FALLEN, _HIGHER = math.log(CALM_RANGE), math.log(FALLEN), math.log(HIGHER)
-_WIDEST, _NEAR_ZERO = math.log(WIDEST), math.log(NEAR_ZERO)
 _HALF, _FIFTH, _RAISED = math.log(HALF), math.log(FIFTH), math.log(RAISED)
 ALL_NEWEST = (1 << NEWEST) - 1
 LEAST_LEAP = math.log(HALF_MORE)
 _LEAPS = ((AT_ONCE, math.log(TWICE)), (SUSTAINED, math.log(HALF_MORE)))
 RULES = (
-    *(value for comparison in COMPARISONS for value in comparison),
-    FIRST, CALM_RANGE, AREA, ABOVE, MISSES, WIDEST, FALLEN, NEWEST, REST, OUTLIERS, HALF, FIFTH,
-    MANY, MANY_BEFORE, FEW, RAISED, BEFORE, WINDOW, ROWS, HIGHER,
-    SMALLEST, CALM, WITHIN, LEAPT, LONGEST, STAYS,
+    *level_rises.RULES, NEWEST, REST, OUTLIERS, HALF, FIFTH,
+    MANY, MANY_BEFORE, FEW, RAISED, BEFORE, WINDOW,
+    CALM, WITHIN, LEAPT, LONGEST, STAYS,
     REFERENCE, AT_ONCE, TWICE, SUSTAINED, HALF_MORE, *DESCENT, BENDS, MOST_BENT,
 )  # fmt: skip
 
@@ -117,10 +89,10 @@ def follow_level(state: LossState, step: int, y: float, is_declared: bool) -> No
         _go_on(state, step, y)
         return
     rows = state.recent
-    rises = [later for rise in state.rises_above if (later := _continued(rise, y)) is not None]
+    rises = [later for rise in state.rises_above if (later := continued_rise(rise, y)) is not None]
     open_now = {rise.comparison for rise in rises}
     for number in begins(rows, y):
-        if number not in open_now and (rise := _new_rise(state, number, y)):
+        if number not in open_now and (rise := new_rise(state, number, y)):
             rises.append(rise)
     state.rises_above = rises
     count = leaps(rows, y)
@@ -130,7 +102,7 @@ def follow_level(state: LossState, step: int, y: float, is_declared: bool) -> No
     del rows[:-WINDOW], state.recent_steps[:-WINDOW]
     if is_perhaps_up and state.raised.streak is None and has_moved_up(rows, state.opening):
         _begin_raised(state, is_declared)
-    sure = next((rise for rise in rises if _is_sure(rise)), None)
+    sure = next((rise for rise in rises if is_sure(rise)), None)
     if count:
         before = rows[-count - REFERENCE : -count]
         _begin_shift(state, count, median(before), max(before), is_declared)
@@ -143,77 +115,6 @@ def follow_level(state: LossState, step: int, y: float, is_declared: bool) -> No
         newest, near, _ = DESCENT
         before = rows[-newest - near : -newest]
         _begin_shift(state, newest, median(before), max(before), is_declared)
-
-
-def begins(before: Sequence[float], y: float) -> list[int]:
-    """The comparisons in which this row is above those before."""
-    numbers = []
-    mark = y - LEAST
-    for number, comparison in enumerate(COMPARISONS):
-        rows, _, _, outliers, lag, *_ = comparison
-        if len(before) < rows + lag:
-            continue
-        newest = len(before) - lag - 1
-        if not outliers and before[newest] >= mark:
-            continue
-        higher = 0
-        for place in range(newest, newest - rows, -1):
-            if before[place] >= mark:
-                higher += 1
-                if higher > outliers:
-                    break
-        else:
-            numbers.append(number)
-    return numbers
-
-
-def _new_rise(state: LossState, number: int, y: float) -> LevelRise | None:
-    """A new rise; None if the earlier rows do not show what is usual."""
-    rows, ranges, first, outliers, lag, _, needs_fall = COMPARISONS[number]
-    end = len(state.recent) - lag
-    before = sorted(state.recent[end - rows : end])
-    usual = median(before)
-    if len(set(before)) <= rows // 2:
-        return None  # rounded to equal values, they have no usable range
-    spread = before[-1 - outliers] - before[outliers]
-    if spread > _WIDEST and usual < _NEAR_ZERO:
-        return None
-    if needs_fall and usual > median(state.opening) - _FALLEN:
-        return None
-    highest = before[-1 - outliers]
-    spread = max(spread, SMALLEST)
-    is_first = state.trend.rows <= FIRST and spread < _CALM_RANGE
-    needed_area = max(AREA, (first if is_first else ranges) * spread)
-    return LevelRise(
-        comparison=number,
-        highest=highest,
-        needed=needed_area,
-        usual=usual,
-        rows=1,
-        total=y - highest,
-        top=y - highest,
-    )
-
-
-def _continued(rise: LevelRise, y: float) -> LevelRise | None:
-    """The rise with one more row; None if it is over, or takes too long."""
-    excess = y - rise.highest
-    misses = 0 if excess > 0.0 else rise.misses + 1
-    rows, total = rise.rows + 1, rise.total + excess
-    comparison = COMPARISONS[rise.comparison]
-    if misses > MISSES or total <= 0.0 or rows > comparison.within * comparison.rows:
-        return None
-    return replace(rise, rows=rows, total=total, top=max(rise.top, excess), misses=misses)
-
-
-def _is_sure(rise: LevelRise) -> bool:
-    """Whether the rise's rows, without the highest, are enough evidence."""
-    rows = rise.rows
-    if rows < ROWS or rise.misses:
-        return False
-    mean = (rise.total - rise.top) / (rows - 1)
-    is_high = mean > LEAST and rise.highest + mean > rise.usual + _HIGHER
-    return is_high and rows * mean > rise.needed
 
 
 def follow_above(state: LossState, y: float) -> bool:
@@ -255,7 +156,7 @@ def has_moved_up(rows: Sequence[float], opening: Sequence[float]) -> bool:
     """
     before, newest = sorted(rows[-MANY - MANY_BEFORE : -MANY]), sorted(rows[-MANY:])
     usual = median(before)
-    if len(set(before)) <= MANY_BEFORE // 2 or usual > median(opening) - _FALLEN:
+    if len(set(before)) <= MANY_BEFORE // 2 or usual > median(opening) - LEAST_FALL:
         return False
     return newest[FEW] > before[-1 - FEW] and median(newest) > usual + _RAISED
 
@@ -268,7 +169,7 @@ def leaves_descent(rows: Sequence[float]) -> bool:
     before = rows[-newest - count : -newest]
     highest = max(before[-near:])
     rise = min(rows[-newest:]) - highest
-    if rise <= LEAST or highest <= _NEAR_ZERO or len(set(before)) <= count // 2:
+    if rise <= LEAST or highest <= math.log(NEAR_ZERO) or len(set(before)) <= count // 2:
         return False
     bends = [
         abs(row - (earlier + later) / 2)
