@@ -133,7 +133,7 @@ def _tick_one(name: str, start: str, as_json: bool) -> int:
 
     run, tick = tick_once(name, Path(start))
     if as_json:
-        from herorun.operations.report.status import document_of
+        from herorun.operations.report.record_facts import document_of
 
         output.show_json(document_of(tick))
     else:
@@ -148,7 +148,7 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.fleet import tick_each
     from herorun.operations.babysit.outcome import tick_exit_code
-    from herorun.operations.report.status import document_of
+    from herorun.operations.report.record_facts import document_of
     from herorun.output.tick import show_tick
     from herorun.schemas.status import BabysitAll
 
@@ -198,7 +198,7 @@ def _watch(
 def _tick_printer(end: "StopCondition", as_json: bool) -> "Callable[[Run, TickOutcome], None]":
     """Prints each tick, and a summary at the end."""
     from herorun import output
-    from herorun.operations.report.status import document_of
+    from herorun.operations.report.record_facts import document_of
     from herorun.output.tick import show_summary, show_tick
     from herorun.system.clock import now
 

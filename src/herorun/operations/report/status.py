@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from herorun import discover
 from herorun.core.babysit.alert import Alert, AlertState
@@ -14,7 +14,6 @@ from herorun.core.evidence import (
     FORGOTTEN,
     Evidence,
     Job,
-    LaunchProof,
     LeaseSeen,
     Unavailable,
 )
@@ -22,7 +21,6 @@ from herorun.core.evidence_names import ALL
 from herorun.core.journal import Memory, fold
 from herorun.core.journal.decision import decided
 from herorun.core.notify.notifications import progress_of
-from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.watchdog import WatchState as Silence
 from herorun.core.remote.watchdog import watchdog
 from herorun.core.run_summary import RunSummary
@@ -48,21 +46,15 @@ from herorun.operations.report.babysitter_state import (
 )
 from herorun.operations.report.next_command import next_command
 from herorun.operations.report.overview import stage_of, summarise
+from herorun.operations.report.record_facts import record_facts, unread_lines
 from herorun.record import fetch_together
-from herorun.runs import MonitoredRun, Run, log_of, watched_run
-from herorun.schemas.parts import Acked
+from herorun.runs import Run, watched_run
 from herorun.schemas.status import RunSummaryEntry, Status, StatusOf
 from herorun.system.clock import now
 from herorun.system.git import find_repository
 
-if TYPE_CHECKING:
-    from herorun.operations.babysit.outcome import TickOutcome
-    from herorun.schemas.runs import BabysitDocument
-
 # the monitor's states; stale: the babysitter has stopped
 FRESH, PARTIAL, STALE = (each.value for each in MonitorHealth)
-# the parts of the message of `operations.babysit.tick`
-DRIFT, STANDS = "contract-drift: ", "; the admitted contract still applies"
 QUESTION_NEXT = "the DRI decides (see `question`)"
 
 
@@ -110,7 +102,7 @@ def status_of_run(
     Before the launch and after the seal no evidence is read.
     """
     (memory, is_acting), is_shut = memory_and_acting(run), run.shut
-    facts = {**_record_facts(run, memory, drift), "acting": is_acting}
+    facts = {**record_facts(run, memory, drift), "acting": is_acting}
     if is_shut or not memory.instances or memory.sealed:
         return _inactive_status(run, memory, facts)
     result, evidence = evaluate(run, memory=memory, polls=polls, is_acting=is_acting)
@@ -124,7 +116,7 @@ def status_of_run(
     needless = _why_unmonitored(result)
     silence = [] if needless else _silence(run, memory, evidence, checks)
     alerts = [*shown_alerts(result, memory), *silence]
-    unread_record = _unread_record(run, evidence)
+    unread_record = unread_lines(run, evidence)
     monitor = _monitor_state(run, result, bool(needless), bool(unread_record))
     state = (result.run.value, monitor)
     summary = summarise(run, memory, evidence, state, now(), alerts, missing=result.awaited)
@@ -185,46 +177,6 @@ def _monitor_state(run: Run, result: Tick, is_finished: bool, lacks_record: bool
     return PARTIAL if lacks_record and result.monitor.value == FRESH else result.monitor.value
 
 
-def _record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
-    """The facts that come from the record, without evidence about the job."""
-    instances, (is_there, losses) = memory.instances, _branch_on_remote(run)
-    doubts = [f"{DRIFT}{drift}{STANDS}"] if drift else []
-    return {
-        "slug": run.slug,
-        "stage": stage_of(run),
-        "instances": instance_entries(memory),
-        "log": log_of(run, instances[-1].name) if instances and not run.shut else "",
-        "seal_tag": memory.sealed.tag if memory.sealed else None,
-        "record": run.record.tip,
-        "branch": run.record.branch,
-        **_record_state(run, drift, [*doubts, *_rejected_parts(run), *losses], is_there),
-        "unfinished_actions": memory.unfinished.actions,
-        **_people(memory),
-    }
-
-
-def _branch_on_remote(run: Run) -> tuple[bool | None, list[str]]:
-    """Whether the remote still has what was pushed, None if that is unknown; and why, if it has
-    not or that is unknown.
-    """
-    try:
-        message = run.record.branch_loss()
-    except HerorunError as error:
-        message = f"unknown whether its branch is still on the remote: {error}"
-        return None, [f"record: {scrub(message)}"]
-    return not message, [f"record: {scrub(message)}"] if message else []
-
-
-def _unread_record(run: Run, evidence: Evidence) -> list[str]:
-    """Why another clone may have recorded more than is shown. Only the holder of the lease
-    launches, relaunches or monitors.
-    """
-    lease, why = evidence.get(LeaseSeen), run.record.remote_unread
-    if not why or (isinstance(lease, LeaseSeen) and lease.mine):
-        return []
-    return [f"record: what other clones added is unknown: {why}"]
-
-
 def _silence(
     run: Run, memory: Memory, evidence: Evidence, checks: Mapping[str, Check]
 ) -> list[Alert]:
@@ -259,7 +211,7 @@ def _inactive_status(
     from herorun.operations.seal.facts import progress_at_seal, summarise_sealed
 
     facts["babysitter"] = describe_babysitter(run, "the run is sealed" if memory.sealed else "")
-    unread_record = [] if memory.sealed else _unread_record(run, {})
+    unread_record = [] if memory.sealed else unread_lines(run, {})
     facts["doubts"] = [*facts["doubts"], *unread_record]
     monitor = STALE if run.shut else PARTIAL if unread_record else FRESH
     summary = RunSummary(run.slug, stage_of(run), monitor=monitor)
@@ -281,59 +233,6 @@ def _inactive_status(
         **facts,
     )
     return status, {}, summary
-
-
-def _rejected_parts(run: Run) -> list[str]:
-    """Which parts of the record do not count, and why only the record was read."""
-    doubts = run.unproven.doubts if isinstance(run.unproven, LaunchProof) else ()
-    return [*(f"only the record was read. {run.shut}" for _ in filter(None, [run.shut])), *doubts]
-
-
-def _people(memory: Memory) -> dict[str, Any]:
-    """People's orders that still apply."""
-    pause = memory.pause if memory.ledger.paused(now()) else None
-    current = memory.current.name if memory.current else ""
-    person_answer = memory.answers.get(current)
-    acks = [
-        (key, memory.acked[key])
-        for key in (a.key for a in (*memory.alerts.values(), *memory.ended.values()))
-        if key in memory.acked
-    ]
-    return {
-        "paused": pause,
-        "questions": [*_judge_question(memory), *open_questions(memory)],
-        "answer": person_answer.summary if person_answer else None,
-        "acknowledgements": [Acked.of(ack, alert=key) for key, ack in acks],
-        "stopped_by": memory.stopped_instances.get(current),
-    }
-
-
-def _judge_question(memory: Memory) -> list[str]:
-    return [memory.judge.question] if memory.judge.question and memory.judge.answer is None else []
-
-
-def document_of(tick: "TickOutcome", **slug: str) -> "BabysitDocument":
-    """The document that `babysit --json` prints; with the slug if there are several runs."""
-    from herorun.schemas.runs import BabysitDocument
-
-    drift = next((doubt_line for doubt_line in tick.doubts if doubt_line.startswith(DRIFT)), "")
-    drift = drift.removeprefix(DRIFT).removesuffix(STANDS)
-    return BabysitDocument.of(tick.entry(), **_record_state(tick.run, drift, tick.doubts), **slug)
-
-
-def _record_state(
-    run: MonitoredRun, drift: str, doubts: Sequence[str], is_there: bool | None = True
-) -> dict[str, Any]:
-    """The record's problems, which people must know besides the run's health. `is_there`: whether
-    the remote still has its branch, None if that is unknown.
-    """
-    record = run.record
-    is_pushed = record.tip is not None and record.tip == record.pushed
-    return {
-        "doubts": doubts,
-        "contract": drift or "as admitted",
-        "pushed": is_there if is_pushed else False,
-    }
 
 
 def status_code(status: StatusOf) -> int:

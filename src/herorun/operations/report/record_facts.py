@@ -1,0 +1,115 @@
+"""What the record says of a run: its launches, its seal, people's orders, and its own problems."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from herorun.core.errors import HerorunError
+from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen
+from herorun.core.journal import Memory
+from herorun.core.redaction.scrub import scrub
+from herorun.operations.babysit.tick_json import instance_entries
+from herorun.operations.orders.acknowledge import open_questions
+from herorun.operations.report.overview import stage_of
+from herorun.runs import MonitoredRun, Run, log_of
+from herorun.schemas.parts import Acked
+from herorun.system.clock import now
+
+if TYPE_CHECKING:
+    from herorun.operations.babysit.outcome import TickOutcome
+    from herorun.schemas.runs import BabysitDocument
+
+# the parts of the message of `operations.babysit.tick`
+DRIFT, STANDS = "contract-drift: ", "; the admitted contract still applies"
+
+
+def record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
+    """The facts that come from the record, without evidence about the job."""
+    instances, (is_there, losses) = memory.instances, _branch_on_remote(run)
+    doubts = [f"{DRIFT}{drift}{STANDS}"] if drift else []
+    return {
+        "slug": run.slug,
+        "stage": stage_of(run),
+        "instances": instance_entries(memory),
+        "log": log_of(run, instances[-1].name) if instances and not run.shut else "",
+        "seal_tag": memory.sealed.tag if memory.sealed else None,
+        "record": run.record.tip,
+        "branch": run.record.branch,
+        **_record_state(run, drift, [*doubts, *_rejected_parts(run), *losses], is_there),
+        "unfinished_actions": memory.unfinished.actions,
+        **_people(memory),
+    }
+
+
+def _record_state(
+    run: MonitoredRun, drift: str, doubts: Sequence[str], is_there: bool | None = True
+) -> dict[str, Any]:
+    """The record's problems, which people must know besides the run's health. `is_there`: whether
+    the remote still has its branch, None if that is unknown.
+    """
+    record = run.record
+    is_pushed = record.tip is not None and record.tip == record.pushed
+    return {
+        "doubts": doubts,
+        "contract": drift or "as admitted",
+        "pushed": is_there if is_pushed else False,
+    }
+
+
+def _branch_on_remote(run: Run) -> tuple[bool | None, list[str]]:
+    """Whether the remote still has what was pushed, None if that is unknown; and why, if it has
+    not or that is unknown.
+    """
+    try:
+        message = run.record.branch_loss()
+    except HerorunError as error:
+        message = f"unknown whether its branch is still on the remote: {error}"
+        return None, [f"record: {scrub(message)}"]
+    return not message, [f"record: {scrub(message)}"] if message else []
+
+
+def _rejected_parts(run: Run) -> list[str]:
+    """Which parts of the record do not count, and why only the record was read."""
+    doubts = run.unproven.doubts if isinstance(run.unproven, LaunchProof) else ()
+    return [*(f"only the record was read. {run.shut}" for _ in filter(None, [run.shut])), *doubts]
+
+
+def unread_lines(run: Run, evidence: Evidence) -> list[str]:
+    """Why another clone may have recorded more than is shown. Only the holder of the lease
+    launches, relaunches or monitors.
+    """
+    lease, why = evidence.get(LeaseSeen), run.record.remote_unread
+    if not why or (isinstance(lease, LeaseSeen) and lease.mine):
+        return []
+    return [f"record: what other clones added is unknown: {why}"]
+
+
+def _people(memory: Memory) -> dict[str, Any]:
+    """People's orders that still apply."""
+    pause = memory.pause if memory.ledger.paused(now()) else None
+    current = memory.current.name if memory.current else ""
+    person_answer = memory.answers.get(current)
+    acks = [
+        (key, memory.acked[key])
+        for key in (a.key for a in (*memory.alerts.values(), *memory.ended.values()))
+        if key in memory.acked
+    ]
+    return {
+        "paused": pause,
+        "questions": [*_judge_question(memory), *open_questions(memory)],
+        "answer": person_answer.summary if person_answer else None,
+        "acknowledgements": [Acked.of(ack, alert=key) for key, ack in acks],
+        "stopped_by": memory.stopped_instances.get(current),
+    }
+
+
+def _judge_question(memory: Memory) -> list[str]:
+    return [memory.judge.question] if memory.judge.question and memory.judge.answer is None else []
+
+
+def document_of(tick: "TickOutcome", **slug: str) -> "BabysitDocument":
+    """The document that `babysit --json` prints; with the slug if there are several runs."""
+    from herorun.schemas.runs import BabysitDocument
+
+    drift = next((doubt_line for doubt_line in tick.doubts if doubt_line.startswith(DRIFT)), "")
+    drift = drift.removeprefix(DRIFT).removesuffix(STANDS)
+    return BabysitDocument.of(tick.entry(), **_record_state(tick.run, drift, tick.doubts), **slug)
