@@ -57,7 +57,6 @@ from herorun.operations.babysit.batch import BatchResult
 from herorun.operations.babysit.replay import ReplayedTicks
 from herorun.operations.checkpoints.list import CheckpointListing, SearchedRoots
 from herorun.operations.checkpoints.prune import Pruned
-from herorun.operations.jobs.discover import SearchedPlace
 from herorun.operations.jobs.poll import JobStatus
 from herorun.operations.launch.launch import LaunchOutcome
 from herorun.operations.launch.preflight import plan_json
@@ -72,6 +71,7 @@ from herorun.operations.report.goodput import Account
 from herorun.operations.report.report import RunReport
 from herorun.operations.seal.seal import SealOutcome
 from herorun.record.model import Pushed
+from herorun.schemas.jobs import DiscoveredJob, JobPlace
 from herorun.schemas.machines import WatchedRun
 from herorun.schemas.runs import ListEntry, Note
 from herorun.system.process_registry import RegisteredWatcher, UnregisteredProcess
@@ -754,8 +754,12 @@ def machines() -> Iterator[Screen]:
     }
     yield Screen("jobs-remove", "jobs remove 4711", {**session_read, **remove})
     places = [
-        SearchedPlace("registry /work/.claude/agents/s/active_jobs.json"),
-        SearchedPlace("slurm's queue", (("slurm 4711", "RUNNING"),)),
+        JobPlace(place="registry /work/.claude/agents/s/active_jobs.json", jobs=[], why=""),
+        JobPlace(
+            place="slurm's queue",
+            jobs=[DiscoveredJob(job="slurm 4711", description="RUNNING")],
+            why="",
+        ),
     ]
     yield Screen(
         "jobs-find", "jobs find", {**session_read, f"{OPERATIONS}jobs.discover.find_jobs": places}

@@ -7,8 +7,8 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from herorun.operations.jobs.discover import SearchedPlace
     from herorun.operations.record.session import JobSession
+    from herorun.schemas.jobs import JobPlace
 
 _SESSION = click.option(
     "--session", metavar="ID", default="", help="The registry of another session."
@@ -52,17 +52,18 @@ def list_(start: str, session: str, as_json: bool) -> int:
     entries, fault = read_jobs(job_session)
     if as_json:
         output.show_json(
-            JobsList(session=job_session.id, file=job_session.file, jobs=entries, fault=fault)
+            JobsList.of(job_session, session=job_session.id, jobs=entries, fault=fault)
         )
-    for entry in () if as_json else entries:
-        about = f" ({entry['description']})" if entry.get("description") else ""
-        message = f"{entry['type']} {entry['id']}{about}: {_last_status(entry)}"
-        output.show_line(output.clean(message))
-    if not entries and not as_json:
+    elif not entries:
         output.show_line(
             f"No job is registered in {job_session.file}. `herorun jobs find` lists jobs that you "
             "submitted; `herorun jobs add KIND ID` registers one."
         )
+    else:
+        for entry in entries:
+            about = f" ({entry['description']})" if entry.get("description") else ""
+            message = f"{entry['type']} {entry['id']}{about}: {_last_status(entry)}"
+            output.show_line(output.clean(message))
     if fault:
         output.show_run_note(job_session.id, fault)
     return 3 if fault else 0
@@ -136,15 +137,8 @@ def add(
     register(job_session, entry)
     watch_text = "is not watched" if no_watch else ensure_watch(job_session, Path(start))
     if as_json:
-        output.show_json(
-            JobsAdd(
-                session=job_session.id,
-                file=job_session.file,
-                job=entry,
-                watched=not no_watch,
-                watch=f"the list {watch_text}",
-            )
-        )
+        watch_facts = {"watched": not no_watch, "watch": f"the list {watch_text}"}
+        output.show_json(JobsAdd.of(job_session, session=job_session.id, job=entry, **watch_facts))
     else:
         output.show_line(
             f"{kind} {facts.job} is registered in {job_session.file}; the list {watch_text}."
@@ -197,11 +191,12 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
             for job in states
         ]
         output.show_json(JobsWatch(session=job_session.id, jobs=jobs, fault=fault))
-    for line in () if as_json else lines_of(states):
-        _print_line(line)
-    for each in states:
-        if each.state == "unknown" and not each.changed and not as_json:
-            output.show_run_note(f"{each.entry['type']} {each.entry['id']}", each.why)
+    else:
+        for line in lines_of(states):
+            _print_line(line)
+        for each in states:
+            if each.state == "unknown" and not each.changed:
+                output.show_run_note(f"{each.entry['type']} {each.entry['id']}", each.why)
     if fault:
         output.show_run_note(job_session.id, fault)
     return worst([3 if fault else 0, *(each.code for each in states)])
@@ -232,9 +227,7 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
         job_session, lambda entries: without(entries, [key_of(entry) for entry in removed_jobs])
     )
     if as_json:
-        output.show_json(
-            JobsRemove(session=job_session.id, file=job_session.file, removed=removed_jobs)
-        )
+        output.show_json(JobsRemove.of(job_session, session=job_session.id, removed=removed_jobs))
     else:
         output.show_line(f"{job} is no longer registered; the job itself was not stopped.")
     return 0
@@ -256,35 +249,32 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
     Example:
       herorun jobs find --host login
     """
-    import shlex
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.finding import count
     from herorun.operations.jobs.discover import find_jobs
-    from herorun.schemas.jobs import DiscoveredJob, JobPlace, JobsFind
+    from herorun.schemas.jobs import JobsFind
 
     places = find_jobs(_session(start, session), Path(start), host, user)
     if as_json:
-        matches = [
-            JobPlace(
-                place=place.name,
-                jobs=[
-                    DiscoveredJob(job=job, description=description)
-                    for job, description in place.jobs
-                ],
-                why=place.why,
-            )
-            for place in places
-        ]
-        output.show_json(JobsFind(places=matches))
-        return _find_code(places)
+        output.show_json(JobsFind(places=places))
+    else:
+        _show_places(places, host)
+    return 3 if all(place.why for place in places) else 0
+
+
+def _show_places(places: "Sequence[JobPlace]", host: str) -> None:
+    import shlex
+
+    from herorun import output
+    from herorun.core.finding import count
+
     for place in places:
         problem = f"could not be read: {output.clean(place.why)}" if place.why else ""
-        output.show_line(f"{output.clean(place.name)}: {problem or count(len(place.jobs), 'job')}")
-        for job, description in place.jobs:
-            output.show_line(f"  {output.clean(f'{job}: {description}')}")
-    jobs = {job for place in places for job, _ in place.jobs}  # each as `KIND ID`
+        output.show_line(f"{output.clean(place.place)}: {problem or count(len(place.jobs), 'job')}")
+        for each in place.jobs:
+            output.show_line(f"  {output.clean(f'{each.job}: {each.description}')}")
+    jobs = {each.job for place in places for each in place.jobs}  # each as `KIND ID`
     if jobs:
         job = next(iter(jobs)) if len(jobs) == 1 else "KIND ID"
         kind, _, job_id = job.partition(" ")
@@ -292,11 +282,6 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
         how = shlex.join([*argv, *(["--host", host] if host else [])])
         which = "the job" if len(jobs) == 1 else "one of these jobs"
         output.show_line(f"next: `{output.clean(how)}` monitors {which}")
-    return _find_code(places)
-
-
-def _find_code(places: "Sequence[SearchedPlace]") -> int:
-    return 3 if all(place.why for place in places) else 0
 
 
 def _session(start: str, session: str) -> "JobSession":

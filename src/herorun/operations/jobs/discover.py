@@ -9,12 +9,12 @@ from typing import TypeAlias
 
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook, HerorunError, describe_error
-from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import ListsJobs
 from herorun.core.redaction.scrub import scrub
 from herorun.job_kinds import job_kind, kinds
 from herorun.operations.jobs.scheduler import connect_kind
 from herorun.operations.record.session import JobSession, read_jobs
+from herorun.schemas.jobs import DiscoveredJob, JobPlace
 from herorun.system.process_registry import state_home
 
 EXPERIMENTS = "tools/launcher/experiments/cicd"
@@ -22,31 +22,22 @@ NEWEST = 10
 Listing: TypeAlias = Callable[[], tuple[tuple[str, str], ...]]
 
 
-@dataclass(frozen=True)
-class SearchedPlace:
-    """The answer of one place. With a `why`, it could not be queried: its jobs are unknown."""
-
-    name: str
-    jobs: tuple[tuple[str, str], ...] = ()  # id and its description
-    why: str = ""
-
-
-def find_jobs(
-    session: JobSession, start: Path, host: str = "", user: str = ""
-) -> list[SearchedPlace]:
+def find_jobs(session: JobSession, start: Path, host: str = "", user: str = "") -> list[JobPlace]:
     """Every place, in order, whatever became of the one before."""
     places: list[tuple[str, Listing]] = [
         (f"registry {session.file}", lambda: _registered(session)),
         *_listings(host, user),
         (f"{EXPERIMENTS}/", lambda: _experiments(start)),
     ]
-    jobs = []
-    for name, ask in places:
-        try:
-            jobs.append(SearchedPlace(name, ask()))
-        except (HerorunError, OSError) as error:
-            jobs.append(SearchedPlace(name, (), scrub(describe_error(error))))
-    return jobs
+    return [_ask_place(name, ask) for name, ask in places]
+
+
+def _ask_place(name: str, ask: Listing) -> JobPlace:
+    try:
+        jobs = [DiscoveredJob(job=job, description=about) for job, about in ask()]
+        return JobPlace(place=name, jobs=jobs, why="")
+    except (HerorunError, OSError) as error:
+        return JobPlace(place=name, jobs=[], why=scrub(describe_error(error)))
 
 
 def _registered(session: JobSession) -> tuple[tuple[str, str], ...]:
