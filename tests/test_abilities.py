@@ -10,9 +10,8 @@ import pytest
 
 import herorun
 from herorun.adapters import PORTS, adapter_kinds, adapter_module
-from herorun.core.ports import missing_members, traits
+from herorun.core.ports import adapter, members, missing_members
 from herorun.core.ports.abilities import ABILITIES
-from herorun.core.ports.members import members
 from ports.abilities import declared_members, misshapen_members
 
 SOURCES = Path(herorun.__file__).parent
@@ -119,5 +118,5 @@ class Port(metaclass=Annotated):
 def test_what_a_port_declares_is_read_from_python_3_14_on() -> None:
     assert "__annotations__" not in vars(Port)
     assert members(Port) == {"cluster_wide"}
-    declared = traits._declared(SimpleNamespace(cluster_wide=True, other=1), Port)
+    declared = adapter._declared(SimpleNamespace(cluster_wide=True, other=1), Port)
     assert declared.values == {"cluster_wide": True}

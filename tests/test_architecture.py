@@ -452,8 +452,8 @@ def test_a_bare_participle_is_found_wherever_it_is_bound(line: str) -> None:
 
 
 # What only one adapter knows stays in it: outside the adapters nothing compares a kind with the
-# name of one. What differs is an attribute of the adapter (`core.ports.traits`), an optional member
-# of its port, or in `JOBS`. The exceptions name no behaviour of an adapter:
+# name of one. What differs is an attribute of the adapter (`core.ports.adapter`), an optional
+# member of its port, or in `JOBS`. The exceptions name no behaviour of an adapter:
 NAMING_RULE = {
     "core/record/render.py": 1,  # the logbook's label of a tracker is part of its format
 }

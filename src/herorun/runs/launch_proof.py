@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.core.event import Launching
-from herorun.core.journal.launch_intents import plan_value
+from herorun.core.journal.launch_intents import launch_id, plan_value
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.record.launch_id import launch_id
 from herorun.core.trust import config_item
 from herorun.core.unstated_plan import describe_unstated_parts
 from herorun.record import Record

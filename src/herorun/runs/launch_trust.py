@@ -16,8 +16,8 @@ from herorun.core.contract import Contract
 from herorun.core.errors import Blocked, HerorunError, describe_error
 from herorun.core.event import Launching
 from herorun.core.journal import Memory, scrubbed
+from herorun.core.journal.launch_intents import launch_id
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.record.launch_id import launch_id
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
 from herorun.record import Record

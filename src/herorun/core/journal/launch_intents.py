@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from herorun.core.canonical_json import digest, plain
 from herorun.core.event import Launching
 from herorun.core.evidence import Instance
 from herorun.core.lazy_regex import lazy_regex
@@ -47,3 +48,15 @@ def launcher_of(launching: Launching | None) -> str:
     else: posts page a person whose handle is named as the DRI.
     """
     return launching.by if launching and _OWNER.fullmatch(launching.by) else ""
+
+
+def launch_id(launching: Launching) -> str:
+    """The same for an event that was written before its kind had some of its fields."""
+    adopts = launching.adopts.job if launching.adopts else ""
+    plan = {
+        name: entry.get("value")
+        for name, entry in launching.plan.items()
+        if isinstance(entry, Mapping)
+    }
+    whose = [launching.instance, launching.number, launching.at, launching.contract_file, adopts]
+    return digest([*map(plain, whose), launching.plan_digest, plain(plan)])

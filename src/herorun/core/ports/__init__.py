@@ -1,5 +1,14 @@
 """The ports: what each kind of adapter must do. One contract suite per port, in `tests/ports/`."""
 
+from herorun.core.ports.adapter import (
+    AdapterOptions,
+    Place,
+    SchedulerTraits,
+    members,
+    missing_members,
+    scheduler_traits,
+    tracker_traits,
+)
 from herorun.core.ports.files import FileDigest, FileEntry, Layout, LifecycleRule, Measured, Store
 from herorun.core.ports.jobs import (
     Absent,
@@ -23,7 +32,6 @@ from herorun.core.ports.jobs import (
     Unknown,
     submission_of,
 )
-from herorun.core.ports.members import members, missing_members
 from herorun.core.ports.metrics import (
     Alerts,
     ClientEnvironment,
@@ -34,7 +42,6 @@ from herorun.core.ports.metrics import (
     Rows,
     Tracker,
 )
-from herorun.core.ports.place import AdapterOptions, Place
 from herorun.core.ports.posts import (
     Channel,
     Channels,
@@ -45,7 +52,6 @@ from herorun.core.ports.posts import (
     ReadBack,
     SendOnlyNotifier,
 )
-from herorun.core.ports.traits import SchedulerTraits, scheduler_traits, tracker_traits
 
 __all__ = [
     "Absent",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from herorun.core.event import Launching
 from herorun.core.evidence import LaunchProof
+from herorun.core.journal.launch_intents import launch_id
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.record.launch_id import launch_id
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import Run, apply_proof, open_run
 from herorun.runs.contract_trust import must_be_the_users, untrusted

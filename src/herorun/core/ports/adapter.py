@@ -1,5 +1,5 @@
-"""What an adapter may declare of itself, as attributes of those names. The defaults hold for an
-adapter that declares nothing, so that none needs to declare all of them.
+"""What every adapter is given (its options, and its surroundings), what it may declare of itself as
+attributes, and which members it must have.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,12 +8,36 @@ from typing import TypeVar
 
 from herorun.core.evidence import TrackerTraits
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict
+from herorun.core.remote.target import RemoteTarget
 
 T = TypeVar("T")
 
 
+class AdapterOptions(BaseModel):
+    """The keys of an adapter in the contract. An unknown key is an error: it may be mistyped."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an adapter finds itself. Every adapter module has `Options` and
+    `connect(options, place)`.
+    """
+
+    slug: str
+    state: str  # the run's private folder, `.herorun/<slug>` of the main work tree
+    output_root: str
+    repository: str  # the top of the work tree
+    # of the machine where paths without a scheme lie; None: this one
+    reach: RemoteTarget | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class SchedulerTraits:
+    """The defaults hold for an adapter that declares nothing, so that none needs to declare all."""
+
     runs_here: bool = False  # its jobs run on this machine, where bare paths are their own
     # its jobs run on the very machine that `reach(options)` leads to, or on this one
     on_the_machine: bool = False
@@ -40,3 +64,20 @@ def tracker_traits(adapter: object) -> TrackerTraits:
 def _declared(adapter: object, traits: Callable[..., T]) -> T:
     names = [name for name in traits.__annotations__ if hasattr(adapter, name)]
     return traits(**{name: getattr(adapter, name) for name in names})
+
+
+def members(port: type) -> frozenset[str]:
+    """The names that a port declares: its methods, and its attributes.
+
+    >>> from herorun.core.ports import Notifier
+    >>> sorted(members(Notifier))
+    ['find', 'post']
+    """
+    own = [base for base in port.__mro__ if getattr(base, "_is_protocol", False)]
+    names = {name for base in own for name in (*vars(base), *base.__annotations__)}
+    return frozenset(name for name in names if not name.startswith("_"))
+
+
+def missing_members(port: type, adapter: object) -> tuple[str, ...]:
+    """Those that an adapter, or its class, has not, in order."""
+    return tuple(sorted(name for name in members(port) if not hasattr(adapter, name)))
