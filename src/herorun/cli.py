@@ -31,7 +31,7 @@ class Commands(click.Group):
         return command_named(name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta["herorun.argv"] = tuple(args)  # for `commands._output.present_command`
+        ctx.meta["herorun.argv"] = tuple(args)  # for `commands._output.repeat_typed_command`
         return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

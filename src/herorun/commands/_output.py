@@ -54,7 +54,7 @@ def show_lines(outcome: Any, as_json: bool) -> int:
     return int(outcome.code)
 
 
-def typed_command(start: str, *argv: str) -> str:
+def propose_command(start: str, *argv: str) -> str:
     """A command of herorun, as a person types it who typed the present one."""
     from shlex import join
 
@@ -62,7 +62,7 @@ def typed_command(start: str, *argv: str) -> str:
     return join(["herorun", *folder_options, *argv])
 
 
-def present_command() -> str:
+def repeat_typed_command() -> str:
     """The command line as it was typed, to be repeated."""
     from shlex import join
 

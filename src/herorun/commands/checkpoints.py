@@ -3,7 +3,7 @@
 import click
 
 from herorun.commands._options import RunArgument
-from herorun.commands._output import typed_command, typed_path
+from herorun.commands._output import propose_command, typed_path
 
 
 @click.group(short_help="List checkpoints; plan and carry out a clean-up.")
@@ -137,9 +137,9 @@ def _next_command(start: str, run: str, keep: int | None, plan_file: str, is_wri
     and otherwise writes it, where git does not see it.
     """
     if is_written:
-        return typed_command(start, "checkpoints", "prune", run, f"--plan={plan_file}")
+        return propose_command(start, "checkpoints", "prune", run, f"--plan={plan_file}")
     keeping = [f"--keep={keep}"] if keep else []
-    return typed_command(start, "checkpoints", "plan", run, *keeping, f"--out={plan_file}")
+    return propose_command(start, "checkpoints", "plan", run, *keeping, f"--out={plan_file}")
 
 
 @command.command("prune", short_help="Delete exactly what a printed plan names.")
@@ -202,7 +202,7 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
             f"{format_size(outcome.bytes)} freed"
         )
         if outcome.remaining:
-            again = output.clean(typed_command(start, "checkpoints", "plan", run))
+            again = output.clean(propose_command(start, "checkpoints", "plan", run))
             output.show_line(
                 "next: fix what stopped it and repeat this command; or, without what must be kept, "
                 f"make a new plan: `{again}`"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from herorun.commands._options import RunArgument, yes
-from herorun.commands._output import present_command, typed_command
+from herorun.commands._output import propose_command, repeat_typed_command
 
 if TYPE_CHECKING:
     from herorun.operations.launch.launch import LaunchOutcome
@@ -79,7 +79,7 @@ def command(
     if outcome.launched is not None and no_babysit:
         _show_babysit_command(page, loaded_run, start, run)
     elif outcome.launched is not None:
-        show_next(page, typed_command(start, "status", run))
+        show_next(page, propose_command(start, "status", run))
     return outcome.exit_code
 
 
@@ -110,7 +110,7 @@ def _show_gate(page: Any, run: "Run", outcome: "LaunchOutcome", nothing_done: st
         output.show_verdict(
             page, preflight.verdict.value, f"{preflight.report.tally}; {nothing_done}"
         )
-        show_next(page, what_blocks(preflight, present_command()))
+        show_next(page, what_blocks(preflight, repeat_typed_command()))
 
 
 def _show_babysit_command(page: Any, loaded_run: "Run", start: str, run: str) -> None:
@@ -118,7 +118,7 @@ def _show_babysit_command(page: Any, loaded_run: "Run", start: str, run: str) ->
     if loaded_run.contract.babysit.declined or loaded_run.other_babysit_owner:
         return
     page.print("Watch it with:")
-    page.print(f"  {typed_command(start, 'babysit', run)}", soft_wrap=True)
+    page.print(f"  {propose_command(start, 'babysit', run)}", soft_wrap=True)
 
 
 def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", did: str) -> None:

@@ -3,7 +3,7 @@
 import click
 
 from herorun.commands._options import RunArgument
-from herorun.commands._output import present_command, typed_command, typed_path
+from herorun.commands._output import propose_command, repeat_typed_command, typed_path
 
 
 @click.command(short_help="Check whether the run may start; changes nothing.")
@@ -57,7 +57,7 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     else:
         changes = since_last_instance(loaded_run.record.memory(), answer)
         launch = _launch_command(start, loaded_run.slug, out or "", move_to)
-        again = present_command()
+        again = repeat_typed_command()
         show_preflight(output.console(), loaded_run.slug, answer, launch, changes, again)
     return {"clear": 0, "blocked": 1, "unknown": 3}[answer.verdict.value]
 
@@ -68,7 +68,7 @@ def _launch_command(start: str, slug: str, out: str, move_to: str) -> str:
     from shlex import join
 
     plan_options = ["--plan", move_to or out] if out else []
-    launch = typed_command(start, "launch", slug, *plan_options)
+    launch = propose_command(start, "launch", slug, *plan_options)
     if not move_to:
         return launch
     return f"{join(['mv', typed_path(start, Path(start, out)), move_to])} && {launch}"

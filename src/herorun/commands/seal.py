@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from herorun.commands._options import RunArgument, yes
-from herorun.commands._output import present_command
+from herorun.commands._output import repeat_typed_command
 
 if TYPE_CHECKING:
     from herorun.operations.seal.seal import SealOutcome
@@ -99,7 +99,7 @@ def _show_seal(outcome: "SealOutcome", effect: str) -> None:
     if not outcome.tag:
         counts = f"{report.tally}; " if report else ""
         output.show_verdict(page, outcome.verdict.value, f"{counts}nothing was tagged")
-        show_next(page, what_blocks(outcome, present_command()))
+        show_next(page, what_blocks(outcome, repeat_typed_command()))
         return
     label = "sealed:     " if report else "already sealed: "
     commit = output.shortened(outcome.commit or "")
