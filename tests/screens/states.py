@@ -418,6 +418,7 @@ STATES: dict[str, Any] = {
         ],
         next="herorun seal tiny",
         babysitter="stopped (the run is finished), last heartbeat 2m0s ago",
+        monitor="not-needed",
     ),
     "unacknowledged": status(
         replace(HEALTHY, run="finished", step=100_000, next_tick=None, checkpoint_step=100_000),
@@ -458,6 +459,7 @@ STATES: dict[str, Any] = {
         alerts=[crashed(orders=(STOP,))],
         stopped_by="ada",
         babysitter="stopped (the run stays down), last heartbeat 1m0s ago",
+        monitor="not-needed",
         next="herorun relaunch tiny",
     ),
     "unfinished": status(
@@ -479,12 +481,14 @@ STATES: dict[str, Any] = {
         stopped_by="ada",
         next="herorun seal tiny",
         babysitter="stopped (the run is finished), last heartbeat 2m0s ago",
+        monitor="not-needed",
     ),
     "denied": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
         alerts=[crashed(answers={"tiny-1": DENIED})],
         answer=DENIED.summary,
         babysitter="stopped (the run stays down), last heartbeat 1m0s ago",
+        monitor="not-needed",
         next="herorun relaunch tiny",
     ),
 }

@@ -99,13 +99,13 @@ def _monitor(document: Mapping[str, Any]) -> str:
         return (
             f"{document['monitor']}: could not read {gaps}{'' if _is_closed(document) else access}"
         )
-    if document["babysitter"].startswith("stopped ("):  # because nothing is left to monitor
-        return "none runs, and none is needed; this command read all evidence now"
     meaning = {
         "fresh": "all evidence was read",
         "stale": "no babysitter is known to run; this command read all evidence now",
     }
     state = document["monitor"]
+    if state == "not-needed":
+        return "not needed; this command read all evidence now"
     return f"{state}: {meaning[state]}" if state in meaning else state
 
 

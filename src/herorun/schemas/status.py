@@ -65,6 +65,10 @@ class RunSummaryEntry(Shape):
 class StatusOf(StatusFields):
     """The state of one run, with what its record says."""
 
+    monitor: Literal["fresh", "partial", "stale", "not-needed"]  # type: ignore[assignment]  # a tick's and one more
+    """As in a tick; `not-needed`: nothing is left to monitor (the run is finished, stays down, is
+    sealed or was never launched), no babysitter of this clone runs, and all evidence was read.
+    """
     slug: str
     stage: Literal["not initialised", "initialised", "launched", "sealed"]
     instances: Sequence[InstanceEntry]

@@ -29,7 +29,7 @@ from herorun.operations.report import babysitter_state
 from herorun.runs import Run, watched_run
 from herorun.sources.leases import read_heartbeat
 from herorun.system.clock import now
-from herorun.system.files import is_locked, take_lock
+from herorun.system.files import is_locked, locked, take_lock
 from stories import CRASH, SLUG, WAIT, Story, eventually, git
 from wording import mentions
 
@@ -224,8 +224,11 @@ def test_a_babysitter_that_has_nothing_left_to_watch_is_not_stale(
     story.finished()
     heart = story.work / ".herorun" / SLUG / "heartbeat.json"
     heart.write_text(json.dumps({"at": "2026-01-01T00:00:00Z"}))
-    babysitter = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
-    assert mentions(babysitter, "finished", "heartbeat", "ago")
+    answer = ask(story, capsys, "status", SLUG, "--json")
+    assert mentions(answer.document["babysitter"], "finished", "heartbeat", "ago")
+    assert (answer.code, answer.document["monitor"]) == (0, "not-needed")
+    with locked(story.run.lock("babysitter")):  # one that runs monitors
+        assert ask(story, capsys, "status", SLUG, "--json").document["monitor"] == "fresh"
 
 
 @pytest.mark.thorough
@@ -240,6 +243,8 @@ def test_a_babysitter_of_a_run_that_stays_down_has_not_stopped_at_a_good_end(
     denied = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
     assert not mentions(asked, "stopped")
     assert mentions(denied, "stopped", "down") and not mentions(denied, "over")
+    answer = ask(story, capsys, "status", SLUG, "--json")
+    assert (answer.code, answer.document["monitor"]) == (1, "not-needed")
 
 
 # --- when it looks --------------------------------------------------------------------------------

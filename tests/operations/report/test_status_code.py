@@ -11,11 +11,11 @@ from herorun.operations.report.status import status_code
 @pytest.mark.parametrize(
     ("stage", "monitor", "unfinished", "code"),
     [
-        ("initialised", "fresh", (), 0),
+        ("initialised", "not-needed", (), 0),
         ("initialised", "partial", (), 3),
         ("initialised", "stale", (), 3),  # nothing of it may be read before a person trusts it
-        ("initialised", "fresh", ("submit/tiny-1: its outcome is unknown",), 3),
-        ("sealed", "fresh", (), 0),
+        ("initialised", "not-needed", ("submit/tiny-1: its outcome is unknown",), 3),
+        ("sealed", "not-needed", (), 0),
         ("sealed", "stale", (), 3),
     ],
 )

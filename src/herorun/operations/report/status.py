@@ -51,10 +51,12 @@ from herorun.record import fetch_together
 from herorun.runs import Run, watched_run
 from herorun.schemas.status import RunSummaryEntry, Status, StatusOf
 from herorun.system.clock import now
+from herorun.system.files import is_locked
 from herorun.system.git import find_repository
 
 # the monitor's states; stale: the babysitter has stopped
 FRESH, PARTIAL, STALE = (each.value for each in MonitorHealth)
+NOT_NEEDED = "not-needed"  # nothing is left to monitor, and no babysitter of this clone runs
 QUESTION_NEXT = "the DRI decides (see `question`)"
 
 
@@ -118,7 +120,7 @@ def status_of_run(
     alerts = [*shown_alerts(result, memory), *silence]
     unread_record = unread_lines(run, evidence)
     monitor = _monitor_state(run, result, bool(needless), bool(unread_record))
-    state = (result.run.value, monitor)
+    state = (result.run.value, FRESH if monitor == NOT_NEEDED else monitor)
     summary = summarise(run, memory, evidence, state, now(), alerts, missing=result.awaited)
     memory_after = fold([decided(result, evidence, memory, ())], memory)
     command = next_command(run, result, memory_after, evidence)
@@ -174,7 +176,9 @@ def _why_unmonitored(result: Tick) -> str:
 def _monitor_state(run: Run, result: Tick, is_finished: bool, lacks_record: bool) -> str:
     if not is_finished and monitor_is_stale(run):
         return STALE
-    return PARTIAL if lacks_record and result.monitor.value == FRESH else result.monitor.value
+    if result.monitor.value != FRESH or lacks_record:
+        return PARTIAL if result.monitor.value == FRESH else result.monitor.value
+    return NOT_NEEDED if is_finished and not is_locked(run.lock("babysitter")) else FRESH
 
 
 def _silence(
@@ -215,6 +219,7 @@ def _inactive_status(
     facts["doubts"] = [*facts["doubts"], *unread_record]
     monitor = STALE if run.shut else PARTIAL if unread_record else FRESH
     summary = RunSummary(run.slug, stage_of(run), monitor=monitor)
+    monitor = NOT_NEEDED if monitor == FRESH else monitor
     if memory.sealed:
         summary = summarise_sealed(run, memory, summary)
     status = Status(
@@ -239,9 +244,8 @@ def status_code(status: StatusOf) -> int:
     """The exit code, as for a tick: a problem of the run comes before unreadable evidence."""
     if status.stage != "launched":
         is_open = status.stage != "sealed" and status.unfinished_actions  # a launch, say
-        return 3 if is_open or status.monitor != FRESH else 0
+        return 3 if is_open or status.monitor in (PARTIAL, STALE) else 0
     firing = (alert.check for alert in status.alerts if alert.state == "firing")
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)} if status.alerts else {}
-    return exit_code(
-        status.run, status.monitor, critical_topics(firing, checks), status.missing_evidence
-    )
+    monitor = FRESH if status.monitor == NOT_NEEDED else status.monitor
+    return exit_code(status.run, monitor, critical_topics(firing, checks), status.missing_evidence)

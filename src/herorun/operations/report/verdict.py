@@ -3,6 +3,7 @@
 from herorun.core.goodput.instances import STALLS
 from herorun.schemas.status import Status
 
+ALL_READ = ("fresh", "not-needed")  # states of the monitor in which no evidence is missing
 LEVELS = {
     "starting": "unknown",
     "healthy": "good",
@@ -35,7 +36,7 @@ def level_of(status: Status) -> str:
     level = LEVELS[status.run]
     if level == "bad" or "critical" in firing:
         return "bad"
-    if status.monitor != "fresh" or (status.missing_evidence and level == "good"):
+    if status.monitor not in ALL_READ or (status.missing_evidence and level == "good"):
         return "unknown"
     is_open = "warn" in firing or any(
         alert.state == "ended-unresolved" and alert.severity != "info" for alert in status.alerts
@@ -61,7 +62,7 @@ def verdict_text(slug: str, status: Status, progress: str) -> str:
     others = [alert.check for alert in status.alerts if alert.state == "ended-unresolved"]
     if others:
         alerts_text += f"; ended unresolved: {_some(list(dict.fromkeys(others)))}"
-    monitor_text = "" if status.monitor == "fresh" else f"; the monitor is {status.monitor}"
+    monitor_text = "" if status.monitor in ALL_READ else f"; the monitor is {status.monitor}"
     question_text = "; a decision is asked for" if status.questions else ""
     missing = "".join(f"; missing: {each.message}" for each in status.missing_evidence)
     return (
