@@ -184,7 +184,8 @@ def test_a_name_that_was_used_is_never_used_again(rig: Rig, cluster: Cluster) ->
     rig.run(rig.job("exit 0"))
     for spec in cluster.folder.glob("jobs/*/log"):
         spec.unlink()
-    assert isinstance(rig.connect().find("tiny-1", long_ago()), Unknown)
+    answer = rig.connect().find("tiny-1", long_ago())
+    assert isinstance(answer, Unknown) and answer.forgotten
     with pytest.raises(CouldNotLook, match=r"submitted.*here"):
         rig.submit(rig.job("exit 0"))
     assert len(cluster.asked("job run --no-wait")) == 1
@@ -192,7 +193,7 @@ def test_a_name_that_was_used_is_never_used_again(rig: Rig, cluster: Cluster) ->
 
 def test_what_iris_may_have_forgotten_is_not_absent(rig: Rig) -> None:
     answer = rig.connect().find("tiny-1", datetime.now(UTC) - timedelta(days=2))
-    assert isinstance(answer, Unknown) and "forgotten" in answer.why
+    assert isinstance(answer, Unknown) and answer.forgotten and "forgotten" in answer.why
 
 
 @pytest.mark.thorough

@@ -137,7 +137,9 @@ def test_what_was_deleted_is_never_absent_and_its_name_never_used_again(
     space.control.ask("DELETE", path)
     wait_for(lambda: not jobs_of(space))
     answer = scheduler.find("tiny-1", long_ago())
-    assert isinstance(answer, Unknown)
+    assert isinstance(answer, Unknown) and answer.forgotten
+    answer = scheduler.find("tiny-1", datetime.now(UTC))
+    assert isinstance(answer, Unknown) and not answer.forgotten  # too early to tell
     with pytest.raises(CouldNotLook):
         submit(scheduler, tmp_path)
     assert jobs_of(space) == []

@@ -25,7 +25,7 @@ from herorun.schedulers._nel.parse import (
     statuses,
 )
 from herorun.schedulers._nel.state import judge_nel, local_part, slurm_part
-from herorun.schedulers._submission_record import SubmissionRecord
+from herorun.schedulers._submission_record import SubmissionRecord, record_attempt, record_id
 from ports.scheduler_suite import SECRET, long_ago
 from schedulers.test_slurm_answers import AS_ASKED
 from wording import mentions
@@ -201,7 +201,8 @@ def test_the_request_is_what_is_sent_and_holds_no_secret(
 def test_an_answer_that_failed_is_never_an_absence(tmp_path: Path, script: str) -> None:
     recorded(tmp_path)
     scheduler = adapter(tmp_path, script, timeout="1s")
-    assert isinstance(scheduler.find("tiny-1", long_ago()), Unknown)
+    answer = scheduler.find("tiny-1", long_ago())
+    assert isinstance(answer, Unknown) and not answer.forgotten
     with pytest.raises(CouldNotLook):
         scheduler.live_jobs("tiny")
 
@@ -225,6 +226,14 @@ def test_without_an_invocation_of_ours_nel_is_not_asked(tmp_path: Path) -> None:
     assert scheduler.find("tiny-2", long_ago()) == Absent()
     assert isinstance(scheduler.find("tiny-2", datetime.now(UTC)), Unknown)
     assert scheduler.live_jobs("tin") == () and not (tmp_path / "asked").exists()
+
+
+def test_a_submitted_job_that_the_list_has_lost_is_forgotten(tmp_path: Path) -> None:
+    recorded(tmp_path)
+    record_attempt(tmp_path / "state" / "nel", "tiny-2")
+    record_id(tmp_path / "state" / "nel", "tiny-2", "deadbeef")
+    answer = adapter(tmp_path, "exit 1").find("tiny-2", long_ago())
+    assert isinstance(answer, Unknown) and answer.forgotten
 
 
 def test_a_missing_launcher_is_reported_with_what_to_do(tmp_path: Path) -> None:

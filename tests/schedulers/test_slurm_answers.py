@@ -202,8 +202,10 @@ def test_what_sacct_calls_live_and_squeue_does_not_know_is_unknown() -> None:
 
 def test_a_job_that_nobody_knows_is_absent_unless_it_was_taken() -> None:
     assert search_of([], []) == Absent()
-    assert isinstance(search_of([], [], SubmissionRecord(True, "71")), Unknown)
-    assert isinstance(search_of([], Accounting(silent="sacct failed: down")), Unknown)
+    taken = search_of([], [], SubmissionRecord(True, "71"))
+    assert isinstance(taken, Unknown) and taken.forgotten
+    unread = search_of([], Accounting(silent="sacct failed: down"), SubmissionRecord(True, "71"))
+    assert isinstance(unread, Unknown) and not unread.forgotten
 
 
 def test_without_accounting_a_forgotten_job_is_gone_and_one_that_may_never_have_been_is_unsure() -> (  # noqa: E501  # its name is the sentence

@@ -15,6 +15,7 @@ from herorun.core.evidence import (
     FORGOTTEN,
     Evidence,
     FinalStep,
+    Job,
     JobLog,
     JobState,
     Metrics,
@@ -288,6 +289,7 @@ FORGOTTEN_JOB = Unavailable(
     "it",
     FORGOTTEN,
 )
+FORGOTTEN_MEMORY = Memory(instances=(an_instance(1),))
 UNREACHED = describe_unread(
     "it is unknown whether the launch of tiny-1 in the record is genuine: origin does not answer"
 )
@@ -368,7 +370,15 @@ STATES: dict[str, Any] = {
         replace(HEALTHY, run="unknown", monitor="partial"),
         monitor="partial",
         unread=[f"Job: {FORGOTTEN_JOB.why}"],
-        doubts=_forgotten_job(RUN, Memory(instances=(an_instance(1),)), FORGOTTEN_JOB),
+        doubts=_forgotten_job(RUN, FORGOTTEN_MEMORY, {Job: FORGOTTEN_JOB}, NOON),
+    ),
+    "forgotten-lately": status(
+        replace(HEALTHY, run="unknown", monitor="partial"),
+        monitor="partial",
+        unread=[f"Job: {FORGOTTEN_JOB.why}"],
+        doubts=_forgotten_job(
+            RUN, FORGOTTEN_MEMORY, {Job: FORGOTTEN_JOB, Metrics: some_metrics()}, NOON
+        ),
     ),
     "unproven": status(
         SHUT,

@@ -176,18 +176,19 @@ class Kubernetes:
     ) -> Search:
         """The answer for an unlisted job: a 404 means that it was deleted or never existed."""
         none = f"{self._kube.where} has no {self._kind.title} {instance}"
-        if submission.id:
-            return Unknown(
-                f"{none}, which it took as {submission.id}: it was deleted, and how it ended "
-                "is unknown"
-            )
         if asked_at - intended_at <= self._options.settle:
             return Unknown(
                 f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
             )
+        if submission.id:
+            return Unknown(
+                f"{none}, which it took as {submission.id}: it was deleted, and how it ended "
+                "is unknown",
+                forgotten=True,
+            )
         if asked_at - intended_at > self._options.job_retention:
             reason = "which may have been deleted: see [scheduler] job_retention"
-            return Unknown(f"{none}, {reason}")
+            return Unknown(f"{none}, {reason}", forgotten=True)
         return Absent()
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:

@@ -119,13 +119,14 @@ class Nel(NelJobs):
             )
         if jobs:
             return Found((live or jobs)[0])
-        if record.id:
-            return Unknown(
-                f"nel's list of jobs has lost {instance}, which was invocation {record.id}"
-            )
         if asked_at - intended_at <= self._options.settle:
             return Unknown(
                 f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
+            )
+        if record.id:
+            return Unknown(
+                f"nel's list of jobs has lost {instance}, which was invocation {record.id}",
+                forgotten=True,
             )
         return Absent()
 

@@ -22,8 +22,8 @@ from herorun.core.ports import Absent, Found, Place, Scheduler, Unknown
 
 
 def read_job(scheduler: Scheduler, history: History, place: Place, now: Now) -> Job | Nothing:
-    """The current instance's job. If the scheduler no longer lists it, its end is unknown, unless
-    a person ordered its stop and the end is recorded.
+    """The current instance's job. If the scheduler no longer lists it, or has forgotten it, its
+    end is unknown, unless a person ordered its stop and the end is recorded.
     """
     current = history.current
     if current is None:
@@ -33,7 +33,7 @@ def read_job(scheduler: Scheduler, history: History, place: Place, now: Now) -> 
             from herorun.sources._job_age import began_by_uptime
 
             return replace(job, began=began_by_uptime(job, history, Path(place.state), now))
-        case Absent() if end := history.end_by_order:
+        case Absent() | Unknown(forgotten=True) if end := history.end_by_order:
             return _ended_by_order(current.job, end)
         case Absent():
             raise CouldNotLook(
@@ -41,8 +41,8 @@ def read_job(scheduler: Scheduler, history: History, place: Place, now: Now) -> 
                 "scheduler has forgotten it",
                 root=FORGOTTEN,
             )
-        case Unknown(why):
-            raise CouldNotLook(why)
+        case Unknown(why, forgotten):
+            raise CouldNotLook(why, root=FORGOTTEN if forgotten else "")
 
 
 def _ended_by_order(job: str, end: End) -> Job:
@@ -70,7 +70,7 @@ def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -
             return LiveJobs(live)
         case Found(job):
             return LiveJobs((*live, job))
-        case Absent() if history.end_by_order:
+        case Absent() | Unknown(forgotten=True) if history.end_by_order:
             return LiveJobs(live)
         case Absent():
             missing_job = Job(

@@ -17,6 +17,7 @@ import pytest
 from builders import a_job
 from commands.answers import ask
 from herorun.core.evidence import JobState
+from herorun.core.ports import Absent, Unknown
 from herorun.operations.babysit import tick
 from herorun.operations.health import evaluate
 from herorun.operations.launch import relaunch, start_instance
@@ -24,6 +25,7 @@ from herorun.operations.orders import stop_and_relaunch
 from herorun.operations.orders.rollback import rollback
 from herorun.operations.report import babysitter_state
 from herorun.record import Record
+from herorun.schedulers import local
 from herorun.schedulers.local import Local
 from herorun.system.clock import now
 from herorun.system.files import locked
@@ -69,14 +71,26 @@ def test_an_alert_names_the_question_or_what_a_person_types_where_nothing_relaun
 # --- stop -----------------------------------------------------------------------------------------
 
 
-def test_a_run_whose_job_is_forgotten_can_be_ended(story: Story, capsys: CAPTURE) -> None:
+@pytest.mark.parametrize("missing", [Absent(), Unknown("the queue lost it", forgotten=True)])
+def test_a_run_whose_job_is_forgotten_can_be_ended(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch, missing: Absent | Unknown
+) -> None:
+    monkeypatch.setattr(local, "Absent", lambda: missing)
     story.sign(scheduler={"settle": "10ms"})
     story.launched(CRASH)
     shutil.rmtree(story.jobs / "tiny-1")
+    assert story.herorun("stop", SLUG) == 3
+    refusal = capsys.readouterr().err
     shown = status(story, capsys)
     assert (shown["run"], shown["instances"][0]["state"]) == ("unknown", None)
-    assert any(f"`herorun stop {SLUG}`" in doubt for doubt in shown["doubts"])
+    (doubt,) = shown["doubts"]
+    (over_at,) = re.findall(r"after (\d\d:\d\d) UTC", doubt)  # from when on it works
+    assert f"`herorun stop {SLUG}`" in doubt and over_at in refusal
     write_long_ago(story)
+    (doubt,) = status(story, capsys)["doubts"]
+    assert f"`herorun stop {SLUG}`" in doubt and "UTC" not in doubt
+    assert story.herorun("relaunch", SLUG) in (1, 3) and len(story.starts) == 1
+    capsys.readouterr()
     assert ask(story, capsys, "stop", SLUG, "--reason", "its node was reinstalled").code == 0
     shown = status(story, capsys)
     assert (shown["run"], shown["instances"][0]["state"]) == ("down", "cancelled")

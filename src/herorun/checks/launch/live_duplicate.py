@@ -1,8 +1,9 @@
 """A job of this run is already queued or running, or may be.
 
 Why: two jobs in one output root corrupt each other's checkpoints and metrics, and you pay for both.
-Fix: let it run (`herorun babysit RUN`), or stop it first (`herorun stop RUN`); this also records
-the end of a job that the scheduler no longer lists.
+Fix: let it run (`herorun babysit RUN`), or stop it first (`herorun stop RUN`). If the scheduler no
+longer lists the job, and you know that it has ended, `herorun stop RUN` records its end. It refuses
+that while rows or checkpoints of the run are recent.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

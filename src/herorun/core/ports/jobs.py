@@ -45,9 +45,12 @@ class Absent:
 
 @dataclass(frozen=True)
 class Unknown:
-    """The query failed, or it is too early to tell."""
+    """The query failed, or it is too early to tell; or the scheduler has forgotten the job."""
 
     why: str
+    # Every source was read, the settle time is over, and none lists the job, which may have been
+    # accepted. A person who knows that it has ended may record that.
+    forgotten: bool = False
 
 
 Search: TypeAlias = Found | Absent | Unknown

@@ -1,15 +1,17 @@
 """What a command records about an instance before another one replaces it."""
 
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from herorun.core.babysit.tick import MonitorHealth, RunHealth
 from herorun.core.clock_skew import SKEW
 from herorun.core.durations import format_span
 from herorun.core.event import Decided
-from herorun.core.evidence import Cadence, Checkpoints, End, JobState, Metrics, Nothing
+from herorun.core.evidence import Cadence, Checkpoints, End, Evidence, JobState, Metrics, Nothing
 from herorun.core.health.liveness import RowPatience
 from herorun.core.journal import Memory
 from herorun.core.journal.decision import decided
+from herorun.core.lazy_dataclass import dataclass
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.health.taints import with_taints_now
 from herorun.runs import Run
@@ -38,29 +40,43 @@ def record_before_replacing(run: Run) -> None:
     run.record.append(event if has_new_taints else _with_alerts_of(memory, event))
 
 
-def recent_write(run: Run) -> str:
-    """What was written so lately that a process of the run may still live, whatever its scheduler
-    lists; "" if nothing was.
+@dataclass(frozen=True)
+class RecentWrite:
+    """What a run wrote so lately that a process of it may still live."""
+
+    what: str  # with a verb, as in "its newest row came"
+    at: datetime
+    patience: timedelta
+
+    @property
+    def message(self) -> str:
+        return (
+            f"{self.what} at {self.at:%H:%M} UTC, which is less than {format_span(self.patience)} "
+            "ago"
+        )
+
+    @property
+    def over_at(self) -> datetime:
+        """From when on it is no sign of life."""
+        return self.at + self.patience
+
+
+def find_recent_write(run: Run, evidence: Evidence, at: datetime) -> RecentWrite | None:
+    """The latest write, if it is so recent that a process of the run may still live, whatever its
+    scheduler lists.
     """
-    _, evidence = evaluate(run)
-    metrics, checkpoints, at = evidence.get(Metrics), evidence.get(Checkpoints), now()
-    patience, writes = RowPatience(), {}
+    metrics, checkpoints = evidence.get(Metrics), evidence.get(Checkpoints)
+    patience, writes = RowPatience(), []
     most = patience.idle
     if isinstance(metrics, Metrics):
         cadence = Cadence(run.contract.babysit.cadence)
         most = patience.between_rows(metrics, Nothing("not asked"), cadence)
-        writes["its newest row came"] = metrics.stamped_at
+        writes.append(RecentWrite("its newest row came", metrics.stamped_at, most))
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     if newest and newest.modified:
-        writes["its newest checkpoint was saved"] = newest.modified
-    return next(
-        (
-            f"{what} at {last:%H:%M} UTC, which is less than {format_span(most)} ago"
-            for what, last in writes.items()
-            if at - most < last <= at + SKEW
-        ),
-        "",
-    )
+        writes.append(RecentWrite("its newest checkpoint was saved", newest.modified, most))
+    recent_writes = [each for each in writes if at - most < each.at <= at + SKEW]
+    return max(recent_writes, key=lambda each: each.at, default=None)
 
 
 def record_forgotten_end(run: Run, name: str) -> None:

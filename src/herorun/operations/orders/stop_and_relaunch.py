@@ -15,9 +15,9 @@ from herorun.core.notify.escalation import Option, ProposedCommand
 from herorun.core.ports import Found, Unknown
 from herorun.core.recovery.classify import Cause
 from herorun.operations.babysit.perform import relaunch_once, settle, stop_once, stopped
-from herorun.operations.health.evaluate import must_be_launched
+from herorun.operations.health.evaluate import evaluate, must_be_launched
 from herorun.operations.health.replaced_instance import (
-    recent_write,
+    find_recent_write,
     record_before_replacing,
     record_forgotten_end,
 )
@@ -46,11 +46,11 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         name = settled(run)
-        is_forgotten = find_job(run, name) is None
+        is_forgotten = find_job(run, name, may_be_forgotten=True) is None
         if is_forgotten:
             _must_have_ended(run, name)
             _must_be_silent(run, name)
-        outcome = stop_and_wait(run, name, reason, wait)
+        outcome = stop_and_wait(run, name, reason, wait, is_forgotten)
         if is_forgotten:
             record_forgotten_end(run, name)
             note = "the record counts it as ended: make sure that no process of it is left"
@@ -73,10 +73,14 @@ def _must_have_ended(run: Run, name: str) -> None:
 
 def _must_be_silent(run: Run, name: str) -> None:
     """Raise if rows or checkpoints still come of a job that its scheduler does not list."""
-    if name not in run.record.memory().ends and (write := recent_write(run)):
+    if name in run.record.memory().ends:
+        return
+    _, evidence = evaluate(run)
+    if write := find_recent_write(run, evidence, now()):
         raise CouldNotLook(
-            f"The scheduler does not list {name}, but {write}: a process of it may still run, so "
-            "nothing was done. End what writes there, and repeat this command later."
+            f"The scheduler does not list {name}, but {write.message}: a process of it may still "
+            "run, so nothing was done. End what writes there, and repeat this command after "
+            f"{write.over_at:%H:%M} UTC."
         )
 
 
@@ -87,8 +91,10 @@ def out_of_reach(run: Run, memory: Memory, name: str) -> str:
     return launched_from or "elsewhere"
 
 
-def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> OrderOutcome:
-    job = _stopping_job(run, name, min(wait, STOP_GRACE))
+def stop_and_wait(
+    run: MonitoredRun, name: str, reason: str, wait: float, is_forgotten: bool = False
+) -> OrderOutcome:
+    job = None if is_forgotten else _stopping_job(run, name, min(wait, STOP_GRACE))
     if job is None or job.state.ended:
         _close(run, name)
         message = (
@@ -181,9 +187,11 @@ def _still_there(job: Job, name: str) -> Job:
     return job
 
 
-def find_job(run: MonitoredRun, name: str) -> Job | None:
-    """The job as its scheduler reports it; None if every source was read and there is none."""
-    job = _read_job(run, name, ", so nothing was done")
+def find_job(run: MonitoredRun, name: str, may_be_forgotten: bool = False) -> Job | None:
+    """The job as its scheduler reports it; None if every source was read and there is none, with
+    `may_be_forgotten` also if the scheduler has forgotten it.
+    """
+    job = _read_job(run, name, ", so nothing was done", may_be_forgotten)
     if job is not None and job.state.in_doubt:
         raise CouldNotLook(
             f"The scheduler does not report whether {name} runs, so nothing is done to it"
@@ -192,7 +200,9 @@ def find_job(run: MonitoredRun, name: str) -> Job | None:
     return job
 
 
-def _read_job(run: MonitoredRun, name: str, so_far: str) -> Job | None:
+def _read_job(
+    run: MonitoredRun, name: str, so_far: str, may_be_forgotten: bool = False
+) -> Job | None:
     memory = run.record.memory()
     launching = memory.launchings.get(name)  # a job without a contract has none
     since = (
@@ -202,7 +212,13 @@ def _read_job(run: MonitoredRun, name: str, so_far: str) -> Job | None:
     )
     answer = run.scheduler.find(name, since)
     if isinstance(answer, Unknown):
-        raise CouldNotLook(f"Cannot tell whether {name} runs{so_far}: {sentence(answer.why)}")
+        if answer.forgotten and (may_be_forgotten or name in memory.ends):
+            return None
+        way_on = f" If you know that it has ended: `herorun stop {run.slug}` records its end."
+        raise CouldNotLook(
+            f"Cannot tell whether {name} runs{so_far}: {sentence(answer.why)}"
+            f"{way_on if answer.forgotten else ''}"
+        )
     return answer.job if isinstance(answer, Found) else None
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ def status_of_run(
         return _inactive_status(run, memory, facts)
     result, evidence = evaluate(run, memory=memory, polls=polls, is_acting=is_acting)
     job = evidence.get(Job)
-    facts["doubts"] = [*facts["doubts"], *_forgotten_job(run, memory, job)]
+    facts["doubts"] = [*facts["doubts"], *_forgotten_job(run, memory, evidence, now())]
     facts["instances"] = instance_entries(memory, job)
     is_known = isinstance(job, Job) or run.scheduler.cluster_wide
     if not is_known and not Path(facts["log"]).exists():
@@ -153,16 +154,23 @@ def status_of_run(
     return status, evidence, summary
 
 
-def _forgotten_job(run: Run, memory: Memory, job: object) -> list[str]:
-    """How the run can end although its scheduler does not list the job."""
+def _forgotten_job(run: Run, memory: Memory, evidence: Evidence, at: datetime) -> list[str]:
+    """How the run can end although its scheduler does not list the job, and from when on."""
+    job = evidence.get(Job)
     if not isinstance(job, Unavailable) or job.root != FORGOTTEN or memory.current is None:
         return []
+    from herorun.operations.health.replaced_instance import find_recent_write
     from herorun.operations.orders.stop_and_relaunch import out_of_reach
 
     name = memory.current.name
     if place := out_of_reach(run, memory, name):  # where `stop` would be refused here
         return [f"whether {name} has ended: it was launched from {place}, so ask there"]
     way_on = f"If you know that it has: `herorun stop {run.slug}` records its end"
+    if name not in memory.ends and (write := find_recent_write(run, evidence, at)):
+        way_on += (
+            f" after {write.over_at:%H:%M} UTC. Until then it refuses, because {write.what} at "
+            f"{write.at:%H:%M} UTC"
+        )
     return [f"whether {name} has ended. {way_on}"]
 
 

@@ -119,19 +119,21 @@ class IrisReader:
             return Unknown(
                 f"Iris does not list {job}, and its list is not whole: {listing.partial}"
             )
-        if record.id:
-            return Unknown(
-                f"Iris does not list {job}, which was submitted from here: it forgets ended jobs "
-                "after a while"
-            )
         if asked_at - intended_at <= self._options.settle:
             return Unknown(
                 f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
             )
+        if record.id:
+            return Unknown(
+                f"Iris does not list {job}, which was submitted from here: it forgets ended jobs "
+                "after a while",
+                forgotten=True,
+            )
         if asked_at - intended_at > self._options.job_retention:
             return Unknown(
                 f"Iris does not list {job}, and may have forgotten it: see [scheduler] "
-                "job_retention"
+                "job_retention",
+                forgotten=True,
             )
         return Absent()
 

@@ -115,7 +115,10 @@ class SlurmReader:
         record = self._submission_record(instance)
         rows = ours(accounting.rows, instance, self._run, record, intended_at)
         answer = judge_slurm(instance, queue, rows, accounting, record)
-        if isinstance(answer, Absent) and asked_at - intended_at <= self._options.settle:
+        is_missing = isinstance(answer, Absent) or (
+            isinstance(answer, Unknown) and answer.forgotten
+        )
+        if is_missing and asked_at - intended_at <= self._options.settle:
             return Unknown(
                 f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
             )

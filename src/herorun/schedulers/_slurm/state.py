@@ -126,9 +126,8 @@ def _not_found(instance: str, accounting: Accounting, record: SubmissionRecord) 
         )
     if record.id is None:
         return Absent()
-    return Unknown(
-        f"neither squeue nor sacct knows job {record.id}, which was submitted as {instance}"
-    )
+    why = f"neither squeue nor sacct knows job {record.id}, which was submitted as {instance}"
+    return Unknown(why, forgotten=True)
 
 
 def _build_slurm_job(
