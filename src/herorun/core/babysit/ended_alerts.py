@@ -11,6 +11,7 @@ from herorun.core.finding import Finding, Outcome, Verdict
 IN_PROGRESS = "still in progress"  # the phrase of the checks' messages for an open problem
 PATIENCE = 3  # cadences for which an alert keeps firing while its check does not judge it
 
+_QUEUE = ("pending-too-long", "stuck-pending")  # about the wait of one instance
 # Checks that report how an instance ended, or that it did not start. The next launch resolves their
 # alerts.
 ANSWERED_BY_A_LAUNCH = frozenset(
@@ -20,6 +21,7 @@ ANSWERED_BY_A_LAUNCH = frozenset(
         "failed-when-done",
         "missing-artefacts",
         "pending-too-long",
+        "stuck-pending",
         "refused-at-check-in",
         "repeated-crash",
         "stopped-by-hand",
@@ -52,7 +54,7 @@ def is_answered(alert: Alert, moment: Moment) -> bool:
     if not moment.live or alert.check not in ANSWERED_BY_A_LAUNCH:
         return False
     is_next = moment.instance not in ("", alert.instance)
-    return alert.check != "unfinished-action" and (alert.check != "pending-too-long" or is_next)
+    return alert.check != "unfinished-action" and (alert.check not in _QUEUE or is_next)
 
 
 def as_answered(alert: Alert, moment: Moment) -> str:
