@@ -68,7 +68,7 @@ def test_what_was_admitted_passes():
 
 @pytest.mark.parametrize("direct", [True, False])
 def test_another_value_and_a_missing_one_refuse_behind_a_launcher_too(direct):
-    assert outcome(("PACK", "1"), direct=direct) == ("fail", "PACK is '1', admitted '8'")
+    assert outcome(("PACK", "1"), direct=direct) == ("fail", "PACK is '1', but '8' was admitted")
     answer, message = outcome(("XLA_FLAGS", None), direct=direct)
     assert answer == "fail" and mentions(message, "XLA_FLAGS", "not set", "'--a'")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from herorun.core.babysit.action_key import STARTS, parse_key
+from herorun.core.babysit.action_key import describe_action
 from herorun.core.durations import format_span
 from herorun.core.evidence_names import ALL, format_gaps
 from herorun.output import clean, console, hang, shortened
@@ -20,7 +20,6 @@ from herorun.output.run_facts import (
 )
 
 INDENT = 13  # columns before the words
-_MESSAGES = {"tell": "notification", "escalate": "escalation"}  # by the action's verb
 _PUSHED = {
     True: "pushed",
     False: "not pushed: other clones lack the newest",
@@ -154,7 +153,7 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
 
 def _unfinished_actions(document: Mapping[str, Any]) -> Iterator[str]:
     for key in document["unfinished_actions"]:
-        action = clean(_describe_action(key))
+        action = clean(describe_action(key))
         if document["acting"]:
             yield f"  underway   {action}; a herorun process on this machine does it now"
             continue
@@ -197,27 +196,6 @@ def _key_of(alert: Mapping[str, Any]) -> str:
 
 def _by(ack: Mapping[str, Any]) -> str:
     return f"by {clean(ack['by'])}{_because(ack['reason'])}"
-
-
-def _describe_action(entry: str) -> str:
-    """An action's key and purpose as text. A relaunch or a rollback is known by the instance that
-    it follows.
-
-    >>> _describe_action("relaunch/a-1: relaunch after a-1: ordered by ada")
-    'relaunch after a-1: ordered by ada'
-    >>> _describe_action("tell/a-1/first-step: a-1 is training")
-    'notification: a-1 is training'
-    >>> _describe_action("rollback/a-1/100"), _describe_action("stop/a-1: nan")
-    ('rollback after a-1 to step 100', 'stop a-1: nan')
-    """
-    text, _, purpose = entry.partition(": ")
-    key = parse_key(text)
-    if purpose and key.verb in _MESSAGES:
-        return f"{_MESSAGES[key.verb]}: {purpose}"
-    name = f"{key.verb} {'/'.join(key.segments[1:])}"
-    if key.verb in STARTS:
-        name = f"{key.verb} after {key.topic}{f' to step {key.detail}' if key.detail else ''}"
-    return purpose if purpose.startswith(name) else ": ".join(filter(None, [name, purpose]))
 
 
 def _because(reason: str) -> str:

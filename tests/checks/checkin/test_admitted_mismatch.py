@@ -22,10 +22,11 @@ def test_all_as_admitted_passes():
 
 
 def test_a_difference_fails_under_its_item():
-    verdict = answer(admitted_mismatch, Admitted((("output-root", "fail", "is /b, admitted /a"),)))
+    message = "is /b, but /a was admitted"
+    verdict = answer(admitted_mismatch, Admitted((("output-root", "fail", message),)))
 
     assert verdict.outcome is Outcome.FAIL
-    assert (verdict.subject, verdict.message) == ("output-root", "is /b, admitted /a")
+    assert (verdict.subject, verdict.message) == ("output-root", f"output-root: {message}")
 
 
 def test_only_a_difference_refuses():
@@ -33,7 +34,7 @@ def test_only_a_difference_refuses():
 
     assert gate(("argv", "pass", "as admitted")) is GateVerdict.CLEAR
     assert gate(unseen) is GateVerdict.UNKNOWN
-    assert gate(unseen, ("argv", "fail", "runs b, admitted a")) is GateVerdict.BLOCKED
+    assert gate(unseen, ("argv", "fail", "runs b, but a was admitted")) is GateVerdict.BLOCKED
 
 
 def test_a_word_that_nobody_knows_is_no_pass():

@@ -57,7 +57,7 @@ def test_another_root_in_the_contract():
 
 
 def test_check_ins_own_finding_counts():
-    texts = (("output-root", "fail", "is /data/tiny-99752407, admitted /data/tiny"),)
+    texts = (("output-root", "fail", "is /data/tiny-99752407, but /data/tiny was admitted"),)
 
     assert [v.subject for v in moved(a_receipt(items=texts))] == ["receipt"]
     assert not moved(a_receipt("tiny-9", items=texts))

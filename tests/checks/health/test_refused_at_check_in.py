@@ -5,7 +5,7 @@ from herorun.core.finding import Outcome
 from wording import mentions
 
 REFUSED = a_job(JobState.FAILED, exit_code=78)
-ITEMS = (("argv", "pass", "as admitted"), ("output-root", "fail", "is /b, admitted /a"))
+ITEMS = (("argv", "pass", "as admitted"), ("output-root", "fail", "is /b, but /a was admitted"))
 
 
 def test_a_job_that_checked_in_passes():
@@ -20,7 +20,7 @@ def test_a_failed_receipt_names_its_items():
     verdict = answer(refused_at_check_in, a_receipt(outcome="fail", items=ITEMS))
 
     assert verdict.outcome is Outcome.FAIL
-    assert mentions(verdict.message, "tiny-1", "check-in", "output-root", "/b", "admitted", "/a")
+    assert mentions(verdict.message, "tiny-1", "check-in", "output-root", "/b", "/a", "admitted")
 
 
 def test_the_exit_code_is_enough():

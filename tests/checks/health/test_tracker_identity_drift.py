@@ -97,7 +97,7 @@ def test_a_run_that_was_there_is_missed_at_once(reported):
 
 
 def test_check_ins_own_finding_counts():
-    receipt = a_receipt(items=(("tracker-id", "fail", "is other, admitted tiny"),))
+    receipt = a_receipt(items=(("tracker-id", "fail", "is other, but tiny was admitted"),))
 
     assert drift(an_identity(), receipt) == [(Outcome.FAIL, "id")]
 

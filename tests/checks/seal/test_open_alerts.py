@@ -22,7 +22,7 @@ def test_each_open_alert_is_its_own_subject():
         (KNOWN, Outcome.FAIL),
         ("not-finite[loss]", Outcome.FAIL),
     ]
-    assert verdicts[1].message == "not-finite[loss]: since step 150"
+    assert verdicts[1].message == "not-finite (loss): since step 150"
 
 
 def test_a_check_that_could_not_look_is_unknown():

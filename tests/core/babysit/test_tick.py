@@ -222,7 +222,9 @@ def test_a_broken_check_reads_unknown():
 
 # --- purity ---------------------------------------------------------------------------------------
 
-REFUSED = {Receipt: a_receipt(outcome="fail", items=(("argv", "fail", "runs b, admitted a"),))}
+REFUSED = {
+    Receipt: a_receipt(outcome="fail", items=(("argv", "fail", "runs b, but a was admitted"),))
+}
 DOUBT = {Unfinished: Unfinished(("relaunch/tiny-0: x", "submit/tiny-9: y"), NOON)}
 MIXED = [QUIET, SPIKE | NO_RECEIPT | DOUBT, DARK | DOUBT, NAN | DOWN | DOUBT | REFUSED, DOWN, QUIET]
 

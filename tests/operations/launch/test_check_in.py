@@ -151,14 +151,18 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "another config": (
         {"config": {"trainer": {"seed": 8}}},
         "resolved-config",
-        "trainer.seed is 8, admitted 7",
+        "trainer.seed is 8, but 7 was admitted",
     ),
     "another output root": (
         {"output_root": "/elsewhere"},
         "output-root",
-        "is /elsewhere, admitted",
+        "is /elsewhere, but",
     ),
-    "another tracker run": ({"tracker_id": "other"}, "tracker-id", "is other, admitted tiny"),
+    "another tracker run": (
+        {"tracker_id": "other"},
+        "tracker-id",
+        "is other, but tiny was admitted",
+    ),
     "a checkpoint that nobody chose": ({"loaded": "/old/step-9"}, "start", "loaded /old/step-9"),
 }
 

@@ -1,9 +1,9 @@
-"""What runs differs from what was admitted.
+"""The job does not run what was admitted.
 
 Why: between the launch and the first step a wrapper, an image or an environment can change the
 code, the config or the paths, and the curves still look plausible.
-Fix: look at the item that the message names, correct the launcher or the contract, and launch
-again; the job refuses with exit code 78.
+Fix: look at the item that the message names. Correct the launcher or the contract, and launch
+again. The job refused to train, and ended with exit code 78.
 """
 
 from herorun.core.check import Gate, Response, check
@@ -17,7 +17,7 @@ def admitted_mismatch(admission: Admitted) -> list[Verdict]:
     if not admission.items:
         return [unknown("nothing was compared")]
     return [
-        Verdict(_OUTCOMES.get(word, Outcome.UNKNOWN), message, item)
+        Verdict(_OUTCOMES.get(word, Outcome.UNKNOWN), f"{item}: {message}", item)
         for item, word, message in admission.items
     ]
 

@@ -10,7 +10,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.grad_norm import CREEP
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
-from herorun.core.health.excursion import judge_excursions
+from herorun.core.health.excursion import format_ratio, judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveInt
 
@@ -33,5 +33,10 @@ def grad_norm_creep(metrics: Metrics, history: History, limits: Limits) -> list[
         metrics.of("creep"),
         lasts,
         "no slow growth",
-        limit=lambda _: f"{CREEP:g} times for {count(limits.rows, 'row')}",
+        describe=_describe_growth,
+        limit=lambda _: f"{CREEP:g} times that average for {count(limits.rows, 'row')}",
     )
+
+
+def _describe_growth(excursion: Excursion) -> str:
+    return format_ratio(excursion, "its average over 5,000 rows,")

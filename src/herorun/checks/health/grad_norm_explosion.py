@@ -61,7 +61,7 @@ def grad_norm_explosion(metrics: Metrics, history: History, limits: Limits) -> l
         lasts,
         "no explosion",
         limit=lambda _: (
-            f"{EXPLODED:g} times for {count(limits.rows, 'row')}, or {limits.at_once:g} times "
-            "for one"
+            f"{EXPLODED:g} times the expected norm for {count(limits.rows, 'row')}, or "
+            f"{limits.at_once:g} times for 1 row"
         ),
     )

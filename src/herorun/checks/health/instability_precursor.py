@@ -2,8 +2,8 @@
 
 Why: attention logits, the ratio of g^2 to v, the updates and a router's entropy show some
 instabilities before the loss does.
-Fix: nothing yet: watch the loss and the gradient norm; if both stay calm for thousands of steps,
-ignore it.
+Fix: do nothing yet, but watch the loss and the gradient norm. If both stay normal for thousands of
+steps, ignore this alert.
 Source: QK-Clip of Kimi K2 and Wortsman et al. 2023. Five means in a row, of 25 to 1,600 rows each,
 rise linearly or faster, by half at least (`python -m benchmarks.precursors`). A gradient norm of
 ten times its average preceded one public event in nine: too few for an alert.
@@ -15,7 +15,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.grad_norm import EXPLODED
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
-from herorun.core.health.excursion import duration, judge_excursions, state
+from herorun.core.health.excursion import format_ratio, judge_excursions, state
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
@@ -54,19 +54,17 @@ def instability_precursor(metrics: Metrics, history: History, limits: Limits) ->
         "no growth as before an instability",
         describe=_describe,
         limit=lambda e: (
-            f"{EXPLODED:g} times" if e.kind == "explosion" else count(limits.rows, "row")
+            f"{EXPLODED:g} times the average"
+            if e.kind == "explosion"
+            else f"such a rise for {count(limits.rows, 'row')}"
         ),
     )
 
 
 def _describe(excursion: Excursion) -> str:
     if excursion.kind == "explosion":
-        return (
-            f"{excursion.metric} rose to {excursion.expected * excursion.peak:.4g} "
-            f"({excursion.peak:.3g} times its average of "
-            f"{excursion.expected:.4g}) for {duration(excursion)}"
-        )
+        return format_ratio(excursion, "its average of")
     return (
         f"{excursion.metric} rose from {excursion.expected:.4g} to "
-        f"{excursion.expected * excursion.peak:.4g} without slowing down, {state(excursion)}"
+        f"{excursion.expected * excursion.peak:.4g}, without slowing down, {state(excursion)}"
     )

@@ -60,7 +60,7 @@ def loss_diverged(metrics: Metrics, history: History, limits: Limits) -> list[Ve
             return f"{DIVERGED:g} times the lowest level for {count(limits.rows, 'row')}"
         if excursion.kind == "regressed":
             return f"{math.exp(REGRESSED):g} times for {count(limits.regressed_rows, 'row')}"
-        return f"{limits.leap:g} times for {count(limits.leap_rows, 'row')}"
+        return f"{limits.leap:g} times the expected loss for {count(limits.leap_rows, 'row')}"
 
     excursions = metrics.of("diverged", "elevated", "raised", "regressed")
     return judge_excursions(

@@ -42,6 +42,6 @@ def loss_elevated(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         excursions,
         lasts,
         "no raised level",
-        limit=lambda _: f"{ELEVATED:g} times for {count(limits.rows, 'row')}",
+        limit=lambda _: f"{ELEVATED:g} times the expected loss for {count(limits.rows, 'row')}",
         check="loss-elevated",
     )

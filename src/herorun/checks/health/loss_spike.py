@@ -127,15 +127,15 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         them.
         """
         if spike.kind == "risen":
-            return "one of those for first rows, see `herorun explain loss-spike`"
+            return "one for the first 30 rows: see `herorun explain loss-spike`"
         if spike.kind == "stepped":
-            return "that range in 5 rows"
+            return "once that range, for 5 rows"
         if spike.kind == "shifted":
-            return "that for a new level, which `herorun explain loss-spike` states"
+            return "one for a new level: see `herorun explain loss-spike`"
         return (
-            f"{RATIO:g} times for {count(limits.steps, 'step')}, {limits.fast_ratio:g} times for "
-            f"{count(limits.fast_rows, 'row')}, or {limits.leap_ratio:g} times for "
-            f"{count(limits.leap_steps, 'step')}"
+            f"{RATIO:g} times the expected loss for {count(limits.steps, 'step')}, "
+            f"{limits.fast_ratio:g} times for {count(limits.fast_rows, 'row')}, or "
+            f"{limits.leap_ratio:g} times for {count(limits.leap_steps, 'step')}"
         )
 
     def describe(spike: Excursion) -> str:

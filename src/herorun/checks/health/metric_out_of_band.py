@@ -44,7 +44,7 @@ def metric_out_of_band(metrics: Metrics, history: History, limits: Limits) -> li
     def limit(excursion: Excursion) -> str:
         rows = count(limits.rows, "row")
         return (
-            rows
+            f"{rows} beyond the bound"
             if excursion.kind == "band"
             else f"{FAR:g} times the expected value, or a third of it, for {rows}"
         )
@@ -65,8 +65,8 @@ def _describe_departure(excursion: Excursion) -> str:
     if excursion.kind != "band":
         return format_ratio(excursion)
     value = excursion.expected * excursion.peak
-    value_text = f"reached {value:.4g}, " if math.isfinite(value) and value > 0 else ""
+    value_text = f"reached {value:.4g}, and " if math.isfinite(value) and value > 0 else ""
     return (
-        f"{excursion.metric} {value_text}beyond its bound of {excursion.expected:.4g} "
-        f"for {duration(excursion)}"
+        f"{excursion.metric} {value_text}was beyond its bound of {excursion.expected:.4g} for "
+        f"{duration(excursion)}"
     )

@@ -72,9 +72,11 @@ def stalled_steps(
         return unknown(message, subject=job.instance)
     if wrote and isinstance(metrics, Metrics):
         most = limits.between_rows(metrics, final, cadence)
-        verdict = _judge_age(job, f"last step {metrics.logged(metrics.step)}", since, now.at, most)
+        last_step = f"made its last step ({metrics.logged(metrics.step)})"
+        verdict = _judge_age(job, last_step, since, now.at, most)
     else:
-        verdict = _judge_age(job, "no step since it started", since, now.at, limits.startup)
+        no_step = "has made no step since it started"
+        verdict = _judge_age(job, no_step, since, now.at, limits.startup)
     sign = sign_of_life(metrics, log, checkpoints, since, now.at)
     if verdict.outcome is Outcome.FAIL and sign:
         return unknown(
@@ -87,7 +89,7 @@ def stalled_steps(
 def _judge_age(job: Job, what: str, since: datetime, now: datetime, most: timedelta) -> Verdict:
     idle = now - since
     message = (
-        f"{job.instance}: {what}, {format_span(max(idle, timedelta()))} ago, "
+        f"{job.instance} {what} {format_span(max(idle, timedelta()))} ago, "
         f"{'more than' if idle > most else 'within'} the limit of {format_span(most)}"
     )
     if idle > most:

@@ -93,6 +93,6 @@ def throughput_collapse(
 def _or_unit(verdict: Verdict) -> Verdict:
     return replace(
         verdict,
-        message=f"{verdict.message}; a change this large is usually another unit under the old "
-        "name",
+        message=f"{verdict.message}; so large a change usually means that the trainer logs another "
+        "unit under the old name",
     )

@@ -1,4 +1,4 @@
-"""Steps have taken slightly longer than at their best for many rows.
+"""For many rows, steps have taken slightly longer than at their best.
 
 Why: one slow node costs a few per cent of every accelerator for weeks; a baseline that moves along
 never shows it.
@@ -50,5 +50,5 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
 
 
 def _deep(metrics: Metrics, leak: Excursion, limit: float) -> Verdict:
-    limit_text = f"; the limit of a slow leak is {format_pace_limit(leak, limit)}"
+    limit_text = f"; from {format_pace_limit(leak, limit)} on this is an alert of its own"
     return excursion_verdict(metrics, leak, format_slowdown, limit_text, ", deep")

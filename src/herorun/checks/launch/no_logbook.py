@@ -1,8 +1,8 @@
-"""The run has no record yet, or its record cannot be pushed.
+"""The run has no record (its logbook) yet, or the record cannot be pushed.
 
-Why: what is not recorded before the launch cannot be handed off, resumed or audited later.
-Fix: `herorun init RUN` creates the record and the issue, and links both. If a branch on the remote
-has a name that conflicts with the record's, it must be renamed first.
+Why: without a record, the run cannot be handed off, resumed or audited later.
+Fix: `herorun init RUN` creates the record and the issue. If the message names a branch of the
+remote that is in the way, let its owner rename it first.
 """
 
 import shlex
@@ -35,14 +35,14 @@ def no_logbook(
         lease = f"--force-with-lease=refs/heads/{branch}:{tips.by_ref[f'refs/heads/{branch}']}"
         push = shlex.join(["git", "push", "--atomic", lease, remote, *refspecs])
         message = (
-            f"{remote} has a branch {branch}, so a branch {record} cannot be created there. If its "
-            f"owner agrees, `{fetch} && {push}` copies it to {free} and deletes it, which also "
-            "closes the open pull requests from it"
+            f"the record needs the branch {record} on {remote}, and git cannot create it next to "
+            f"the branch {branch}. If the owner of {branch} agrees, rename it to {free}: "
+            f"`{fetch} && {push}`. That closes the open pull requests from {branch}"
         )
         return failed(message, subject=branch)
     if history.initialised:
         return passed("the record exists")
-    missing = f"{contract.slug} has no logbook yet: run `herorun init {contract.slug}`"
+    missing = f"{contract.slug} has no record yet: run `herorun init {contract.slug}`"
     return replace(failed(missing, subject=contract.slug), causes=(f"file {file.path}",))
 
 

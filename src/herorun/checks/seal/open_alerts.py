@@ -1,10 +1,11 @@
-"""The run has open alerts, or would have at the next tick.
+"""The run has open alerts, or would have some at the next tick.
 
-Why: a seal says that the run was healthy; it must not hide an alert that no person has answered.
-Fix: `herorun status RUN` shows them; `herorun ack RUN` closes those that ended unresolved; resolve
-the others, or let the DRI accept them in a waiver, which the seal then states.
+Why: a seal says that the run was healthy, so it must not hide an alert that no person has answered.
+Fix: `herorun status RUN` shows the alerts. `herorun ack RUN` closes those that ended unresolved.
+Resolve the others, or let the DRI accept them with a waiver, which the seal then lists.
 """
 
+from herorun.core.babysit.alert import describe_alert_key
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import HealthAssessment, Sealing
 from herorun.core.finding import Verdict, failed, passed, unknown
@@ -21,14 +22,13 @@ def open_alerts(assessment: HealthAssessment, sealing: Sealing) -> list[Verdict]
     """
     done_check = "failed-when-done" if sealing.kind is SealKind.FINAL else ""
     wrong = [
-        failed(f"{which}: {message}", subject=which)
+        failed(f"{describe_alert_key(which)}: {message}", subject=which)
         for which, message in assessment.alerts
         if which.partition("[")[0] != done_check
     ]
     unknowns = [
-        unknown(f"{which}: {message}", subject=which) for which, message in assessment.unseen
+        unknown(f"{describe_alert_key(which)}: {message}", subject=which)
+        for which, message in assessment.unseen
     ]
     others = "no alert" if not assessment.alerts else f"no alert but {done_check}"
-    return [*wrong, *unknowns] or [
-        passed(f"{others} is open, in the record and by a new evaluation")
-    ]
+    return [*wrong, *unknowns] or [passed(f"{others} is open in the record, or would open now")]

@@ -60,8 +60,8 @@ def _argv(admission: Mapping[str, Any], job_values: Presented) -> Item:
         return Item(
             "argv",
             FAIL,
-            f"runs {_redact_argv(presented_argv, admitted_argv)}, admitted "
-            f"{_redact_argv(admitted_argv, admitted_argv)}",
+            f"runs {_redact_argv(presented_argv, admitted_argv)}, but "
+            f"{_redact_argv(admitted_argv, admitted_argv)} was admitted",
         )
     if _is_tail(arguments, admitted_argv):
         return Item("argv", PASS, "the end of what was admitted, behind its launcher")
@@ -149,7 +149,7 @@ def _compare_text(item: str, admitted_value: Any, value: str | None) -> Item:
         return Item(item, UNSEEN, "not shown" if value is None else "not in the admission")
     if str(value).rstrip("/") == str(admitted_value).rstrip("/"):
         return Item(item, PASS, "as admitted")
-    return Item(item, FAIL, f"is {value}, admitted {admitted_value}")
+    return Item(item, FAIL, f"is {value}, but {admitted_value} was admitted")
 
 
 def _compare_start(admission: Mapping[str, Any], job_values: Presented) -> Item:
@@ -159,9 +159,13 @@ def _compare_start(admission: Mapping[str, Any], job_values: Presented) -> Item:
     if job_values.loaded is None:
         if admitted_start is None:
             return Item("start", PASS, "from scratch")
-        return Item("start", FAIL, f"loaded nothing, admitted to start from {admitted_start}")
+        return Item(
+            "start", FAIL, f"loaded nothing, but a start from {admitted_start} was admitted"
+        )
     if admitted_start is None:
-        return Item("start", FAIL, f"loaded {job_values.loaded}, admitted to start from scratch")
+        return Item(
+            "start", FAIL, f"loaded {job_values.loaded}, but a start from scratch was admitted"
+        )
     return _compare_text("start", admitted_start, job_values.loaded)
 
 
@@ -210,7 +214,7 @@ def _packages(admission: Mapping[str, Any], job_values: Presented) -> list[Item]
     if installed_versions is None:
         return [Item("packages", UNSEEN, "the installed packages could not be read")]
     wrong = [
-        f"{name} is {installed_versions.get(name) or 'not installed'}, admitted {version}"
+        f"{name} is {installed_versions.get(name) or 'not installed'}, but {version} was admitted"
         for name, version in sorted(admitted_versions.items())
         if not _same_version(installed_versions.get(name), version)
     ]

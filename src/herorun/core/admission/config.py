@@ -122,7 +122,10 @@ def _outcome(admitted_value: Any, script_value: Any) -> tuple[str, str]:
     return (
         (PASS, "")
         if _equal(admitted_value, plain)
-        else (FAIL, f"is {shorten_value(plain)}, admitted {shorten_value(admitted_value)}")
+        else (
+            FAIL,
+            f"is {shorten_value(plain)}, but {shorten_value(admitted_value)} was admitted",
+        )
     )
 
 

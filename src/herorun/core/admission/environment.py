@@ -79,16 +79,15 @@ def compare_environment(
 
 def _difference(name: str, admitted_value: Any, value: str | None) -> str:
     if value is None:
-        return f"{name} is not set, admitted {shorten_value(admitted_value)}"
+        return f"{name} is not set, but {shorten_value(admitted_value)} was admitted"
     is_sealed = str(admitted_value).startswith(SEALED)
     if (sealed(value) == admitted_value) if is_sealed else value == admitted_value:
         return ""
     if name in _PATHS and not is_sealed and _keeps_folders(value, str(admitted_value)):
         return ""
-    return (
-        f"{name} is {'another secret than' if is_sealed else f'{shorten_value(value)},'} admitted "
-        f"{shorten_value(admitted_value)}"
-    )
+    if is_sealed:
+        return f"{name} is not the secret that was admitted"
+    return f"{name} is {shorten_value(value)}, but {shorten_value(admitted_value)} was admitted"
 
 
 def _keeps_folders(value: str, admitted_value: str) -> bool:

@@ -137,13 +137,13 @@ def compare_hardware(hardware: Mapping[str, Any], devices: Devices | str) -> lis
     if kind and not names:
         gaps.append(f"{devices.source} does not report their kind")
     if kind and any(not same_accelerator(_of_kind(kind), name) for name in names):
-        wrong.append(f"sees {', '.join(names)}, admitted {kind}")
+        wrong.append(f"sees {', '.join(names)}, but {kind} was admitted")
     count = stated_table.get("count")
     if count is not None and not any(
         same_count(count, device_count, kind or "".join(names[:1]))
         for device_count in devices.counts
     ):
-        message = f"sees {devices.counts[0]} accelerators, admitted {count}"
+        message = f"accelerators: sees {devices.counts[0]}, admitted {count}"
         (gaps if devices.others and devices.counts[0] < count else wrong).append(message)
     if wrong:
         return [Item("hardware", FAIL, f"{'; '.join(wrong)} ({devices.source})")]

@@ -46,6 +46,7 @@ class Verb(StrEnum):
 INTERVENTIONS = frozenset({Verb.RELAUNCH, Verb.STOP, Verb.NODE})
 # Actions that start another instance.
 STARTS = frozenset({Verb.RELAUNCH, Verb.ROLLBACK})
+_MESSAGES = {Verb.TELL: "notification", Verb.ESCALATE: "escalation"}
 
 
 @dataclass(frozen=True)
@@ -127,3 +128,24 @@ def parse_key(text: str) -> ActionKey:
 
 def verb_of(text: str) -> str:
     return text.partition("/")[0]
+
+
+def describe_action(entry: str) -> str:
+    """An action's key and purpose as text. A relaunch or a rollback is known by the instance that
+    it follows.
+
+    >>> describe_action("relaunch/a-1: relaunch after a-1: ordered by ada")
+    'relaunch after a-1: ordered by ada'
+    >>> describe_action("tell/a-1/first-step: a-1 is training")
+    'notification: a-1 is training'
+    >>> describe_action("rollback/a-1/100"), describe_action("stop/a-1: nan")
+    ('rollback after a-1 to step 100', 'stop a-1: nan')
+    """
+    text, _, purpose = entry.partition(": ")
+    key = parse_key(text)
+    if purpose and key.verb in _MESSAGES:
+        return f"{_MESSAGES[Verb(key.verb)]}: {purpose}"
+    name = f"{key.verb} {'/'.join(key.segments[1:])}"
+    if key.verb in STARTS:
+        name = f"{key.verb} after {key.topic}{f' to step {key.detail}' if key.detail else ''}"
+    return purpose if purpose.startswith(name) else ": ".join(filter(None, [name, purpose]))

@@ -6,7 +6,9 @@ from typing import TypeAlias
 
 from herorun.core.canonical_json import timestamp
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
+_KEY = lazy_regex(r"([a-z0-9-]+)(?:\[(.*)\])?(?:@([0-9TZ:.-]+))?")
 AlertId: TypeAlias = tuple[str, str]  # check, subject
 
 
@@ -50,6 +52,22 @@ class Alert:
     @property
     def firing(self) -> bool:
         return self.state is AlertState.FIRING
+
+
+def describe_alert_key(key: str) -> str:
+    """The alert of a key, or of a name without a time, as the subject of a sentence.
+
+    >>> describe_alert_key("loss-spike[loss from step 4]@2026-01-01T11:00:00Z")
+    'loss-spike (loss from step 4), open since 2026-01-01 11:00 UTC'
+    >>> describe_alert_key("not-finite[loss]"), describe_alert_key("monitor-blind")
+    ('not-finite (loss)', 'monitor-blind')
+    """
+    match = _KEY.fullmatch(key)
+    if match is None:
+        return key
+    check, subject, since = match.groups()
+    name = f"{check} ({subject})" if subject else check
+    return f"{name}, open since {since[:10]} {since[11:16]} UTC" if since else name
 
 
 @dataclass(frozen=True)

@@ -62,11 +62,11 @@ def subject(excursion: Excursion) -> str:
     return f"{excursion.metric} from step {excursion.first_step}"
 
 
-def format_ratio(excursion: Excursion) -> str:
+def format_ratio(excursion: Excursion, reference: str = "the expected") -> str:
     change = "fell" if excursion.peak < 1 else "rose"
     return (
         f"{excursion.metric} {change} to {excursion.expected * excursion.peak:.4g} "
-        f"({excursion.peak:.3g} times the expected {excursion.expected:.4g}) "
+        f"({excursion.peak:.3g} times {reference} {excursion.expected:.4g}) "
         f"for {duration(excursion)}"
     )
 
@@ -75,7 +75,7 @@ def format_step(excursion: Excursion) -> str:
     """A new level of a loss below zero, or on both sides of it."""
     new_level = excursion.expected + excursion.peak * excursion.noise
     return (
-        f"{excursion.metric} rose from {excursion.expected:.4g} to {new_level:.4g}, "
+        f"{excursion.metric} rose from {excursion.expected:.4g} to {new_level:.4g}, by "
         f"{excursion.peak:.3g} times the range of the rows before, for {duration(excursion)}"
     )
 
@@ -87,10 +87,10 @@ def format_slowdown(excursion: Excursion) -> str:
     usual, slower = excursion.expected, excursion.usual
     if excursion.inverse:
         usual, slower = (usual if excursion.kind == "wall" else 1 / usual), 1 / slower
-    name = "steps/s by the wall clock" if excursion.kind == "wall" else excursion.metric
+    name = "steps/s by the clock" if excursion.kind == "wall" else excursion.metric
     return (
-        f"{name} became {usual * slower:.4g}, not {usual:.4g} as expected, "
-        f"{100 * (slower - 1):+.0f} % for {duration(excursion)}"
+        f"{name} was {usual * slower:.4g} instead of the usual {usual:.4g} "
+        f"({100 * (slower - 1):+.0f} %) for {duration(excursion)}"
     )
 
 
@@ -104,7 +104,7 @@ def format_pace_limit(excursion: Excursion, slower: float) -> str:
 def format_zeros(excursion: Excursion) -> str:
     """Describes a metric that became exactly zero."""
     return (
-        f"{excursion.metric} is exactly 0 for {duration(excursion)}; it was about "
+        f"{excursion.metric} was exactly 0 for {duration(excursion)}; before, it was about "
         f"{excursion.expected:.4g}"
     )
 

@@ -44,7 +44,7 @@ class RecoveryPolicy:
         """What an hour of a job costs.
 
         >>> RecoveryPolicy(accelerators=256, rate=2.5).hourly_cost
-        'Each hour costs 256 accelerator-hours, 640.00 at [budget] rate'
+        'Each hour uses 256 accelerator-hours, which cost 640.00 in the currency of [budget] rate'
         """
         return format_hourly_cost(self.accelerators, self.rate)
 
@@ -60,8 +60,9 @@ def format_hourly_cost(accelerators: int | None, rate: float | None) -> str:
     """What an hour of a job costs, if the contract states it."""
     if accelerators is None:
         return "The cost of an hour is unknown: [hardware] count is not stated"
-    money = f", {accelerators * rate:,.2f} at [budget] rate" if rate else ""
-    return f"Each hour costs {accelerators} accelerator-hours{money}"
+    cost = f"{accelerators * rate:,.2f} in the currency of [budget] rate" if rate else ""
+    hours = f"Each hour uses {accelerators} accelerator-hours"
+    return f"{hours}, which cost {cost}" if cost else hours
 
 
 @dataclass(frozen=True)
