@@ -18,7 +18,7 @@ from herorun.core.contract import Recovery
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Candidate, Checkpoints, History, Instance, JobState, Triage
 from herorun.core.notify.escalation import Option
-from herorun.core.notify.escalation_policy import Case, all_answered, waiting_until
+from herorun.core.notify.escalation_policy import Case, Situation, all_answered, waiting_until
 from herorun.core.recovery.backoff import wait_of
 from herorun.core.recovery.bad_node import delete_command, machine_at
 from herorun.core.recovery.classify import Cause, Ending, ending_of
@@ -325,14 +325,9 @@ def test_a_relaunch_waits_for_its_time_and_a_yes_waits_for_nothing():
 
 def due_after(ending, policy=None, **ledger):
     fields = {"instance": ending.instance, "endings": (an_ending(number=1),), **ledger}
-    return waiting_until(
-        [alert("crashed")],
-        CHECKS,
-        policy or RecoveryPolicy(),
-        Ledger(**fields),
-        Case(ending=ending),
-        NOON,
-    )
+    case = Case(ending=ending)
+    situation = Situation(CHECKS, policy or RecoveryPolicy(), Ledger(**fields), case, NOON)
+    return waiting_until([alert("crashed")], situation)
 
 
 def test_a_relaunch_is_due_only_if_nothing_else_prevents_it():

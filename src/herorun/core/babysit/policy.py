@@ -13,11 +13,12 @@ from herorun.core.babysit.alert import Alert, AlertId, AlertState
 from herorun.core.check import Check, Response, Severity, Topic
 from herorun.core.notify.escalation_policy import (
     Case,
-    _again,
-    _second_person,
+    Situation,
     alert_title,
     escalations,
+    pages_to_secondary,
     reasons,
+    reminders,
     sticky,
     trouble_began,
     without_inhibited,
@@ -28,7 +29,6 @@ from herorun.core.recovery.classify import BAD_ACCELERATOR
 from herorun.core.recovery.decision import (
     MOST_TRIES,
     not_relaunched,
-    relaunch_objection,
     why_recoverable,
 )
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
@@ -50,23 +50,19 @@ def decide(
     message, but still counts for an intervention.
     """
     sorted_alerts = [alerts[key] for key in sorted(alerts)]
-    told_alerts = without_inhibited(sorted_alerts, checks, ledger)
-    case = case or Case()
+    notified_alerts = without_inhibited(sorted_alerts, checks, ledger)
+    situation = Situation(checks, policy, ledger, case or Case(), now)
     actions = [
-        *(action for alert in told_alerts for action in _alert_actions(alert, checks[alert.check])),
-        *escalations(told_alerts, checks, policy, case),
-        *_again(
-            alerts=told_alerts,
-            checks=checks,
-            policy=policy,
-            ledger=ledger,
-            case=case,
-            now=now,
-            quiet_topics=quiet_topics,
+        *(
+            action
+            for alert in notified_alerts
+            for action in _alert_actions(alert, checks[alert.check])
         ),
-        *_second_person(told_alerts, checks, policy, ledger, case, now),
-        *_bad_node(policy, case),
-        *_intervention(sorted_alerts, checks, policy, ledger, case, now),
+        *escalations(notified_alerts, situation),
+        *reminders(notified_alerts, situation, quiet_topics),
+        *pages_to_secondary(notified_alerts, situation),
+        *_bad_node(policy, situation.case),
+        *_intervention(sorted_alerts, situation),
     ]
     return [action for action in actions if _is_due(action, policy, ledger, now)]
 
@@ -112,17 +108,12 @@ def _end(alert: Alert) -> str:
     return f"{alert.instance or 'Its instance'} ended, and "
 
 
-def _intervention(
-    alerts: Sequence[Alert],
-    checks: Mapping[str, Check],
-    policy: RecoveryPolicy,
-    ledger: Ledger,
-    case: Case,
-    now: datetime,
-) -> list[Action]:
+def _intervention(alerts: Sequence[Alert], situation: Situation) -> list[Action]:
     """At most one intervention, only by this tick's evidence. A question to a person takes
     precedence over an automatic action.
     """
+    checks, policy, ledger = situation.checks, situation.policy, situation.ledger
+    case, now = situation.case, situation.now
     if ledger.paused(now):
         return []
     fresh_alerts = [alert for alert in alerts if alert.firing and alert.seen == now]
@@ -135,7 +126,7 @@ def _intervention(
     if ledger.answer and not ledger.answer.yes:
         return []
     why = reasons(calls)
-    if objection := relaunch_objection(alerts, checks, policy, ledger, case.ending, now):
+    if objection := situation.objection(alerts):
         key = not_relaunched(ledger.instance, objection.kind)
         title, message = f"{ledger.instance} is not relaunched", f"{why}. {objection.why}"
         first = trouble_began(alerts, checks) if objection.numbers else None

@@ -33,7 +33,7 @@ from herorun.core.health.run_health import RunHealth as RunHealth
 from herorun.core.health.run_health import condition
 from herorun.core.health.training import AwaitedEvidence, Training, TrainingProof, training
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.notify.escalation_policy import Case, all_answered, waiting_until
+from herorun.core.notify.escalation_policy import Case, Situation, all_answered, waiting_until
 from herorun.core.notify.notifications import news
 from herorun.core.recovery.classify import Ending, ending_of
 from herorun.core.recovery.diagnosis import scene_of
@@ -125,7 +125,9 @@ def tick(
         alerts=after,
         actions=actions,
         ending=case.ending,
-        wake=waiting_until(after.values(), checks, rules.policy, ledger, case, now),
+        wake=waiting_until(
+            tuple(after.values()), Situation(checks, rules.policy, ledger, case, now)
+        ),
         settled=all_answered(after.values(), checks, ledger)
         and (health is not RunHealth.DOWN or bool(ledger.decision)),
         awaited=(*proof.awaited, *overdue(evidence, findings)),

@@ -28,9 +28,35 @@ class Case:
     ending: Ending | None = None
 
 
+@dataclass(frozen=True)
+class Situation:
+    """What a decision about alerts depends on besides them."""
+
+    checks: Mapping[str, Check]
+    policy: RecoveryPolicy
+    ledger: Ledger
+    case: Case
+    now: datetime
+
+    def objection(self, alerts: Sequence[Alert]) -> RelaunchObjection | None:
+        """Why the ended instance is not relaunched by itself."""
+        ending = self.case.ending
+        return relaunch_objection(alerts, self.checks, self.policy, self.ledger, ending, self.now)
+
+    def trains_on(self, alert: Alert) -> str:
+        """What a job costs that nothing stops although its numbers went wrong; empty for every
+        other alert.
+        """
+        numbers = self.checks[alert.check].about_numbers
+        if not self.case.live or not numbers or alert.check in self.policy.stop_on:
+            return ""
+        return (
+            f". The job continues: [babysit] stop_on does not name {alert.check}. "
+            f"{self.policy.hourly_cost}"
+        )
+
+
 UNANSWERED = "unacknowledged"  # how the key of the page to a second person ends
-
-
 AGAIN = {Severity.CRITICAL: timedelta(hours=4), Severity.WARN: timedelta(hours=24)}
 
 
@@ -57,24 +83,21 @@ def without_inhibited(
     return [a for a in all_alerts if a.id not in inhibited_by and not ends_unheard(a)]
 
 
-def escalations(
-    alerts: Sequence[Alert], checks: Mapping[str, Check], policy: RecoveryPolicy, case: Case
-) -> list[Action]:
+def escalations(alerts: Sequence[Alert], situation: Situation) -> list[Action]:
     """A check that would stop a job asks instead, unless the contract names it."""
     to_escalate = [
         name
-        for name, check in checks.items()
+        for name, check in situation.checks.items()
         if check.response is Response.ESCALATE
-        or (check.response is Response.STOP and name not in policy.stop_on)
+        or (check.response is Response.STOP and name not in situation.policy.stop_on)
     ]
     return [
         _ask_about_alert(
             write_key(Verb.ESCALATE, alert.key),
             alert_title(alert),
-            f"{alert.message}{trains_on(alert, checks[alert.check], policy, case)}",
+            f"{alert.message}{situation.trains_on(alert)}",
             alert,
-            checks[alert.check],
-            case,
+            situation,
         )
         for alert in alerts
         if alert.firing and alert.check in to_escalate
@@ -86,8 +109,7 @@ def _ask_about_alert(
     title: str,
     why: str,
     alert: Alert,
-    check: Check,
-    case: Case,
+    situation: Situation,
     objection: RelaunchObjection | None = None,
     edits: str = "",
 ) -> Escalate:
@@ -97,7 +119,7 @@ def _ask_about_alert(
     Numbers that went wrong are no fault of the hardware's, so starting again from the newest
     checkpoint is not offered: the run goes back, or on as another one.
     """
-    name = alert.name
+    check, case = situation.checks[alert.check], situation.case
     if check.response is Response.RELAUNCH:
         reason, ways = (
             (objection.reason, objection.ways) if objection else (check.reason, (Option.RELAUNCH,))
@@ -121,100 +143,58 @@ def _ask_about_alert(
         edits=edits,
         reason=reason,
         ways=(Option.ACK, *ways),
-        about=name,
+        about=alert.name,
         before=alert.steps and alert.steps[0],
     )
 
 
-def trains_on(alert: Alert, check: Check, policy: RecoveryPolicy, case: Case) -> str:
-    """What a job costs that nothing stops although its numbers went wrong; empty for every other
-    alert.
-    """
-    if not case.live or not check.about_numbers or alert.check in policy.stop_on:
-        return ""
-    return (
-        f". The job continues: [babysit] stop_on does not name {alert.check}. {policy.hourly_cost}"
-    )
-
-
-def _again(
-    alerts: Sequence[Alert],
-    checks: Mapping[str, Check],
-    policy: RecoveryPolicy,
-    ledger: Ledger,
-    case: Case,
-    now: datetime,
-    quiet_topics: frozenset[Topic],
+def reminders(
+    alerts: Sequence[Alert], situation: Situation, quiet_topics: frozenset[Topic]
 ) -> list[Action]:
     """An alert without recovery is repeated, until a person takes note, a relaunch or a seal."""
     actions: list[Action] = []
     for alert in alerts:
-        check = checks[alert.check]
+        check = situation.checks[alert.check]
         every = AGAIN.get(check.severity)
-        if (
-            every is None
-            or not alert.firing
-            or alert.key in ledger.acked
-            or is_denied(check, ledger)
-        ):
+        if every is None or not _awaits_person(alert, situation):
             continue
-        times = (now - alert.since) // every
+        times = (situation.now - alert.since) // every
         if times >= 1 and check.topic not in quiet_topics:
-            objection = relaunch_objection(alerts, checks, policy, ledger, case.ending, now)
+            objection = situation.objection(alerts)
             key = write_key(Verb.AGAIN, alert.key, times)
             title = f"{alert_title(alert)} still fires after {format_span(times * every)}"
-            why = f"{with_cause(alert, check, objection)}{trains_on(alert, check, policy, case)}"
-            sticky_key = sticky(alert)
-            critical = check.severity is Severity.CRITICAL
+            why = f"{with_cause(alert, check, objection)}{situation.trains_on(alert)}"
             actions.append(
-                _ask_about_alert(
-                    key=key,
-                    title=title,
-                    why=why,
-                    alert=alert,
-                    check=check,
-                    case=case,
-                    objection=objection,
-                    edits=sticky_key,
-                )
-                if critical
-                else Tell(key, title, why, sticky_key, False)
+                _ask_about_alert(key, title, why, alert, situation, objection, sticky(alert))
+                if check.severity is Severity.CRITICAL
+                else Tell(key, title, why, sticky(alert), False)
             )
     return actions
 
 
-def _second_person(
-    alerts: Sequence[Alert],
-    checks: Mapping[str, Check],
-    policy: RecoveryPolicy,
-    ledger: Ledger,
-    case: Case,
-    now: datetime,
-) -> list[Action]:
+def _awaits_person(alert: Alert, situation: Situation) -> bool:
+    """Whether it fires, and nobody has acknowledged it or denied its relaunch."""
+    ledger, check = situation.ledger, situation.checks[alert.check]
+    return alert.firing and alert.key not in ledger.acked and not is_denied(check, ledger)
+
+
+def pages_to_secondary(alerts: Sequence[Alert], situation: Situation) -> list[Action]:
     """What a person was asked and did not acknowledge in time, once for each incident."""
     actions: list[Action] = []
-    after = policy.second_after
+    after = situation.policy.second_after
     for alert in alerts if after is not None else ():
-        check = checks[alert.check]
-        if check.severity is not Severity.CRITICAL or not alert.firing:
+        check = situation.checks[alert.check]
+        if check.severity is not Severity.CRITICAL or not _awaits_person(alert, situation):
             continue
-        reason = relaunch_objection(alerts, checks, policy, ledger, case.ending, now)
-        has_recovery = check.response is Response.RELAUNCH and reason is None
-        if has_recovery or alert.key in ledger.acked or is_denied(check, ledger):
+        objection = situation.objection(alerts)
+        if check.response is Response.RELAUNCH and objection is None:
             continue
-        if after is not None and now - alert.since >= after:
-            message = f"{with_cause(alert, check, reason)}{trains_on(alert, check, policy, case)}"
+        if after is not None and situation.now - alert.since >= after:
+            key = write_key(Verb.AGAIN, alert.key, UNANSWERED)
+            title = f"not acknowledged for {format_span(after)}: {alert_title(alert)}"
+            why = f"{with_cause(alert, check, objection)}{situation.trains_on(alert)}"
             actions.append(
-                _ask_about_alert(
-                    key=write_key(Verb.AGAIN, alert.key, UNANSWERED),
-                    title=f"not acknowledged for {format_span(after)}: {alert_title(alert)}",
-                    why=message,
-                    alert=alert,
-                    check=check,
-                    case=case,
-                    objection=reason,
-                    edits=sticky(alert),
-                )
+                _ask_about_alert(key, title, why, alert, situation, objection, sticky(alert))
             )
     return actions
 
@@ -230,23 +210,17 @@ def all_answered(alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: L
     )
 
 
-def waiting_until(
-    alerts: Iterable[Alert],
-    checks: Mapping[str, Check],
-    policy: RecoveryPolicy,
-    ledger: Ledger,
-    case: Case,
-    now: datetime,
-) -> datetime | None:
+def waiting_until(alerts: Sequence[Alert], situation: Situation) -> datetime | None:
     """When a relaunch that backs off is due, after the end or after an attempt that failed; None if
     none waits, or something else prevents it.
     """
-    alerts = list(alerts)
+    checks, policy, ledger = situation.checks, situation.policy, situation.ledger
+    case, now = situation.case, situation.now
     calls = [a.since for a in alerts if a.firing and checks[a.check].response is Response.RELAUNCH]
     is_denied_now = ledger.answer is not None and not ledger.answer.yes
     if case.live or not calls or ledger.instance in ledger.stopped or is_denied_now:
         return None
-    if relaunch_objection(alerts, checks, policy, ledger, case.ending, now):
+    if situation.objection(alerts):
         return None
     due = wait_until(min(calls), ledger, case.ending, now)
     tries = ledger.failed.get(write_key(Verb.RELAUNCH, ledger.instance))
