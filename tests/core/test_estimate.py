@@ -19,7 +19,13 @@ BUDGET = {
 def test_everything_that_is_known():
     figures = estimate(a_contract(**BUDGET), Offered(time_limit=86400))
 
-    assert (figures.flops, figures.hero, figures.cost, figures.wall_hours, figures.limit_hours) == (
+    assert (
+        figures.flops,
+        figures.hero,
+        figures.cost,
+        figures.wall_hours,
+        figures.time_limit_hours,
+    ) == (
         1.2e22,
         True,
         2500,

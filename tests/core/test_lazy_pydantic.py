@@ -21,7 +21,6 @@ from herorun.core.contract import Contract, Duration
 from herorun.core.decode import decode
 from herorun.core.lazy_pydantic import (
     AfterValidator,
-    AliasChoices,
     BaseModel,
     ConfigDict,
     Field,
@@ -215,7 +214,7 @@ class Base(BaseModel):
 
     new: int = Field(3, gt=0, description="A number.")
     from_: str | None = Field(None, alias="from")
-    limit: float | None = Field(None, validation_alias=AliasChoices("limit", "most"))
+    limit: float | None = None
     wait: Duration | None = None
     secret: str = Field("s", exclude=True)
     by_name: dict[str, Colour] = Field({})
@@ -238,7 +237,7 @@ class Base(BaseModel):
 
 GIVEN: list[dict[str, Any]] = [
     {},
-    {"new": 5, "from": "a", "most": 3, "wait": "90s", "by_name": {"a": "red"}, "further": [1]},
+    {"new": 5, "from": "a", "limit": 3, "wait": "90s", "by_name": {"a": "red"}, "further": [1]},
     {"new": 7, "from_": "b", "limit": 1.5, "inner": {"x": 2}, "many": [{}, {"x": 3}]},
     {"new": 101},
     {"new": 101, "many": [{"x": 1}]},

@@ -18,18 +18,18 @@ class Estimate:
     accelerator_hours: float | None  # as budgeted
     cost: float | None  # in the money of `[budget] rate`
     wall_hours: float | None  # the budget, shared by all accelerators at once
-    limit_hours: float | None  # what the scheduler gives one job
+    time_limit_hours: float | None  # what the scheduler gives one job
 
     @property
     def short_by(self) -> float | None:
         """Hours that the scheduler's limit lacks; None where it is long enough or not known."""
         if (
             self.wall_hours is None
-            or self.limit_hours is None
-            or self.limit_hours >= self.wall_hours
+            or self.time_limit_hours is None
+            or self.time_limit_hours >= self.wall_hours
         ):
             return None
-        return self.wall_hours - self.limit_hours
+        return self.wall_hours - self.time_limit_hours
 
     @property
     def _hero(self) -> str:
@@ -51,9 +51,9 @@ class Estimate:
 
 
 def _limit(each: Estimate) -> str:
-    if each.limit_hours is None:
+    if each.time_limit_hours is None:
         return ""
-    return f"{format_span(3600 * each.limit_hours)}" + (
+    return f"{format_span(3600 * each.time_limit_hours)}" + (
         f", {format_span(3600 * each.short_by)} too short" if each.short_by else ""
     )
 
@@ -75,7 +75,7 @@ def estimate(contract: Contract, offer: Offered | Nothing | Unavailable) -> Esti
         accelerator_hours=hours,
         cost=hours * rate if hours and rate else None,
         wall_hours=hours / count if hours and count else None,
-        limit_hours=limit / 3600 if limit is not None else None,
+        time_limit_hours=limit / 3600 if limit is not None else None,
     )
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from herorun.core.canonical_json import plain
 from herorun.core.lazy_pydantic import (
-    AliasChoices,
     BaseModel,
     ConfigDict,
     Field,
@@ -271,9 +270,7 @@ class EstimateEntry(Shape):
     accelerator_hours: float | None
     cost: float | None
     wall_hours: float | None
-    time_limit_hours: float | None = Field(
-        validation_alias=AliasChoices("time_limit_hours", "limit_hours")
-    )
+    time_limit_hours: float | None
 
 
 class InstanceEntry(Shape):

@@ -21,12 +21,12 @@ def short_time_limit(contract: Contract, offer: Offered) -> Verdict:
         return not_applicable(
             "the contract does not state both [budget] accelerator_hours and [hardware] count"
         )
-    if forecast.limit_hours is None:
+    if forecast.time_limit_hours is None:
         return not_applicable("the scheduler reports no time limit")
     accelerators = count(contract.hardware.count or 0, "accelerator")
     message = (
         f"{forecast.accelerator_hours:g} accelerator-hours on {accelerators} take "
         f"{format_span(3600 * forecast.wall_hours)}; the time limit is "
-        f"{format_span(3600 * forecast.limit_hours)}"
+        f"{format_span(3600 * forecast.time_limit_hours)}"
     )
     return failed(message, subject="time limit") if forecast.short_by else passed(message)

@@ -16,9 +16,6 @@ if TYPE_CHECKING:  # type checkers know those
         AfterValidator as AfterValidator,
     )
     from pydantic import (
-        AliasChoices as AliasChoices,
-    )
-    from pydantic import (
         BaseModel as BaseModel,
     )
     from pydantic import (
@@ -61,7 +58,6 @@ else:
     # ruff: noqa: F401
     from herorun.core.lazy_pydantic.markers import (
         AfterValidator,
-        AliasChoices,
         BeforeValidator,
         Field,
         NonNegativeInt,

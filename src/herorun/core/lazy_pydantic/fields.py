@@ -19,8 +19,7 @@ class FieldInfo:
         self.default = values[0] if values else options.get("default", MISSING)
         self.alias: str | None = options.get("alias")
         self.exclude: bool = options.get("exclude", False)
-        choices = options.get("validation_alias")
-        names = choices.values if choices else (self.alias,) if self.alias else ()
+        names = (self.alias,) if self.alias else ()
         self.is_plain = options.keys() <= KNOWN_OPTIONS
         self.keys: tuple[str, ...] = tuple(dict.fromkeys((*names, name)))
 

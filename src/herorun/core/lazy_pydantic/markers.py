@@ -62,10 +62,6 @@ def StringConstraints(**options: Any) -> Marker:
     return Marker("StringConstraints", **options)
 
 
-def AliasChoices(*names: str) -> Marker:
-    return Marker("AliasChoices", *names)
-
-
 def Field(default: Any = MISSING, **options: Any) -> Any:
     return Marker("Field", *(() if default is MISSING else (default,)), **options)
 

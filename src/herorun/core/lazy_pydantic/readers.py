@@ -29,7 +29,7 @@ from herorun.core.lazy_pydantic.scalars import (
 
 _CONSTRAINTS = frozenset({"gt", "ge", "lt", "le", "min_length", "pattern", "strict"})
 # The options of a field that are read without pydantic.
-KNOWN_OPTIONS = _CONSTRAINTS | {"description", "alias", "validation_alias", "default", "exclude"}
+KNOWN_OPTIONS = _CONSTRAINTS | {"description", "alias", "default", "exclude"}
 
 
 def refuse(value: Any) -> Any:
