@@ -77,7 +77,7 @@ def judge_row(state: MetricsState, row: Row, names: Names) -> None:
 def judge_time(state: MetricsState, step: int, seconds: float, is_declared: bool) -> None:
     """Judge when a row was written, by its own clock."""
     resume.see_time(state.lineage, step, seconds)
-    throughput.judge_wall(state.wall, step, seconds, False, is_declared)
+    throughput.judge_wall(state.wall, step, seconds, is_declared)
     throughput.judge_pause(state.pauses, seconds)
 
 

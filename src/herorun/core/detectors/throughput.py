@@ -147,8 +147,8 @@ class Wall:
         return self.slow.excursions("wall", "steps by the wall clock")
 
 
-def judge_wall(state: Wall, step: int, at: float, new_attempt: bool, is_declared: bool) -> None:
-    if state.began is None or new_attempt or at < state.began:
+def judge_wall(state: Wall, step: int, at: float, is_declared: bool) -> None:
+    if state.began is None or at < state.began:
         state.began, state.step = at, step
         return
     seconds = at - state.began
