@@ -5,8 +5,7 @@ from random import Random
 
 from builders import a_row
 from herorun.core.detectors.names import Names
-from herorun.core.detectors.pipeline import fold_rows
-from herorun.core.detectors.pipeline import summarise as summary
+from herorun.core.detectors.pipeline import fold_rows, summarise as summary
 from herorun.core.detectors.state import MetricsState
 
 NAMES = Names(watched=("grad_norm",))

@@ -10,8 +10,7 @@ import zlib
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from builders import NOON
 from herorun.core.errors import HerorunError
@@ -20,8 +19,7 @@ from herorun.core.ports import Post
 from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.core.triage.incremental import OwnLog, follow, verdict_of_log
 from herorun.notifiers import _github_calls
-from herorun.notifiers.github import GitHubIssue
-from herorun.notifiers.github import Options as OfGitHub
+from herorun.notifiers.github import GitHubIssue, Options as OfGitHub
 from herorun.schedulers import ssh
 from herorun.signatures import shipped
 from herorun.stores import _ssh

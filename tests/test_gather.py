@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
-from threading import Event, current_thread
-from threading import enumerate as enumerate_threads
+from threading import Event, current_thread, enumerate as enumerate_threads
 
 import pytest
 

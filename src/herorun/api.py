@@ -5,12 +5,9 @@ from pathlib import Path
 
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.errors import Blocked, WrongUse
-from herorun.operations.launch.launch import LaunchOutcome
-from herorun.operations.launch.launch import launch as _launch
-from herorun.operations.launch.preflight import PreflightOutcome
-from herorun.operations.launch.preflight import preflight as _preflight
-from herorun.operations.seal.seal import SealOutcome
-from herorun.operations.seal.seal import seal as _seal
+from herorun.operations.launch.launch import LaunchOutcome, launch as _launch
+from herorun.operations.launch.preflight import PreflightOutcome, preflight as _preflight
+from herorun.operations.seal.seal import SealOutcome, seal as _seal
 from herorun.runs import LARGEST_CONTRACT, Run, open_run
 from herorun.system.files import read_regular, write_atomic
 from herorun.system.git import find_repository

@@ -12,8 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from herorun.core.check import Check, Gate, Response
-from herorun.core.check import check as make_check
+from herorun.core.check import Check, Gate, Response, check as make_check
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Verdict, unknown
 from herorun.system.entry_points import is_group_offered

@@ -3,8 +3,7 @@
 import subprocess
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from builders import a_contract
 from herorun.core.errors import WrongUse

@@ -39,10 +39,14 @@ from herorun.core.evidence import (
     Unfinished,
 )
 from herorun.core.journal import Memory, fold
-from herorun.core.ports import Channels, Layout, Place
-from herorun.core.ports import Scheduler as SchedulerPort
-from herorun.core.ports import Store as StorePort
-from herorun.core.ports import Tracker as TrackerPort
+from herorun.core.ports import (
+    Channels,
+    Layout,
+    Place,
+    Scheduler as SchedulerPort,
+    Store as StorePort,
+    Tracker as TrackerPort,
+)
 from herorun.core.recovery.endings import end_to_record, saved_to_record
 from herorun.core.recovery.policy import RecoveryPolicy
 from herorun.gather import gather

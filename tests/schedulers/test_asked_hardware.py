@@ -12,8 +12,7 @@ from herorun.core.evidence import Offered, Sourced
 from herorun.schedulers._iris import options as iris_options
 from herorun.schedulers._nel.hardware import requested_hardware
 from herorun.schedulers._ray.cluster import hardware_of
-from herorun.schedulers._slurm import limits as slurm_limits
-from herorun.schedulers._slurm import options as slurm_options
+from herorun.schedulers._slurm import limits as slurm_limits, options as slurm_options
 from wording import mentions
 
 IRIS: list[tuple[dict[str, Any], dict[str, Any]]] = [

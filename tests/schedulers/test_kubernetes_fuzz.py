@@ -4,8 +4,7 @@ import contextlib
 import json
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.core.evidence import JobState

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from herorun.system.git import Repository, find_repository, run
-from herorun.system.git import repository as asking
+from herorun.system.git import Repository, find_repository, repository as asking, run
 from herorun.system.git.loose_objects import Elsewhere, Loose
 from herorun.system.process import ProcessResult
 from stories import Story, git

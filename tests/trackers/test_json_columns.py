@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic_core import from_json
 
 from herorun.core.ports import Row

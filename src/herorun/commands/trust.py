@@ -44,8 +44,7 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     from pathlib import Path
 
     from herorun import output
-    from herorun.operations.orders.trust import accept, build_question
-    from herorun.operations.orders.trust import reject as leave_out
+    from herorun.operations.orders.trust import accept, build_question, reject as leave_out
 
     questions = build_question(run, Path(start))
     if not as_json:

@@ -21,8 +21,7 @@ from herorun.schedulers._idempotent import end_once, known_job, taken_after
 from herorun.schedulers._iris.argv import stop_argv
 from herorun.schedulers._iris.client import USAGE
 from herorun.schedulers._iris.jobs import IrisReader
-from herorun.schedulers._iris.options import Options as Options
-from herorun.schedulers._iris.options import requested_hardware
+from herorun.schedulers._iris.options import Options as Options, requested_hardware
 from herorun.schedulers._iris.parse import submitted_id
 from herorun.schedulers._iris.state import root_of
 from herorun.schedulers._iris.submit import (

@@ -43,8 +43,7 @@ from herorun.schedulers._kubernetes.instance_logs import InstanceLogs
 from herorun.schedulers._kubernetes.jobset import JOB, JOBSET
 from herorun.schedulers._kubernetes.kinds import kind_and_name
 from herorun.schedulers._kubernetes.kueue import find_workload, kueue_reason
-from herorun.schedulers._kubernetes.options import Options as Options
-from herorun.schedulers._kubernetes.options import requested_hardware
+from herorun.schedulers._kubernetes.options import Options as Options, requested_hardware
 from herorun.schedulers._kubernetes.parse import JobRecord
 from herorun.schedulers._kubernetes.request import (
     INSTANCE,

@@ -26,8 +26,7 @@ from herorun.schedulers._idempotent import end_once, known_job
 from herorun.schedulers._nel.client import refusal
 from herorun.schedulers._nel.hardware import requested_hardware
 from herorun.schedulers._nel.jobs import Asked, NelJobs
-from herorun.schedulers._nel.options import OUTPUT, config_and_overrides, quoted
-from herorun.schedulers._nel.options import Options as Options
+from herorun.schedulers._nel.options import OUTPUT, Options as Options, config_and_overrides, quoted
 from herorun.schedulers._nel.parse import (
     NelTask,
     invocation_in,

@@ -3,8 +3,7 @@ from dataclasses import replace
 import pytest
 
 from builders import an_excursion, answer, some_metrics
-from curves import curve, excursions_of, summarise
-from curves import folded as after
+from curves import curve, excursions_of, folded as after, summarise
 from herorun.checks.health.zero_learning_rate import Limits, zero_learning_rate
 from herorun.core.detectors.names import Names
 from herorun.core.evidence import Metrics, Nothing, Unavailable

@@ -1,6 +1,5 @@
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from builders import a_contract, a_plan, answers
 from herorun.checks.launch.secret_in_command import secret_in_command

@@ -4,8 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import Phase, given, settings, strategies as st
 
 from builders import a_contract
 from curves import CALM, NAN, curve, leaping, values

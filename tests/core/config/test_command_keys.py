@@ -1,8 +1,7 @@
 """A command line as keys: what differs between two of them is never lost."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from herorun.core.config.command_keys import command_keys
 

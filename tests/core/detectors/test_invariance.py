@@ -6,8 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from builders import a_row
 from curves import NAMES, NAN, curve, folded, summarise

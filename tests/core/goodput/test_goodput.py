@@ -4,8 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from builders import NOON, ROOT
 from herorun.core.babysit.alert import Alert, AlertState

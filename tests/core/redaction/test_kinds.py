@@ -3,8 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import planted
 from herorun.core.redaction.scrub import MASK, has_known_shape, scrub, scrub_argv, scrub_tree

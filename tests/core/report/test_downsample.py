@@ -6,8 +6,7 @@ from array import array
 from math import inf, nan
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from herorun.core.report.downsample import (
     NonFiniteSpan,

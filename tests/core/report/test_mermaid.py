@@ -6,8 +6,7 @@ import re
 from math import inf, nan
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from herorun.core.redaction.scrub import scrub
 from herorun.core.report.mermaid import STYLE, picture

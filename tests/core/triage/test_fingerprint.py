@@ -1,8 +1,7 @@
 """The same failure has one name; another failure another."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from core.triage.judged import judged
 from herorun.core.triage.fingerprint import _steady, steady

@@ -1,8 +1,7 @@
 """Many words at once, and what stands at their edges."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from core.triage.judged import judged, judged_training
 from herorun.core.triage import prefilter

@@ -4,8 +4,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from core.triage.cases import CASES
 from core.triage.judged import judged, scanned

@@ -16,8 +16,7 @@ from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.event import Decided, Done, Failed, Intended
 from herorun.core.recovery.classify import Ending
 from herorun.core.recovery.diagnosis import Cause
-from herorun.operations.babysit import perform as acts
-from herorun.operations.babysit import replace_node
+from herorun.operations.babysit import perform as acts, replace_node
 from herorun.operations.babysit.perform import perform, relaunch_once, settle
 from herorun.operations.babysit.replace_node import delete_node
 from operations.in_memory import ToldRun, fails, intended

@@ -17,9 +17,7 @@ import pytest
 
 from builders import a_checkpoint
 from herorun.core.retention import PrunePlan, SizedCheckpoint
-from herorun.operations.checkpoints import delete
-from herorun.operations.checkpoints import list as checkpoints
-from herorun.operations.checkpoints import prune as pruning
+from herorun.operations.checkpoints import delete, list as checkpoints, prune as pruning
 from stories import SLUG, Story, git
 from wording import mentions
 

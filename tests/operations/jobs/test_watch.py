@@ -20,8 +20,7 @@ from herorun.core.evidence import JobState
 from herorun.operations.jobs import not_found_grace, watch
 from herorun.operations.jobs.poll import JobStatus
 from herorun.operations.jobs.watch import news_of
-from herorun.operations.record import registry
-from herorun.operations.record import session as sessions
+from herorun.operations.record import registry, session as sessions
 from herorun.operations.record.session import JobSession, change_jobs, current_session, read_jobs
 from herorun.schedulers._nel import confirmation
 from herorun.system.files import is_locked

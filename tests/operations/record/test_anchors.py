@@ -12,8 +12,7 @@ import pytest
 from herorun.operations.record import anchors
 from herorun.operations.record.anchors import compare_anchors
 from herorun.operations.record.post import record_link
-from herorun.operations.record.verify import UNNAMED as BARE
-from herorun.operations.record.verify import Verified, verify_run
+from herorun.operations.record.verify import UNNAMED as BARE, Verified, verify_run
 from stories import SLUG, Story, git, in_memory, note
 from wording import mentions
 

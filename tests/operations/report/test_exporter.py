@@ -17,8 +17,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from herorun.core.exported_metrics import METRICS
-from herorun.operations.report import exporter as exporting
-from herorun.operations.report import overview
+from herorun.operations.report import exporter as exporting, overview
 from herorun.operations.report.exporter import RunExporter, exposition
 from herorun.system.clock import now
 from stories import CRASH, SLUG, WAIT, Story

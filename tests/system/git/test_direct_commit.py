@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.errors import CouldNotLook
-from herorun.system.git import Repository, find_repository, plumbing
-from herorun.system.git import direct_commit as direct
+from herorun.system.git import Repository, direct_commit as direct, find_repository, plumbing
 from herorun.system.git.leftovers import sweep
 from herorun.system.git.plumbing import RefMoved, commit_files, move_ref
 from stories import Story, git

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from builders import NOON
-from herorun.system.git import Repository, find_repository
-from herorun.system.git import repack as module
+from herorun.system.git import Repository, find_repository, repack as module
 from herorun.system.git.plumbing import commit_files
 from herorun.system.git.repack import Pack, pack, packs_of, rows_of
 from stories import git

@@ -29,8 +29,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Finding, Outcome, Waiver, failed, waive
 from herorun.core.health.causes import with_causes
-from herorun.core.health.run_health import RunHealth as RunHealth
-from herorun.core.health.run_health import condition
+from herorun.core.health.run_health import RunHealth as RunHealth, condition
 from herorun.core.health.training import AwaitedEvidence, Training, TrainingProof, training
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation_policy import Case, Situation, all_answered, waiting_until

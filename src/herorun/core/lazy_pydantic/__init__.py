@@ -14,44 +14,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # type checkers know those
     from pydantic import (
         AfterValidator as AfterValidator,
-    )
-    from pydantic import (
         BaseModel as BaseModel,
-    )
-    from pydantic import (
         BeforeValidator as BeforeValidator,
-    )
-    from pydantic import (
         ConfigDict as ConfigDict,
-    )
-    from pydantic import (
         Field as Field,
-    )
-    from pydantic import (
         NonNegativeInt as NonNegativeInt,
-    )
-    from pydantic import (
         PlainSerializer as PlainSerializer,
-    )
-    from pydantic import (
         PositiveFloat as PositiveFloat,
-    )
-    from pydantic import (
         PositiveInt as PositiveInt,
-    )
-    from pydantic import (
         StringConstraints as StringConstraints,
-    )
-    from pydantic import (
         ValidationError as ValidationError,
-    )
-    from pydantic import (
         WithJsonSchema as WithJsonSchema,
-    )
-    from pydantic import (
         field_validator as field_validator,
-    )
-    from pydantic import (
         model_validator as model_validator,
     )
 else:

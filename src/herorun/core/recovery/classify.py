@@ -5,9 +5,12 @@ from datetime import datetime
 from herorun.core.evidence import Checkpoints, Instance, Job, JobState, Triage
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.recovery.diagnosis import BAD_ACCELERATOR as BAD_ACCELERATOR
-from herorun.core.recovery.diagnosis import Cause as Cause
-from herorun.core.recovery.diagnosis import Scene, diagnose
+from herorun.core.recovery.diagnosis import (
+    BAD_ACCELERATOR as BAD_ACCELERATOR,
+    Cause as Cause,
+    Scene,
+    diagnose,
+)
 
 
 @dataclass(frozen=True, kw_only=True)

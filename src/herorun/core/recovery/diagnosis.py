@@ -12,8 +12,7 @@ from herorun.core.evidence import Job, JobState, Triage
 from herorun.core.health.disk_forecast import format_room, is_full
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.recovery.job_evidence import Scene as Scene
-from herorun.core.recovery.job_evidence import scene_of as scene_of
+from herorun.core.recovery.job_evidence import Scene as Scene, scene_of as scene_of
 from herorun.core.recovery.lost_root import LostRoot, lost_root
 
 

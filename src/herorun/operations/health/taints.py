@@ -7,8 +7,7 @@ from herorun.core.babysit.tick import tick
 from herorun.core.evidence import FinalStep, Metrics, Now
 from herorun.core.journal import Memory
 from herorun.core.journal.decision import decided
-from herorun.core.taint import TAINTING
-from herorun.core.taint import decided as tainted_by
+from herorun.core.taint import TAINTING, decided as tainted_by
 from herorun.gather import gather
 from herorun.operations.health.evaluate import READ_DEADLINE
 from herorun.operations.health.rules import rules_of

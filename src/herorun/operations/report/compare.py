@@ -18,8 +18,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.metric_names import names_of
 from herorun.core.plan import moved
 from herorun.operations.metrics.series import Curves, RowSeries, curves_of
-from herorun.operations.report.curve_file import columns_of, rows_of
-from herorun.operations.report.curve_file import names_of as names_of_columns
+from herorun.operations.report.curve_file import columns_of, names_of as names_of_columns, rows_of
 from herorun.operations.report.differences import CompareOutcome
 from herorun.runs import Run, watched_run
 from herorun.system.metrics_cache import Point

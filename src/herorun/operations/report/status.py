@@ -22,8 +22,7 @@ from herorun.core.evidence_names import ALL
 from herorun.core.journal import Memory, fold
 from herorun.core.journal.decision import decided
 from herorun.core.notify.notifications import progress_of
-from herorun.core.remote.watchdog import WatchState as Silence
-from herorun.core.remote.watchdog import watchdog
+from herorun.core.remote.watchdog import WatchState as Silence, watchdog
 from herorun.core.run_summary import RunSummary
 from herorun.operations.babysit.batch import BatchResult, each
 from herorun.operations.babysit.tick_json import (

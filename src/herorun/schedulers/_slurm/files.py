@@ -102,8 +102,7 @@ class RemoteFolder:
         what is loaded.
         """
         from io import BytesIO
-        from tarfile import TarInfo
-        from tarfile import open as open_tar
+        from tarfile import TarInfo, open as open_tar
 
         try:
             document = dict(read_json(admission.read_bytes()))
