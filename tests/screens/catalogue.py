@@ -810,8 +810,8 @@ def wrong() -> Iterator[Screen]:
         "error-blocked", "approve tiny", "orders.acknowledge.answer", raising(blocked)
     )
     unpushed = CouldNotLook(
-        "Nothing was submitted: the intent could not be pushed: origin does not answer. Launch "
-        "again once herorun/tiny can be pushed to origin."
+        "Nothing was submitted: the record of the launch could not be pushed: origin does not "
+        "answer. Launch again once herorun/tiny can be pushed to origin."
     )
     target = "launch.launch.launch"
     yield answered_by("error-could-not-look", "launch tiny", target, raising(unpushed))

@@ -62,9 +62,9 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
         output.show_line(f"{each.slug}: monitor {each.monitor}: {output.clean(each.why)}{suffix}")
         if each.monitor == "stale":
             output.show_line(
-                f"  next: on the machine of its owner, see `herorun status {each.slug}`: a "
-                "babysitter that cannot push its record looks the same from here. If none runs "
-                f"there, start `herorun babysit {each.slug}`; or take the run over: here "
+                f"  next: on the machine of its owner, run `herorun status {each.slug}`. It may "
+                "show a babysitter that runs but cannot push its record. If none runs there, "
+                f"start `herorun babysit {each.slug}` there; or take the run over here: "
                 f"`herorun handoff {each.slug} --take`, then `herorun babysit {each.slug}`"
             )
     return worst(codes)

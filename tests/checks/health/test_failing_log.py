@@ -51,8 +51,8 @@ def test_an_exhausted_memory_and_no_step_for_more_than_two_minutes():
 
 def test_it_says_where_and_what_to_do():
     text = (
-        "tiny-1 has made no step for 20m, more than the limit of 2m; hbm-exhaustion in line 812 "
-        "of its log: Program hbm requirement 16.30G. Lower it."
+        "tiny-1 has made no step for 20m, more than the limit of 2m; its error: hbm-exhaustion in "
+        "line 812 of its log: Program hbm requirement 16.30G. Lower it."
     )
 
     assert complaining(HBM, idle=20 * MINUTE).message == text

@@ -22,7 +22,7 @@ def test_it_says_what_since_when_and_why():
 def test_several_are_one_incident_with_all_in_the_details():
     verdict = answer(undelivered_escalation, Undelivered((ONE, TWO)))
     assert (verdict.subject, len(verdict.details)) == ("", 2)
-    assert verdict.message.endswith("(and 1 more)")
+    assert verdict.message.endswith("; and 1 more")
 
 
 def test_an_unread_record_is_unknown():

@@ -94,9 +94,10 @@ def _judge(clock: _Clock, limits: Limits) -> list[Verdict]:
     if limits.skew < clock.behind <= limits.most:
         difference = f"at least {format_span(clock.behind)} behind this machine's"
         return [failed(f"{clock.name} is {difference}; {limit}", subject=clock.name)]
-    message = f"no time that was read shows {clock.name} to be wrong"
+    message = f"no time shows that {clock.name} is wrong"
     if clock.behind > limits.most:
-        message += f"; one more than {format_span(limits.most)} early was ignored, as another job's"
+        early = f"a time more than {format_span(limits.most)} early"
+        message += f"; {early} was ignored, because it is another job's"
     return [passed(message, subject=clock.name)]
 
 

@@ -61,7 +61,7 @@ def dead_log_pattern(
             f"the tracker's log has none of {tracker.progress_lines} progress lines, but {why}"
         )
         verdicts += [failed(message, subject=contract.tracker.kind)] if why else []
-    return verdicts or [not_applicable("no log pattern is due by now")]
+    return verdicts or [not_applicable("no line of a log pattern is due yet")]
 
 
 def _format_progress(

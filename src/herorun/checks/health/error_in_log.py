@@ -34,6 +34,9 @@ def error_in_log(
         return passed(message, subject=job.instance)
     rows = Nothing() if isinstance(metrics, Unavailable) else metrics
     if idle_since(worst, job, rows, history, now.at) is None:
-        return passed(f"steps came after {describe_complaint(worst)}", subject=job.instance)
+        return passed(
+            f"steps came after the error {describe_complaint(worst)}", subject=job.instance
+        )
     advice = f". {worst.advice}" if worst.advice else ""
-    return failed(f"{job.instance} runs; {describe_complaint(worst)}{advice}", subject=job.instance)
+    message = f"{job.instance} is running, with an error: {describe_complaint(worst)}{advice}"
+    return failed(message, subject=job.instance)

@@ -44,7 +44,7 @@ def exhausted_learning_rate(
         return passed(f"the learning rate is above zero up to step {metrics.logged(metrics.step)}")
     last = excursions[-1]
     return failed(
-        f"{last.metric} is zero for {duration(metrics.as_logged(last))}; the final step is "
+        f"{last.metric} was zero for {duration(metrics.as_logged(last))}; the final step is "
         f"{final.value}, and zero is allowed only in the last {limits.last:.0%} of the run",
         subject=last.metric,
         steps=(last.first_step, last.last_step),

@@ -71,7 +71,8 @@ def failing_log(
         return _judge_undated(worst, job, metrics, history, now.at)
     idle, within = format_span(now.at - since), now.at - since <= most
     limit = f"{'within' if within else 'more than'} the limit of {format_span(most)}"
-    message = f"{job.instance} has made no step for {idle}, {limit}; {describe_complaint(worst)}"
+    error = f"its error: {describe_complaint(worst)}"
+    message = f"{job.instance} has made no step for {idle}, {limit}; {error}"
     if within:
         return passed(message, subject=job.instance)
     advice = f". {worst.advice}" if worst.advice else ""
@@ -84,9 +85,9 @@ def _judge_undated(
     """Judges an error before the newest row, or in the log of a job whose start is unknown."""
     last_move, _ = rows_since(job, metrics, history, now)
     if last_move is None:
-        message = f"the start of {job.instance} is unknown; {describe_complaint(worst)}"
+        message = f"the start of {job.instance} is unknown; its error: {describe_complaint(worst)}"
         return unknown(message, subject=job.instance)
-    message = f"a row came after {describe_complaint(worst)}"
+    message = f"a row came after the error {describe_complaint(worst)}"
     return passed(message, subject=job.instance)
 
 

@@ -1,7 +1,8 @@
 """The gradient norm grows slowly, over thousands of rows.
 
 Why: such growth precedes instabilities by days, so there is time to lower the learning rate.
-Fix: compare it with the learning rate and the loss; the DRI decides.
+Fix: compare it with the learning rate and the loss; the DRI decides whether to lower the learning
+rate.
 Source: marin-community/marin #9148 and the logbook of OPT-175B: threefold growth of the average
 over 200 rows against that over 5,000, for 500 rows.
 """

@@ -51,7 +51,7 @@ def instability_precursor(metrics: Metrics, history: History, limits: Limits) ->
         history,
         early,
         lasts,
-        "no growth as before an instability",
+        "no growth of the kind that precedes an instability",
         describe=_describe,
         limit=lambda e: (
             f"{EXPLODED:g} times the average"

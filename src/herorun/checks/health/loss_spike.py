@@ -3,9 +3,9 @@
 Why: a lasting spike is a numerical problem; relaunching it as a hardware fault wastes the budget.
 Fix: the DRI decides: wait, roll back (`herorun rollback RUN --to STEP --stop-first`; STEP: see
 `herorun checkpoints list RUN`), or skip data.
-Source: the 50 % above the trend and the 10 steps are those of marin-community/marin,
-manage-hero-run. The limits of noise are set on the public curves of docs/backtest.md: with them, no
-clean or noisy curve there raises a false alarm.
+Source: the 50 % above the trend and the 10 steps are from marin-community/marin, manage-hero-run.
+The limits of noise are set on the public curves of docs/backtest.md: with them, no clean or noisy
+curve there raises a false alarm.
 
 With a trend:
 

@@ -1,10 +1,11 @@
 """A router metric, a z-loss or a loss scale is far from its expected value, or a metric is outside
 the band that the contract gives it.
 
-Why: a collapsing router, a growing z-loss and a loss scale below 1 show before the loss does.
-Fix: the DRI decides: it is a numerical problem, and no relaunch fixes it; roll back to a checkpoint
-before it (`herorun rollback RUN --to STEP --stop-first`; STEP: see `herorun checkpoints list RUN`),
-or continue. Bands are set under [babysit.thresholds.metric-out-of-band].
+Why: a collapsing router, a growing z-loss or a loss scale below 1 shows an instability before the
+loss does.
+Fix: the DRI decides: roll back to a checkpoint before it (`herorun rollback RUN --to STEP
+--stop-first`; STEP: see `herorun checkpoints list RUN`), or continue. No relaunch fixes a numerical
+problem. Bands are set under [babysit.thresholds.metric-out-of-band].
 Source: marin-community/marin, manage-hero-run: router collapse, sudden z-loss and router changes,
 optimizer instability; without a band, three times or a third of the trend; Megatron and DeepSpeed
 end the search of a loss scale at 1.

@@ -2,10 +2,10 @@
 
 Why: a wrong slice, an exhausted quota or a peer that does not answer never improves by waiting. A
 job that is called running before its machines do anything is still waiting.
-What waiting cannot fix, such as a missing image, is reported after 5 minutes.
-Fix: act on the reason in the message. The DRI decides whether to wait, or to stop the job
-(`herorun stop RUN`) and use other capacity. `stuck-pending` notifies a person if a hero run waits
-for several hours.
+What waiting cannot fix, such as a missing image, is reported after 5 minutes. `stuck-pending`
+escalates a hero run that waits for hours.
+Fix: act on the reason in the message; the DRI decides whether to wait, or to stop the job
+(`herorun stop RUN`) and use other capacity.
 Source: marin-community/marin, manage-hero-run: pending for more than 30 minutes; reported again
 after 2 hours, and daily.
 """

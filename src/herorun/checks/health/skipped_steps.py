@@ -39,5 +39,8 @@ def skipped_steps(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         lasts,
         "no repeatedly skipped steps",
         describe=describe,
-        limit=lambda _: f"{limits.steps} skips, any three in a row within 15 minutes",
+        limit=lambda _: (
+            f"{count(limits.steps, 'skipped step')}, of which any three in a row lie within 15 "
+            "minutes"
+        ),
     )

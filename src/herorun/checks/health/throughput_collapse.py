@@ -1,8 +1,8 @@
 """Steps take much longer than before, for a while.
 
 Why: degraded hardware, a starved input or retries waste accelerators while every task is RUNNING.
-Fix: look at the slowest node, the input pipeline and the checkpoint writes; the DRI decides whether
-to move the job to other nodes.
+Fix: look for the slowest node, a slow input pipeline and slow checkpoint writes; the DRI decides
+whether to move the job to other nodes.
 Source: marin-community/marin, manage-hero-run: 20-30 % below the baseline for several cadences, and
 no alert for a single dip; every real collapse among the public curves lasted 93 s or more.
 """

@@ -1,7 +1,7 @@
 """For many rows, steps have taken slightly longer than at their best.
 
-Why: one slow node costs a few per cent of every accelerator for weeks; a baseline that moves along
-never shows it.
+Why: one slow node can cost a few per cent of all accelerators for weeks; a baseline that follows
+the slowdown would never show it.
 Fix: look for the slow node: compare the nodes' clocks, temperatures and link errors, or test half
 of them at a time; the DRI decides whether to move the job to other nodes.
 Source: bigscience-workshop/bigscience: 149 to 140 TFLOPs by one node of 384 accelerators, found by

@@ -17,8 +17,8 @@ def undelivered_escalation(undelivered_posts: Undelivered) -> Verdict:
     if not undelivered_posts.posts:
         return passed("every required message was delivered")
     details = [
-        f"{title}, since {at:%Y-%m-%d %H:%M} UTC: {why}"
+        f"{title!r}, since {at:%Y-%m-%d %H:%M} UTC ({why})"
         for title, at, why in undelivered_posts.posts
     ]
-    more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
+    more = f"; and {len(details) - 1} more" if len(details) > 1 else ""
     return failed(f"not delivered yet: {details[0]}{more}", *details)

@@ -63,7 +63,7 @@ def weights_reset(
             return [failed(_repeated(start, opening, source), subject="first rows")]
     excursions = metrics.of("untrained")
     return judge_excursions(
-        metrics, history, excursions, lasts, "no second beginning", describe=_began_again
+        metrics, history, excursions, lasts, "no return to the beginning", describe=_began_again
     )
 
 

@@ -15,4 +15,4 @@ def restarting_back_end(contract: Contract) -> Verdict:
     kind = contract.scheduler.kind
     if contract.scheduler.restarts == "backend":
         return failed(f"the scheduler {kind} may start the job again by itself")
-    return passed(f"herorun alone starts the job on {kind}")
+    return passed(f"the scheduler {kind} starts the job only when herorun asks")

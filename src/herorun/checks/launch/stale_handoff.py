@@ -39,7 +39,7 @@ def stale_handoff(
     }
     return [
         failed(
-            f"{where} names {path} (step {older[path]}), and {newest.path} is complete at step "
+            f"{where} names {path} (step {older[path]}), but {newest.path} is complete at step "
             f"{newest.step}: "
             f"{count(newest.step - older[path], 'step')} would be lost",
             subject=path,

@@ -37,7 +37,7 @@ def unplanned_environment(plan: Plan, environment: Environment, flags: CodeFlags
 
 def _describe_reads(flags: CodeFlags, plan_names: set[str]) -> str:
     if not flags.flags:
-        return "no read of a variable was found in the code"
+        return "the code was not seen to read any variable"
     planned_flags = [str(flag) for flag in flags.flags if flag.name in plan_names]
     unset_flags = [str(flag) for flag in flags.flags if flag.name not in {*plan_names, *flags.here}]
     parts = ((planned_flags, "in the plan"), (unset_flags, "set neither there nor in this shell"))

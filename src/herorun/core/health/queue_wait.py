@@ -42,11 +42,10 @@ class QueueWait:
 
     def complain(self, limit: timedelta) -> str:
         """The message after the limit, with the reason and what to do."""
-        return (
-            f"{self.instance} has been {'unconfirmed' if self.running else 'pending'} for "
-            f"{format_span(self.span)} (the limit is {format_span(limit)}): "
-            f"{UNCONFIRMED if self.running else self._describe_reason()}"
-        )
+        duration = f"for {format_span(self.span)} (the limit is {format_span(limit)})"
+        if self.running:
+            return f"the start of {self.instance} has been unconfirmed {duration}: {UNCONFIRMED}"
+        return f"{self.instance} has been pending {duration}: {self._describe_reason()}"
 
     def _describe_reason(self) -> str:
         is_stated = self.reason and self.why is not Waiting.UNSTATED

@@ -116,8 +116,8 @@ def began_again(metrics: Metrics, checkpoints: Checkpoints, history: History) ->
         return ""
     number = history.restarts[-1][1]
     return (
-        f"began again at step {metrics.first_step} (attempt {number}, started by its back end), "
-        f"and had saved {start}"
+        f"began again at step {metrics.first_step} (attempt {number}, restarted by its back "
+        f"end), although it had saved {start}"
     )
 
 

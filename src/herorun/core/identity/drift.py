@@ -39,8 +39,8 @@ def reported_drift(contract: Contract, runs: Iterable[str]) -> list[Found]:
         (
             name,
             (
-                f"its log says that it reports to {'/'.join(paths[-1])}; the contract says {name} "
-                f"= {contract_value}"
+                f"the job's log says that it reports to {'/'.join(paths[-1])}; the contract "
+                f"says {name} = {contract_value}"
             ),
         )
         for name, reported_value, contract_value in pairs
@@ -59,7 +59,9 @@ def server_drift(contract: Contract, identity: TrackerIdentity, server: str) -> 
     hosts = {ours, *(_host(str(address)) for address in stated_values)}
     if not ours or not server or _host(server) in hosts:
         return []
-    return [("url", f"its log links to {server}, but the tracker shows the run at {identity.url}")]
+    return [
+        ("url", f"the job's log links to {server}, but the tracker shows the run at {identity.url}")
+    ]
 
 
 def _host(url: str) -> str:
@@ -91,7 +93,7 @@ def name_drift(contract: Contract, identity: TrackerIdentity, must_be_there: boo
     expected_name = contract.tracker.name or wanted_id(contract)
     if identity.display_name and identity.display_name != expected_name:
         differences.append(
-            ("name", f"its display name is {identity.display_name!r}, not {expected_name!r}")
+            ("name", f"the run's display name is {identity.display_name!r}, not {expected_name!r}")
         )
     return differences
 

@@ -82,7 +82,8 @@ def _down(observation: HostObservation, remedy: Remedy, ways: PatrolCommands) ->
 
 def _resumed(observation: HostObservation, without: str, ways: PatrolCommands) -> Iterator[Advice]:
     no_reason = "" if observation.why else ", and no reason is known"  # the line has the reason
-    message = f"The job is gone{without}{no_reason}.{_cause(observation, ways)}"
+    end = "has ended" if observation.why else "is gone"
+    message = f"The job {end}{without}{no_reason}.{_cause(observation, ways)}"
     yield Advice("gone", f"{message} {_how_to_resume(observation, ways)}", ways.resume)
     stands_still = chain_fact(observation) in (ChainFact.GONE, ChainFact.FAILED, ChainFact.NONE)
     if ways.chain and ways.chain_waits and stands_still:

@@ -96,11 +96,11 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield from _write_code(ways.resume)
         if not own:
             yield "Read its rows `alert`, `question`, `paused`, `unfinished`, `stop` and"
-            yield "`answer`, and the log. If they allow it, type the command in its row `next`;"
-            yield "without such a row, the babysitter relaunches the run itself if its rules allow"
-            yield "it. In its place, `to restart` means that a person decided that the run stays"
-            yield "down, or paused relaunches; `to go back` or `if yes`, that the DRI must decide:"
-            yield "ask that person first."
+            yield "`answer`, and the log. If they allow it, type the command in its row `next`."
+            yield "If there is no such row, the babysitter relaunches the run by its rules."
+            yield "A row `to restart` means that a person keeps the run down, or paused relaunches."
+            yield "A row `to go back` or `if yes` means that the DRI must decide."
+            yield "In these cases, ask that person before you type the command."
             yield ""
     else:
         yield (

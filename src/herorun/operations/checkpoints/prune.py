@@ -182,7 +182,7 @@ def _must_be_pushed(run: Run) -> None:
     """Push the intent before a deletion, which cannot be undone."""
     push_result = run.record.push()
     if not push_result and run.record.remote:
-        raise CouldNotLook(f"the intent could not be pushed: {push_result.why}")
+        raise CouldNotLook(f"the record of the deletion could not be pushed: {push_result.why}")
 
 
 def _check_victim(run: Run, plan: PrunePlan, victim: Victim) -> None:

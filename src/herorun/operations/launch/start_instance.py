@@ -107,7 +107,7 @@ def _intend(run: Run, order: LaunchOrder) -> Launching:
             f"Nothing was submitted: another clone launches {launching.instance}, as {stands.by}."
         )
     if not push_result and run.record.remote and not order.relaunch_of:
-        why = f"the intent could not be pushed: {push_result.why}"
+        why = f"the record of the launch could not be pushed: {push_result.why}"
         give_up(run, launching, why)
         raise CouldNotLook(
             f"Nothing was submitted: {why}. Launch again once {run.record.branch} can be pushed to "

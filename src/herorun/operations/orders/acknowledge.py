@@ -60,7 +60,8 @@ def _consequence_while_down(run: MonitoredRun, memory: Memory) -> str:
     if memory.last_decided is None or memory.last_decided.run != RunHealth.DOWN:
         return ""
     message = (
-        f"{run.slug} was down at its last tick, and this starts nothing: `{run.status_command}` "
+        f"{run.slug} was down at its last tick, and this command starts nothing: "
+        f"`{run.status_command}` "
         "shows how to start it"
     )
     if run.ends_with_job:

@@ -53,10 +53,10 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
         outcome = stop_and_wait(run, name, reason, wait, is_forgotten)
         if is_forgotten:
             record_forgotten_end(run, name)
-            note = "the record counts it as ended: make sure that no process of it is left"
-            outcome = replace(outcome, message=f"{outcome.message}; {note}")
+            note = "The record counts it as ended: make sure that no process of it is left"
+            outcome = replace(outcome, message=f"{outcome.message}. {note}")
         undo = f"`herorun status {run.slug}` shows how to start it again"
-        return replace(outcome, message=f"{outcome.message}; {undo}")
+        return replace(outcome, message=f"{outcome.message}. {undo}")
 
 
 def _must_have_ended(run: Run, name: str) -> None:
