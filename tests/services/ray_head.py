@@ -97,11 +97,10 @@ def _start(session: Path, port: int, log: Path) -> "subprocess.Popen[bytes] | No
 
 
 def ray_start(flags: list[str], options: dict[str, object], log: Path) -> "subprocess.Popen[bytes]":
-    """As a module: the script `ray` names the environment by the path where it was made."""
+    """Not by the script `ray`, which names the environment by the path where it was made."""
     argv = [
         sys.executable,
-        "-m",
-        "ray.scripts.scripts",
+        str(Path(__file__).with_name("ray_start.py")),
         "start",
         *flags,
         "--block",

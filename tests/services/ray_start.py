@@ -1,0 +1,25 @@
+"""`ray start` of the parts that herorun asks. Runs in `.venv-services`.
+
+Ray starts seven processes more that show or serve something else. Each imports Ray, and together
+they take a twelfth of a core for as long as the head is there.
+"""
+
+from typing import Any
+
+from ray._private import node, services
+from ray.scripts.scripts import main
+
+# /api/jobs and packages, the number of the head, cluster_status, and /api/v0
+PARTS = "JobHead,NodeHead,ReportHead,StateHead"
+_start_process = services.start_ray_process
+
+
+def start_process(command: list[str], kind: str, **options: Any) -> Any:
+    parts = [f"--modules-to-load={PARTS}"] if kind == "dashboard" else []
+    return _start_process([*command, *parts], kind, **options)
+
+
+if __name__ == "__main__":
+    services.start_ray_process = start_process
+    node.Node.start_ray_client_server = lambda self: None  # for drivers elsewhere
+    main()
