@@ -10,8 +10,8 @@ import pytest
 import tomli_w
 
 from herorun.core.doctor_report import Fit
-from herorun.trackers.wandb import Options, Wandb
-from services.wandb_service import WandbService
+from herorun.trackers import wandb as tracker
+from services.wandb_service import Reader, WandbService
 from stories import SLUG, Story
 from wording import mentions
 
@@ -53,7 +53,11 @@ def asked(story: Story, capsys: pytest.CaptureFixture[str]) -> dict[str, tuple[s
 
 @pytest.mark.thorough
 def test_a_free_id_is_clear_and_a_strangers_run_blocks(
-    story: Story, wandb: WandbService, capsys: pytest.CaptureFixture[str]
+    story: Story,
+    wandb: WandbService,
+    wandb_reader: Reader,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     other = {"displayName": "other", "state": "finished", "history": [{"_step": 7}]}
     wandb.put({"ent/proj/other": other})
@@ -66,6 +70,7 @@ def test_a_free_id_is_clear_and_a_strangers_run_blocks(
     }
 
     wandb.put({"ent/proj/tiny": {**other, "displayName": "tiny"}})
+    monkeypatch.setattr(tracker, "ask_client", wandb_reader)
     outcome, output = asked(story, capsys)["tracker-identity"]
     assert outcome == "fail"
     assert mentions(output, "W&B", "append")
@@ -80,13 +85,13 @@ def test_a_key_is_looked_for_where_its_client_looks_and_never_told(
     for name in ("WANDB_API_KEY", "WANDB_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    tracker = Wandb(Options(entity="team", project="hero", id="tiny", name="tiny"))
-    assert [part.status for part in tracker.examine()] == [Fit.BROKEN]
+    team = tracker.Wandb(tracker.Options(entity="team", project="hero", id="tiny", name="tiny"))
+    assert [part.status for part in team.examine()] == [Fit.BROKEN]
     (tmp_path / "netrc").write_text("machine api.wandb.ai login user password 0123456789abcdef\n")
-    (part,) = tracker.examine()
+    (part,) = team.examine()
     assert part.status is Fit.WORKS and "0123456789abcdef" not in part.message
     (tmp_path / "netrc").write_text("machine api.wandb.ai login user 0123456789abcdef\n")
-    (part,) = tracker.examine()  # it may hold one all the same
+    (part,) = team.examine()  # it may hold one all the same
     assert (
         part.status is Fit.UNSEEN
         and mentions(part.message, "around", "line")

@@ -5,8 +5,11 @@ record tells the rest.
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -24,11 +27,13 @@ from herorun.core.triage.incremental import OwnLog, follow
 from herorun.signatures import shipped
 from herorun.sources.job_log import job_log_of
 from herorun.trackers.wandb import Options, Wandb
-from services.wandb_service import WandbService
+from services.wandb_server import KEY
+from services.wandb_service import Reader, WandbService
 from wording import mentions
 
 pytestmark = pytest.mark.thorough
 NAMES = Names()
+Resumed: TypeAlias = tuple[Metrics, History, str]
 START = "/data/tiny/step-120"
 PLAN = PriorLaunch("tiny-1", {"start": {"path": START, "step": 120, "kind": "full-state"}})
 WRITER = """
@@ -77,10 +82,35 @@ def instance(number: int, at: datetime, start: int) -> Instance:
     )
 
 
-def resumed(wandb: WandbService, folder: Path, **second: float) -> tuple[Metrics, History, str]:
-    """150 steps, then a resume from step 120 up to step 300."""
+@pytest.fixture(scope="module")
+def first(
+    wandb_server: WandbService, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[datetime, dict[str, Any]]:
+    """When a job of 150 steps began, and what W&B holds of it."""
     begin = datetime.now(UTC)
-    write(wandb, folder, 0, 150)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WANDB_API_KEY", KEY)
+        wandb_server.put({})
+        write(wandb_server, tmp_path_factory.mktemp("first"), 0, 150)
+    return begin, wandb_server.runs()
+
+
+@pytest.fixture
+def resumed(
+    wandb: WandbService,
+    wandb_reader: Reader,
+    tmp_path: Path,
+    first: tuple[datetime, dict[str, Any]],
+) -> Callable[..., Resumed]:
+    """150 steps, then a resume from step 120 up to step 300."""
+    begin, runs = first
+    wandb.put(runs)
+    return partial(resume, wandb, wandb_reader, tmp_path, begin)
+
+
+def resume(
+    wandb: WandbService, reader: Reader, folder: Path, begin: datetime, **second: float
+) -> Resumed:
     again = datetime.now(UTC)
     log = write(
         wandb, folder, int(second.pop("first", 120)), int(second.pop("last", 300)), **second
@@ -88,7 +118,7 @@ def resumed(wandb: WandbService, folder: Path, **second: float) -> tuple[Metrics
     older, newer = instance(0, begin - timedelta(minutes=1), 0), instance(1, again, 120)
     history = History(True, (older, newer))
     options = Options(entity="ent", project="proj", id="tiny", name="Tiny", base_url=wandb.url)
-    rows = Wandb(options).read("").rows
+    rows = Wandb(options, reader).read("").rows
     steps = [row.step for row in rows]
     assert len(steps) == len(set(steps))  # the client dropped what it had: no step is there twice
     state = fold_rows(
@@ -99,8 +129,8 @@ def resumed(wandb: WandbService, folder: Path, **second: float) -> tuple[Metrics
     return metrics, history, log
 
 
-def test_a_resume_with_16_times_the_learning_rate(wandb: WandbService, tmp_path: Path) -> None:
-    metrics, history, _ = resumed(wandb, tmp_path, rate=16e-4, last=160)
+def test_a_resume_with_16_times_the_learning_rate(resumed: Callable[..., Resumed]) -> None:
+    metrics, history, _ = resumed(rate=16e-4, last=160)
     verdict = answer(learning_rate_jump, metrics, history)
 
     assert metrics.first_step == 151 and metrics.instance == "tiny-1"
@@ -108,15 +138,15 @@ def test_a_resume_with_16_times_the_learning_rate(wandb: WandbService, tmp_path:
     assert mentions(verdict.message, "learning", "0.0001", "0.0016", "150")
 
 
-def test_a_level_of_one_and_a_half_per_cent(wandb: WandbService, tmp_path: Path) -> None:
-    metrics, history, _ = resumed(wandb, tmp_path, factor=1.015)
+def test_a_level_of_one_and_a_half_per_cent(resumed: Callable[..., Resumed]) -> None:
+    metrics, history, _ = resumed(factor=1.015)
 
     assert answer(resume_mismatch, metrics, history).outcome is Outcome.FAIL
     assert answer(learning_rate_jump, metrics, history).outcome is Outcome.PASS
 
 
-def test_a_sound_resume_raises_no_alert(wandb: WandbService, tmp_path: Path) -> None:
-    metrics, history, log = resumed(wandb, tmp_path)
+def test_a_sound_resume_raises_no_alert(resumed: Callable[..., Resumed]) -> None:
+    metrics, history, log = resumed()
     job_log = job_log_of(shipped(), follow(shipped(), OwnLog("tiny-1"), log.encode()))
 
     assert answer(resume_mismatch, metrics, history).outcome is Outcome.PASS
@@ -125,10 +155,10 @@ def test_a_sound_resume_raises_no_alert(wandb: WandbService, tmp_path: Path) -> 
 
 
 def test_a_job_that_begins_from_scratch_is_recognised_by_what_the_client_drops(
-    wandb: WandbService, tmp_path: Path
+    resumed: Callable[..., Resumed],
 ) -> None:
     """No row of it reaches the tracker, whatever it costs."""
-    metrics, history, log = resumed(wandb, tmp_path, first=0, last=100)
+    metrics, history, log = resumed(first=0, last=100)
     job_log = job_log_of(shipped(), follow(shipped(), OwnLog("tiny-1"), log.encode()))
 
     assert metrics.instance == "tiny-0"
