@@ -292,6 +292,11 @@ class Story:
         assert self.tick() == 0
         return 0
 
+    def sealed(self) -> "Story":
+        """Finished, and its end sealed."""
+        assert self.make_or_copy("sealed", lambda: self.finished().seal()) == 0
+        return self
+
     def make_or_copy(self, what: str, make: Callable[[], int], lasts: float = LASTS) -> int:
         """As `worlds.make_or_copy`."""
         code = make_or_copy(self.home, what, make, lasts)

@@ -327,9 +327,8 @@ def test_a_stale_page_is_named_and_printed_alike_by_every_process(tmp_path: Path
     for part in (TOP / "docs").glob("*.py"):
         shutil.copy(part, tmp_path)
     assert generate(tmp_path).returncode == 0
-    assert generate(tmp_path, "--check", seed="1").returncode == 0
     (tmp_path / "cli.md").write_text("old")
-    done = generate(tmp_path, "--check")
+    done = generate(tmp_path, "--check", seed="1")  # it would name the pages that differ, too
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
     assert mentions(done.stderr, "docs/cli.md", "stale", "make docs", "commit")

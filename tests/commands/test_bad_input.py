@@ -421,8 +421,7 @@ def test_what_comes_too_early_says_what_comes_first(story: Story, capsys: CAPTUR
 
 @pytest.mark.thorough
 def test_a_sealed_run_admits_no_instance(story: Story, capsys: CAPTURE) -> None:
-    story.finished()
-    assert story.seal() == 0
+    story.sealed()
     answer = ask(story, capsys, "launch", SLUG, "--json")
     assert answer.code == 1 and "seal-1" in answer.finding("sealed-run")["message"]
     assert len(story.starts) == 1

@@ -454,8 +454,7 @@ def test_the_seal_commit_is_made_again_from_the_diff_in_the_record(
 
 @pytest.mark.thorough
 def test_a_clean_run_is_sealed_as_clean(story: Story) -> None:
-    story.finished()
-    assert story.seal() == 0
+    story.sealed()
     assert (story.stated["patch"], story.stated["dirty_tree"]) == (None, "no")
 
 

@@ -2,16 +2,15 @@
 
 import re
 import shlex
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from commands.answers import ask
 from herorun.core.event import Word
 from stories import CRASH, SLUG, WAIT, Story, in_memory
+from worlds import begun, place
 
 CAPTURE = pytest.CaptureFixture[str]
 BUG = (
@@ -29,13 +28,22 @@ SAVED = "save 15"
 def _scene(words: str, **contract: object) -> Callable[[Story], None]:
     def play(story: Story) -> None:
         story.begin(**{"final_step": 40, **contract})
-        story.order("tiny-1", words)
-        assert story.init() == 0 and story.launch() == 0
-        if words.endswith(WAIT):
-            story.reaches(2 if words == WAIT else 3)
+        begun(story.home)
+
+        def made() -> int:
+            story.order("tiny-1", words)
+            assert story.init() == 0 and story.launch() == 0
+            if words.endswith(WAIT):
+                story.reaches(2 if words == WAIT else 3)
+            else:
+                story.ended()
+            story.tick()
+            return 0
+
+        if words.endswith(WAIT):  # what lives cannot be copied
+            made()
         else:
-            story.ended()
-        story.tick()
+            assert story.make_or_copy(f"{words} under {contract}", made, lasts=120.0) == 0
 
     return play
 
@@ -60,10 +68,8 @@ SCENES: dict[str, Callable[[Story], None]] = {
 
 @contextmanager
 def playing(scene: str) -> Iterator[Story]:
-    with tempfile.TemporaryDirectory(
-        prefix="herorun-", dir=in_memory(), ignore_cleanup_errors=True
-    ) as folder:
-        story = Story(Path(folder).resolve())
+    with place(in_memory(), is_shared=True) as folder:
+        story = Story(folder)
         SCENES[scene](story)
         try:
             yield story

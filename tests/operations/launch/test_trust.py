@@ -353,8 +353,7 @@ def test_a_forged_seal_ends_no_watch(story: Story, capsys: CAPTURE) -> None:
 
 
 def test_a_seal_is_believed_by_its_tag_which_is_fetched(story: Story, capsys: CAPTURE) -> None:
-    story.finished()
-    assert story.seal() == 0
+    story.sealed()
     fresh = story.clone("fresh")
     git(fresh.work, "tag", "-d", "herorun/tiny/seal-1")
     assert run_json(fresh, capsys, "status", SLUG)[1]["seal_tag"] == "herorun/tiny/seal-1"

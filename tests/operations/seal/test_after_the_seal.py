@@ -70,8 +70,7 @@ def test_a_milestone_leaves_the_timers_unmentioned(timers: Story, capsys: CAPTUR
 def test_the_watchdog_is_silent_however_long_nobody_looks(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.finished()
-    assert story.seal() == 0
+    story.sealed()
     comments = story.comments
     later = datetime.now(UTC) + timedelta(days=30)
     monkeypatch.setattr(watchdog, "now", lambda: later)
@@ -85,8 +84,7 @@ def test_the_watchdog_is_silent_however_long_nobody_looks(
 
 @pytest.mark.thorough
 def test_a_babysitter_says_that_there_is_nothing_to_watch(story: Story, capsys: CAPTURE) -> None:
-    story.finished()
-    assert story.seal() == 0
+    story.sealed()
     for words in (("babysit", SLUG, "--once"), ("babysit", SLUG)):
         capsys.readouterr()
         assert story.herorun(*words) == 0

@@ -30,8 +30,7 @@ def verify(
 
 @pytest.fixture
 def sealed(story: Story) -> Story:
-    story.finished()
-    assert story.seal() == 0
+    story.sealed()
     return story
 
 
@@ -171,8 +170,7 @@ def test_three_bytes_that_changed_in_a_file_of_the_same_size_are_a_fault(
 @pytest.mark.thorough
 def test_what_is_known_by_size_alone_is_not_proven(story: Story, capsys: CAPTURE) -> None:
     story.sign(seal={"digest": "sizes"})
-    story.finished()
-    assert story.seal() == 0
+    story.sealed()
     assert mentions(story.stated["manifest"]["proof"], "sizes", "content")
     assert mentions(story.stated["caveats"], "2 of", "2 files", f"{story.root}", "/step-4")
     verification = verify(story, capsys, code=3)
@@ -198,8 +196,7 @@ def test_a_large_checkpoint_is_read_while_the_babysitter_may_act(
         ahead(run, path)
 
     monkeypatch.setattr(seal, "digest_now", polled_at)
-    story.finished()
-    assert story.seal() == 0
+    story.sealed()
     assert locked == [False]
     assert mentions(story.stated["manifest"]["proof"], "checksums (sha256)", "all files")
     assert list((story.run.state / "digests").iterdir()) == []
@@ -312,8 +309,7 @@ def test_the_tag_is_signed_with_an_ssh_key_where_git_is_set_up_so(
         ("tag.gpgSign", "true"),
     ):
         git(story.work, "config", name, value)
-    story.finished()
-    assert story.seal() == 0
+    story.sealed()
     assert mentions(git(story.work, "cat-file", "tag", TAG), "-----BEGIN", "SSH")
     assert story.statement_in_tag == story.statement_in_record
     verification = verify(story, capsys, code=3)
@@ -346,8 +342,7 @@ def test_the_tag_is_signed_with_an_openpgp_key(
     subprocess.run(["gpg", *words, "ed25519", "sign", "never"], check=True, capture_output=True)
     try:
         git(story.work, "config", "user.signingkey", "dri@example.org")
-        story.finished()
-        assert story.seal() == 0
+        story.sealed()
         assert mentions(git(story.work, "cat-file", "tag", TAG), "-----BEGIN", "PGP")
         assert any("the signature: GOODSIG" in words for words in verify(story, capsys)["proven"])
     finally:
