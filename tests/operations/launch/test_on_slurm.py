@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import tomli_w
 from commands.answers import ask
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Found
+from herorun.schedulers._slurm import jobs as slurm_jobs
 from services.slurm import Cluster
 from stories import WAIT, Story, eventually
 from wording import mentions
@@ -136,3 +138,26 @@ def test_a_job_that_sbatch_has_started_by_hand_is_adopted_watched_and_replaced_a
         assert mentions(capsys.readouterr().err, f"{number}", "tiny-1", "tiny-2", "after")
     finally:
         cluster.ask("scancel", "-s", "KILL", "-f", number, check=False)
+
+
+def test_a_person_ends_a_run_whose_job_slurm_has_forgotten(
+    slurm_story: Story,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither the queue nor accounting has the job any more, as after a purge."""
+    slurm_story.order("tiny-1", "exit 3")
+    assert slurm_story.init() == 0 and slurm_story.launch() == 0
+    ended(slurm_story, "tiny-1")
+    with monkeypatch.context() as purge:
+        purge.setattr(slurm_jobs, "ours", lambda *_: [])
+        shown = ask(slurm_story, capsys, "status", "tiny", "--json").document
+        assert shown["run"] == "unknown" and mentions(shown["doubts"], "herorun stop tiny")
+        assert slurm_story.herorun("relaunch", "tiny") == 3
+        assert slurm_story.herorun("stop", "tiny") == 3  # its rows are recent
+        for path in slurm_story.root.rglob("*"):
+            os.utime(path, (time.time() - 86400,) * 2)
+        assert slurm_story.herorun("stop", "tiny", "--reason", "purged") == 0
+        shown = ask(slurm_story, capsys, "status", "tiny", "--json").document
+        assert (shown["run"], shown["instances"][0]["state"]) == ("down", "cancelled")
+        assert slurm_story.herorun("seal", "tiny", "--aborted") == 0
