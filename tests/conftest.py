@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from herorun.core.environment import admissible
+from memory_folder import in_memory
 from worker_messages import without_routine
 
 # A worker collects some 11,000 tests. By the usual thresholds a third of that time goes into
@@ -22,6 +23,10 @@ for variable in ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "HERORUN_SESSION")
 
 # What the tests' own contracts name is trusted, as in CI; what asks for trust takes this away.
 os.environ["HERORUN_TRUST"] = "all"
+
+# The tests' own folders; the three newest runs leave some tens of megabytes each.
+if memory := in_memory(room=1 << 30):
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
 
 # How long one example takes tells of the machine: what must be quick has a test of its own.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])

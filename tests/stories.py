@@ -42,6 +42,7 @@ from herorun.system.files import is_locked
 from herorun.system.git import remote_refs
 from herorun.system.git.plumbing import commit_files, identity_of
 from herorun.system.git.tags import annotated_tag
+from memory_folder import in_memory
 from proposed import is_tried, listening, type_one
 from worlds import LASTS, begun, copy_tree, is_alone, make_or_copy, place
 
@@ -404,16 +405,6 @@ def home(request: pytest.FixtureRequest) -> Iterator[Path]:
     """An empty folder of the test's own."""
     with place(in_memory(), is_alone(request.node)) as folder:
         yield folder
-
-
-def in_memory() -> Path | None:
-    """Where folders lie in memory, if the system has room there: every journal line is synced to
-    its disk.
-    """
-    memory = Path("/dev/shm")
-    return (
-        memory if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 1 << 28 else None
-    )
 
 
 @pytest.fixture

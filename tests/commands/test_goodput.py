@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from commands.answers import ask
-from stories import CRASH, JOB, SLUG, Story, in_memory
+from memory_folder import in_memory
+from stories import CRASH, JOB, SLUG, Story
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]

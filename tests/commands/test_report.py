@@ -20,7 +20,8 @@ from herorun.core.evidence import Metrics, Nothing, TrackerIdentity, TrackerStat
 from herorun.core.journal import Memory
 from herorun.operations.report import report
 from herorun.operations.report.links import links_of
-from stories import CRASH, JOB, SLUG, TAG, Story, in_memory
+from memory_folder import in_memory
+from stories import CRASH, JOB, SLUG, TAG, Story
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]

@@ -36,7 +36,8 @@ from herorun.core.journal import Memory
 from herorun.core.run_summary import Pace, RunSummary
 from herorun.operations.report import overview
 from herorun.trackers.jsonl import JsonLines
-from stories import SLUG, WAIT, Story, in_memory
+from memory_folder import in_memory
+from stories import SLUG, WAIT, Story
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]

@@ -18,7 +18,8 @@ from herorun.operations.babysit import tick
 from herorun.operations.health import evaluate
 from herorun.operations.health.rules import evidence_file
 from herorun.system.clock import now
-from stories import CRASH, SLUG, Story, git, in_memory
+from memory_folder import in_memory
+from stories import CRASH, SLUG, Story, git
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]

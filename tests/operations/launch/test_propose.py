@@ -9,7 +9,8 @@ import pytest
 
 from commands.answers import ask
 from herorun.core.event import Word
-from stories import CRASH, SLUG, WAIT, Story, in_memory
+from memory_folder import in_memory
+from stories import CRASH, SLUG, WAIT, Story
 from worlds import begun, place
 
 CAPTURE = pytest.CaptureFixture[str]

@@ -10,7 +10,8 @@ import pytest
 
 from commands.answers import ask
 from herorun.runs import open_run
-from stories import CRASH, SLUG, Story, in_memory
+from memory_folder import in_memory
+from stories import CRASH, SLUG, Story
 
 CAPTURE = pytest.CaptureFixture[str]
 NEW = "tiny-b"

@@ -16,7 +16,8 @@ from herorun.core.errors import Blocked
 from herorun.core.evidence import JobState
 from herorun.operations.babysit.perform import rollback_key
 from herorun.operations.launch.relaunch import relaunch
-from stories import CRASH, SLUG, WAIT, Story, in_memory
+from memory_folder import in_memory
+from stories import CRASH, SLUG, WAIT, Story
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]

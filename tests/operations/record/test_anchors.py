@@ -13,7 +13,8 @@ from herorun.operations.record import anchors
 from herorun.operations.record.anchors import compare_anchors
 from herorun.operations.record.post import record_link
 from herorun.operations.record.verify import UNNAMED as BARE, Verified, verify_run
-from stories import SLUG, Story, git, in_memory, note
+from memory_folder import in_memory
+from stories import SLUG, Story, git, note
 from wording import mentions
 
 REF = "refs/herorun/record/tiny"
