@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from herorun.core.environment import admissible
 from memory_folder import in_memory
+from merged_cases import MergingPlugin
 from worker_messages import without_routine
 
 # A worker collects some 11,000 tests. By the usual thresholds a third of that time goes into
@@ -96,10 +97,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_configure(config: pytest.Config) -> None:
     """A worker sends six messages a test, a third of what a small test costs. No one reads three
-    of them where neither durations nor an XML report is asked for.
+    of them, nor of each case, where neither durations nor an XML report is asked for.
     """
     if config.getoption("durations", None) is not None or config.getoption("xmlpath", None):
         return
+    if config.getoption("markexpr") == SHORT:
+        config.pluginmanager.register(MergingPlugin())
     for plugin in config.pluginmanager.get_plugins():
         if hasattr(plugin, "sendevent"):
             plugin.sendevent = without_routine(plugin.sendevent)
