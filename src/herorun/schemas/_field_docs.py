@@ -6,9 +6,10 @@ a tenth of a second for each command; only a schema needs them.
 
 import ast
 import inspect
+import sys
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
-from textwrap import dedent
 from typing import Any
 
 from herorun.core.docstrings import unwrap
@@ -21,11 +22,17 @@ def field_docs(kind: type[Any]) -> dict[str, str]:
 
 
 def _own(kind: type[Any]) -> Iterator[tuple[str, str]]:
-    (body,) = ast.parse(dedent(inspect.getsource(kind))).body
-    for statement, below in pairwise(getattr(body, "body", [])):
+    for statement, below in pairwise(_classes_of(kind.__module__)[kind.__name__].body):
         match statement, below:
             case (
                 ast.AnnAssign(target=ast.Name(id=name)),
                 ast.Expr(value=ast.Constant(value=str(text))),
             ):
                 yield name, unwrap(inspect.cleandoc(text))
+
+
+@cache
+def _classes_of(module: str) -> dict[str, ast.ClassDef]:
+    """A module is parsed once for all of its classes."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
