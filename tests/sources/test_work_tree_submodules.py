@@ -15,38 +15,52 @@ from herorun.sources.work_tree import read_work_tree
 from herorun.system.git import Repository, find_repository
 from herorun.system.git.export import export
 from herorun.system.git.submodules import all_files
-from stories import git
+from stories import copy, forget, git
 from wording import mentions
 
 LOCAL = ("-c", "protocol.file.allow=always")
 
 
-@pytest.fixture
-def work(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """`work` with the submodule `lib`, and `lib/inner` in it; each from a bare remote of its
-    own.
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What each test finds in its place, for its files hold the path: `work` with the submodule
+    `lib`, and `lib/inner` in it; each from a bare remote of its own.
     """
+    folder = tmp_path_factory.mktemp("submodules")
+    home = folder / "home"
+    home.mkdir()
     (home / "global").write_text("[user]\nname = Dri\nemail = dri@example.org\n")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        use_settings_of(home, monkeypatch)
+        for name, inside in (("inner", None), ("lib", "inner"), ("work", "lib")):
+            make(home, name, inside)
+        git(home / "work", *LOCAL, "submodule", "--quiet", "update", "--init", "--recursive")
+    return home.rename(folder / "template")
+
+
+@pytest.fixture
+def work(template: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = template.with_name("home")
+    copy(template, home)
+    forget()
+    use_settings_of(home, monkeypatch)
+    return home / "work"
+
+
+def make(home: Path, name: str, inside: str | None) -> None:
+    git(home, "init", "-q", "--bare", "--template=", "-b", "main", f"{name}.git")
+    git(home, "init", "-q", "--template=", "-b", "main", name)
+    git(home / name, "remote", "add", "origin", str(home / f"{name}.git"))
+    (home / name / f"{name}.py").write_text("VALUE = 1\n")
+    if inside:
+        remote = str(home / f"{inside}.git")
+        git(home / name, *LOCAL, "submodule", "--quiet", "add", remote, inside)
+    publish(home / name)
+
+
+def use_settings_of(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / "global"))
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
-    for name, inside in (("inner", None), ("lib", "inner"), ("work", "lib")):
-        git(home, "init", "-q", "--bare", "--template=", "-b", "main", f"{name}.git")
-        git(home, "init", "-q", "--template=", "-b", "main", name)
-        git(home / name, "remote", "add", "origin", str(home / f"{name}.git"))
-        (home / name / f"{name}.py").write_text("VALUE = 1\n")
-        if inside:
-            git(
-                home / name,
-                *LOCAL,
-                "submodule",
-                "--quiet",
-                "add",
-                str(home / f"{inside}.git"),
-                inside,
-            )
-        publish(home / name)
-    git(home / "work", *LOCAL, "submodule", "--quiet", "update", "--init", "--recursive")
-    return home / "work"
 
 
 def publish(work: Path) -> str:

@@ -10,7 +10,7 @@ import pytest
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.system.git import Repository, find_repository
 from herorun.system.git.worktree_snapshot import canonical_diff, described, take_snapshot
-from stories import git
+from stories import copy, git
 
 CAP = 1_000_000
 AGED = "2026-01-01T00:00:00Z"
@@ -42,10 +42,16 @@ SETTINGS = {
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Path:
+def work(template: Path, tmp_path: Path) -> Path:
+    copy(template, tmp_path / "work")
+    return tmp_path / "work"
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small repository with one commit."""
-    top = tmp_path / "work"
-    git(tmp_path, "init", "-q", "--template=", "-b", "main", str(top))
+    top = tmp_path_factory.mktemp("snapshot") / "work"
+    git(top.parent, "init", "-q", "--template=", "-b", "main", str(top))
     for name in ("edited", "deleted", "script", "assumed", "skipped"):
         (top / name).write_text("".join(f"line {n}\n" for n in range(30)))
     (top / "link").symlink_to("edited")
