@@ -250,6 +250,7 @@ STANDING: dict[str, Any] = {
     "answer": None,
     "acknowledgements": [],
     "stopped_by": None,
+    "forgotten_job": False,
     "next": "",
     "unjudged": [],
 }
@@ -370,12 +371,14 @@ STATES: dict[str, Any] = {
         replace(HEALTHY, run="unknown", monitor="partial"),
         monitor="partial",
         unread=[f"Job: {FORGOTTEN_JOB.why}"],
+        forgotten_job=True,
         doubts=_forgotten_job(RUN, FORGOTTEN_MEMORY, {Job: FORGOTTEN_JOB}, NOON),
     ),
     "forgotten-lately": status(
         replace(HEALTHY, run="unknown", monitor="partial"),
         monitor="partial",
         unread=[f"Job: {FORGOTTEN_JOB.why}"],
+        forgotten_job=True,
         doubts=_forgotten_job(
             RUN, FORGOTTEN_MEMORY, {Job: FORGOTTEN_JOB, Metrics: some_metrics()}, NOON
         ),

@@ -42,7 +42,7 @@ def show_status(
 
         command = f"  {label_of_next(document):<10} {document['next']}"
         out.print(command, soft_wrap=True)  # to be copied whole
-    elif document["unread"]:
+    elif document["unread"] and not _is_only_forgotten(document):
         way_on = "trust" if _is_closed(document) else "doctor"
         out.print(f"  next       herorun {way_on} {document['slug']}", soft_wrap=True)
 
@@ -51,6 +51,11 @@ def _is_closed(document: Mapping[str, Any]) -> bool:
     """Whether nothing may be read before a person trusts it; the reason then has the command."""
     way_on = f"`herorun trust {document['slug']}`"
     return any(gap.startswith(f"{ALL}: ") and way_on in gap for gap in document["unread"])
+
+
+def _is_only_forgotten(document: Mapping[str, Any]) -> bool:
+    """Whether everything could be reached, and only the job is in no list; `doubts` says more."""
+    return document["forgotten_job"] and len(document["unread"]) == 1
 
 
 def _status_lines(
@@ -94,10 +99,9 @@ def _monitor(document: Mapping[str, Any]) -> str:
         doubts = " ".join(document["doubts"])  # which may state the reason already
         others = [gap for gap in document["unread"] if gap.removeprefix(f"{ALL}: ") not in doubts]
         gaps = clean("; ".join(format_gaps(others))) or "any evidence"
-        access = f"; `herorun doctor {document['slug']}` tests the access"
-        return (
-            f"{document['monitor']}: could not read {gaps}{'' if _is_closed(document) else access}"
-        )
+        has_access = _is_closed(document) or _is_only_forgotten(document)
+        access = "" if has_access else f"; `herorun doctor {document['slug']}` tests the access"
+        return f"{document['monitor']}: could not read {gaps}{access}"
     meaning = {
         "fresh": "all evidence was read",
         "stale": "no babysitter is known to run; this command read all evidence now",

@@ -93,6 +93,9 @@ class StatusOf(StatusFields):
     answer: str | None
     """How a person answered the question about the newest instance, as text; null if nobody did."""
     acknowledgements: Sequence[Acked]
+    forgotten_job: bool
+    """Whether the scheduler no longer lists the newest instance's job: then `doubts` says how to
+    record its end."""
     stopped_by: str | None
     """Who ordered the stop of the newest instance, also after its end: it stays down. Null if
     nobody did."""

@@ -83,6 +83,7 @@ def test_a_run_whose_job_is_forgotten_can_be_ended(
     refusal = capsys.readouterr().err
     shown = status(story, capsys)
     assert (shown["run"], shown["instances"][0]["state"]) == ("unknown", None)
+    assert shown["forgotten_job"]
     (doubt,) = shown["doubts"]
     (over_at,) = re.findall(r"after (\d\d:\d\d) UTC", doubt)  # from when on it works
     assert f"`herorun stop {SLUG}`" in doubt and over_at in refusal
@@ -95,6 +96,7 @@ def test_a_run_whose_job_is_forgotten_can_be_ended(
     shown = status(story, capsys)
     assert (shown["run"], shown["instances"][0]["state"]) == ("down", "cancelled")
     assert (shown["doubts"], shown["stopped_by"]) == ([], "Dri")
+    assert not shown["forgotten_job"]
     ends = [event.ended for event in story.events("Decided") if event.ended]
     assert [(end.instance, end.forgotten) for end in ends] == [("tiny-1", True)]
     assert story.herorun("stop", SLUG) == 0

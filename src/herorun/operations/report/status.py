@@ -110,6 +110,7 @@ def status_of_run(
     result, evidence = evaluate(run, memory=memory, polls=polls, is_acting=is_acting)
     job = evidence.get(Job)
     facts["doubts"] = [*facts["doubts"], *_forgotten_job(run, memory, evidence, now())]
+    facts["forgotten_job"] = isinstance(job, Unavailable) and job.root == FORGOTTEN
     facts["instances"] = instance_entries(memory, job)
     is_known = isinstance(job, Job) or run.scheduler.cluster_wide
     if not is_known and not Path(facts["log"]).exists():
@@ -242,6 +243,7 @@ def _inactive_status(
         next=next_command(run, None, memory, {}),
         summary=RunSummaryEntry.of_summary(summary),
         unjudged=[],
+        forgotten_job=False,
         **facts,
     )
     return status, {}, summary
