@@ -37,7 +37,7 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     from herorun.operations.launch.plan_file import since_last_instance
     from herorun.operations.launch.preflight import preflight
     from herorun.operations.launch.write_probe import probe_roots
-    from herorun.output.findings import show_preflight
+    from herorun.output.preflight import show_preflight
     from herorun.runs import open_run
 
     loaded_run = open_run(run, Path(start))
