@@ -10,6 +10,7 @@ from herorun.core.contract import Contract
 from herorun.core.evidence import (
     Candidate,
     Checkpoints,
+    FinalStep,
     GivenUp,
     History,
     LeftCheckpoints,
@@ -211,3 +212,21 @@ def seconds_a_step(candidates: Iterable[Candidate]) -> float | None:
         return None
     seconds = seconds_between(before, newest)
     return seconds / (newest.step - before.step) if seconds and seconds > 0 else None
+
+
+def final_checkpoint(
+    final: FinalStep | Nothing | Unavailable, checkpoints: Checkpoints | Nothing | Unavailable
+) -> str:
+    """The path of the complete permanent checkpoint of the final step; empty where none is seen."""
+    if (
+        not isinstance(final, FinalStep)
+        or final.value is None
+        or not isinstance(checkpoints, Checkpoints)
+    ):
+        return ""
+    complete = (
+        c
+        for c in checkpoints.candidates
+        if c.step == final.value and c.complete and not c.temporary
+    )
+    return next((c.path for c in complete), "")

@@ -20,7 +20,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.health.completion import final_checkpoint
+from herorun.core.lineage import final_checkpoint
 from herorun.core.recovery.diagnosis import diagnose, scene_of
 
 

@@ -11,7 +11,7 @@ failed by a limit of 5400 s that had included the wait.
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Checkpoints, FinalStep, Job
 from herorun.core.finding import Verdict, failed, not_applicable
-from herorun.core.health.completion import final_checkpoint
+from herorun.core.lineage import final_checkpoint
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)

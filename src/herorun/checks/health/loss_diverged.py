@@ -18,8 +18,7 @@ a quarter of its fall, 10 % of its value, and no clean curve stayed a fifth of i
 import math
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.detectors.loss import DIVERGED
-from herorun.core.detectors.lost_progress import REGRESSED
+from herorun.core.detectors.loss import DIVERGED, REGRESSED
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions

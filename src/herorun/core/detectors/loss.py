@@ -12,7 +12,6 @@ import math
 from herorun.core.detectors import (
     first_rises,
     first_rows,
-    lost_progress,
     restart_from_scratch,
     windows,
 )
@@ -36,7 +35,7 @@ from herorun.core.detectors.constant_loss import (
     follow_zero,
 )
 from herorun.core.detectors.loss_state import SIGNED, LossState
-from herorun.core.detectors.lost_progress import REGRESSED
+from herorun.core.lazy_statistics import median
 
 RATIO = 1.5  # manage-hero-run's: more than 50 % above the expected trend
 ALONE = 3.0  # the same, with only one row to compare with ...
@@ -71,11 +70,15 @@ _ABSURD = math.log(ABSURD)
 _ELEVATED, _DRIFT, _DIVERGED = math.log(ELEVATED), math.log(DRIFT), math.log(DIVERGED)
 _LEARNED, _FAR = math.log(LEARNED), math.log(FAR)
 
+REGRESSED = math.log(1.05)  # of the smoothed loss above its lowest
+GAVE_BACK = 0.2  # of the fall since the first rows
+LEAST_LEARNED = 0.25  # times the lowest loss: the least fall before that
 RULES = (
     RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, HELD, RAISED, DENSE, ABSURD, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
     DIVERGED, DIVERGED_NOISE, LEARNED,
     SIGNED, FROZEN, ONE_NAT, REPEATS, CHANGES, MOVES, ODD, FELL, FAR, ROUNDED,
     SATURATED, SATURATED_WITHIN, BEFORE, OUTLIERS, NEWEST, RANGES, LONGEST,
+    REGRESSED, GAVE_BACK, LEAST_LEARNED,
 )  # fmt: skip
 
 
@@ -253,7 +256,7 @@ def _level(state: LossState, step: int, y: float, is_declared: bool, boundary: b
     if smooth < state.lowest:
         state.lowest = smooth
     if smooth > state.lowest + REGRESSED:
-        lost_progress.gave_back(state, step, smooth, is_declared)
+        _judge_regressed(state, step, smooth, is_declared)
     elif state.regressed.streak is not None:
         state.regressed.within("regressed", "loss", 0)
     if excess > _ELEVATED and excess > ELEVATED_NOISE * scale:
@@ -270,3 +273,15 @@ def _level(state: LossState, step: int, y: float, is_declared: bool, boundary: b
         state.diverged.extend(step, rise, math.exp(state.lowest), scale, is_declared)
     elif state.diverged.streak is not None:
         state.diverged.within("diverged", "loss", 0)
+
+
+def _judge_regressed(state: LossState, step: int, smooth: float, is_declared: bool) -> None:
+    """Whether a loss above its lowest level has lost much of its earlier fall, although the rise
+    itself is small.
+    """
+    low = math.exp(state.lowest)
+    learned_drop, relapse = math.exp(median(state.opening)) - low, math.exp(smooth) - low
+    if learned_drop > LEAST_LEARNED * low and relapse > GAVE_BACK * learned_drop:
+        state.regressed.extend(step, smooth - state.lowest, low, state.trend.scale, is_declared)
+    else:
+        state.regressed.within("regressed", "loss", 0)

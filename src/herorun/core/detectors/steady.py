@@ -18,8 +18,8 @@ from herorun.core.detectors import (
 )
 from herorun.core.detectors.baseline import CLIP, FLOOR, FOLLOW, LAG, RATE, YOUNG
 from herorun.core.detectors.grad_norm import EASE, FAST_RATE, SLOW_RATE, Norm
+from herorun.core.detectors.loss import REGRESSED
 from herorun.core.detectors.loss_state import LASTING, LossState
-from herorun.core.detectors.lost_progress import REGRESSED
 from herorun.core.detectors.throughput import Speed
 
 ONE_BY_ONE = 4  # rows judged singly after one at which something happened

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from herorun.core.babysit.tick import RECEIPT, RunHealth, Tick
 from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Metrics
 from herorun.core.finding import failed
-from herorun.core.health.completion import final_checkpoint
 from herorun.core.journal import Memory
+from herorun.core.lineage import final_checkpoint
 from herorun.core.notify.escalation import Option
 from herorun.operations.orders.acknowledge import continuation_command, open_questions
 from herorun.operations.orders.order import babysitter_runs
