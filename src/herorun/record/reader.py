@@ -54,6 +54,8 @@ class RecordReader:
         self.rejected_launches: frozenset[str] = frozenset()
         # why it is unknown whether another clone has added to the record; empty if it is not
         self.remote_unread = ""
+        # why what the remote has now must not be taken over: damaged, rewritten or another's
+        self.remote_fault = ""
         self.is_unlisted = False  # the last listing of the remote had no such branch
 
     @property

@@ -204,7 +204,7 @@ class Record(RecordWriter):
 
         `WrongUse` where the branch that is to hold it holds something else. Without `ask` the
         remote is asked for this branch alone. A record that is here stands where the remote cannot
-        be read; `remote_unread` says why.
+        be read, or holds what must not be taken over; `remote_unread` and `remote_fault` say why.
         """
         if self.remote is None:
             return
@@ -216,9 +216,11 @@ class Record(RecordWriter):
             return
         try:
             self._fast_forward(self.remote, ask)
-            self.remote_unread = ""
+            self.remote_unread = self.remote_fault = ""
         except (HerorunError, OSError) as error:
             self.remote_unread = scrub(describe_error(error)).rstrip(".")
+            was_read = not isinstance(error, (CouldNotLook, OSError))
+            self.remote_fault = self.remote_unread if was_read else ""
 
     def _ask_for_branch(self, remote: str, timeout: float | None) -> Mapping[str, str]:
         return self.repository.remote_tips(remote, self._target, timeout=timeout)
@@ -240,12 +242,14 @@ class Record(RecordWriter):
         move_refs(self.repository, moves)
 
     def _fast_forward(self, remote: str, ask: AskRemote) -> None:
-        """Nothing is taken over while lines of this clone wait: their push puts them on top."""
+        """Nothing is taken over while lines of this clone wait: their push puts them on top of
+        what is read here.
+        """
         target, fetched_ref = self._target, self._fetched_ref
         tip, pushed_tip = self.tip, self.pushed
         theirs = ask(remote, FOLLOWING).get(target)
         self.is_unlisted = theirs is None
-        if tip is None or pushed_tip is None or tip != pushed_tip or theirs in (None, pushed_tip):
+        if tip is None or pushed_tip is None or theirs is None or theirs in (tip, pushed_tip):
             return
         is_here = self.repository.resolve(fetched_ref) == theirs  # see `fetch_together`
         if (is_here or self.repository.has(theirs)) and self.repository.is_ancestor(theirs, tip):
@@ -256,7 +260,10 @@ class Record(RecordWriter):
             if (self.tip, self.pushed) != (tip, pushed_tip):
                 return
             self._must_continue_ours(theirs, remote)
-            if missing(self._read_all(), self._load(theirs, self._segments(theirs))):
+            target_content = self._load(theirs, self._segments(theirs))
+            if tip != pushed_tip:
+                return
+            if missing(self._read_all(), target_content):
                 raise Blocked(f"{self.branch} on {remote} lacks lines that were pushed.")
             move_refs(
                 self.repository, [(self.ref, theirs, tip), (self.pushed_ref, theirs, pushed_tip)]

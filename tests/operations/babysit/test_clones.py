@@ -20,6 +20,7 @@ from stories import CRASH, SLUG, WAIT, Story, git
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
+JOURNALS = f".agents/logbooks/{SLUG}.journal"
 
 
 def no_space(*_: object) -> None:
@@ -220,6 +221,34 @@ def test_lines_that_vanish_from_the_remote_are_not_taken_over(story: Story) -> N
     git(story.work, "push", "-q", "origin", f"HEAD:refs/heads/{record.branch}")
     record.fetch()
     assert record.tip == tip and mentions(record.remote_unread, record.branch, "origin")
+
+
+@pytest.mark.parametrize("unpushed", [False, True])
+def test_a_damaged_branch_on_the_remote_is_shown_to_the_clone_that_monitors(
+    unpushed: bool, story: Story, capsys: CAPTURE
+) -> None:
+    """Whether or not lines of its own wait: none can be pushed on top of it."""
+    story.launched()
+    record = story.run.record
+    assert record.push()
+    (path,) = [name for _, _, name in story.run.repository.entries(str(record.tip), JOURNALS)]
+    editor = story.home / "editor"
+    git(story.home, "clone", "-q", "-b", record.branch, str(story.origin), str(editor))
+    journal = editor / JOURNALS / path
+    journal.write_text(journal.read_text().replace(f'"slug":"{SLUG}"', '"slug":"other"'))
+    git(editor, "commit", "-q", "-a", "-m", "edited")
+    git(editor, "push", "-q")
+    remote_refs._listings.clear()
+    if unpushed:
+        story.herorun("note", SLUG, "of this clone alone")
+        remote_refs._listings.clear()
+    capsys.readouterr()
+    code = story.herorun("status", SLUG, "--json")
+    document = json.loads(capsys.readouterr().out)
+    story.ended()
+    assert (code, document["monitor"]) == (3, "partial")
+    assert mentions(document["unread"], "record", "origin", path)
+    assert document["next"] == f"herorun verify {SLUG}"
 
 
 def test_a_branch_that_is_gone_from_the_remote_is_not_called_pushed(

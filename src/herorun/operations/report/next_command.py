@@ -32,6 +32,8 @@ def next_command(run: Run, result: Tick | None, memory: Memory, evidence: Eviden
         if _is_complete(evidence) and not memory.ledger.taints:
             return _seal_command(run, memory)  # a relaunch would train nothing
         return _up_again(run, result, _proposer(run, memory, metrics))
+    if run.record.remote_fault:
+        return f"herorun verify {run.slug}"  # it names each fault; until then nothing is pushed
     if memory.ledger.taints and not memory.sealed:
         way = Option.ROLLBACK if health == RunHealth.FINISHED else Option.STOP_AND_ROLLBACK
         return _proposer(run, memory, metrics).proposals((way,))[0].command

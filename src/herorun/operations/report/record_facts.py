@@ -73,14 +73,17 @@ def _rejected_parts(run: Run) -> list[str]:
     return [*(f"only the record was read. {run.shut}" for _ in filter(None, [run.shut])), *doubts]
 
 
-def unread_lines(run: Run, evidence: Evidence) -> list[str]:
+def unread_lines(run: Run, evidence: Evidence, is_sealed: bool = False) -> list[str]:
     """Why another clone may have recorded more than is shown. Only the holder of the lease
-    launches, relaunches or monitors.
+    launches, relaunches or monitors, and nobody does after the seal; what must not be taken over
+    concerns everyone, since it stops every push.
     """
-    lease, why = evidence.get(LeaseSeen), run.record.remote_unread
-    if not why or (isinstance(lease, LeaseSeen) and lease.mine):
+    record, lease = run.record, evidence.get(LeaseSeen)
+    if record.remote_fault:
+        return [f"record: {record.remote} has what is not taken over: {record.remote_fault}"]
+    if is_sealed or not record.remote_unread or (isinstance(lease, LeaseSeen) and lease.mine):
         return []
-    return [f"record: what other clones added is unknown: {why}"]
+    return [f"record: what other clones added is unknown: {record.remote_unread}"]
 
 
 def _people(memory: Memory) -> dict[str, Any]:

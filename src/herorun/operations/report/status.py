@@ -223,7 +223,7 @@ def _inactive_status(
     from herorun.operations.seal.facts import progress_at_seal, summarise_sealed
 
     facts["babysitter"] = describe_babysitter(run, "the run is sealed" if memory.sealed else "")
-    unread_record = [] if memory.sealed else unread_lines(run, {})
+    unread_record = unread_lines(run, {}, is_sealed=memory.sealed is not None)
     facts["doubts"] = [*facts["doubts"], *unread_record]
     monitor = STALE if run.shut else PARTIAL if unread_record else FRESH
     summary = RunSummary(run.slug, stage_of(run), monitor=monitor)
