@@ -187,6 +187,17 @@ def test_a_question_is_open_until_a_person_answers():
     assert goodput([*CRASHED, asked, answer], ROWS).delays.human.median == 30.0
 
 
+@pytest.mark.parametrize(("relaunch_of", "answered"), [("", 30.0), ("tiny-2", None)])
+@pytest.mark.parametrize(
+    "key", ["escalate/relaunch/tiny-2/person", "escalate/crashed[tiny-2]@2026-01-01T12:01:00Z"]
+)
+def test_the_next_launch_answers_a_question_where_a_person_made_it(key, relaunch_of, answered):
+    asked, following = Done(at(60), key, 1), launch(3, 89, of=relaunch_of)
+
+    delay = goodput([*CRASHED, asked, *following], ROWS).delays.human
+    assert (delay.open, delay.median) == (0, answered)
+
+
 ALERT = "stopped-by-hand[tiny-1]@2026-01-01T12:01:00Z"
 
 

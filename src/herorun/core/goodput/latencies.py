@@ -56,10 +56,11 @@ def _relaunch(events: Iterable[Event], facts: JournalFacts) -> Delay:
 
 def _human(events: Iterable[Event]) -> Delay:
     """A question about an instance is answered by the first order that names it, its alert, or its
-    instance.
+    instance; or by a person's own launch of the next one. A relaunch that herorun made in the end
+    withdraws it.
     """
     open_question: dict[str, int] = {}
-    latencies = []
+    latencies, launched_names = [], set[str]()
     for event in events:
         match event:
             case Done() if verb_of(event.key) == Verb.ESCALATE:
@@ -67,13 +68,22 @@ def _human(events: Iterable[Event]) -> Delay:
             case Ordered() if event.word in ANSWERS:
                 for key in [key for key in open_question if _answers(event, key)]:
                     latencies.append(micros(event.at) - open_question.pop(key))
+            case Launched():
+                asked = [key for key in open_question if _is_about(key, launched_names)]
+                waited = [micros(event.at) - open_question.pop(key) for key in asked]
+                latencies += waited if not event.relaunch_of else []
+                launched_names.add(event.instance)
     return _delay_of(latencies, still=len(open_question))
 
 
 def _answers(order: Ordered, key: str) -> bool:
+    return _is_about(key, order.about)
+
+
+def _is_about(key: str, names: Iterable[str]) -> bool:
     question = parse_key(key)
-    names = {key, question.alert, question.alert_subject, *question.segments} - {""}
-    return not names.isdisjoint(order.about)
+    subjects = {key, question.alert, question.alert_subject, *question.segments} - {""}
+    return not subjects.isdisjoint(names)
 
 
 def _delay_of(latencies: list[int], unknown: int = 0, still: int = 0) -> Delay:
