@@ -42,10 +42,14 @@ PUBLIC = 0o644  # another user's server may serve the page
 
 
 def fleet_page(
-    run_summaries: Sequence[RunSummary], at: datetime, address: Callable[[str], str], poll: int = 0
+    run_summaries: Sequence[RunSummary],
+    at: datetime,
+    address: Callable[[str], str],
+    poll: int = 0,
+    title: str = "",
 ) -> str:
     """The page. `address` returns the address of a run's own page; with `poll` the page refreshes
-    itself every so many seconds.
+    itself every so many seconds. Without a `title` it counts the runs by their state.
     """
     style = template("report/page.css")
     script = template("report/poll.js") if poll else ""
@@ -54,7 +58,7 @@ def fleet_page(
         html_environment()
         .from_string(template("report/fleet.html"))
         .render(
-            title=_title(sorted_runs),
+            title=readable(title) or _title(sorted_runs),
             made=timestamp(at.replace(microsecond=0)),
             runs=[_run_card(summary, at, address(summary.slug)) for summary in sorted_runs],
             policy=page_policy([script] if poll else [], style, bool(poll)),
@@ -175,7 +179,7 @@ def failure_page(slug: str, error: str, fleet: str) -> str:
     one.
     """
     summary = RunSummary(slug, "", error=error)
-    return fleet_page([summary], now(), lambda _: fleet)
+    return fleet_page([summary], now(), lambda _: fleet, title=f"{slug}: {error}")
 
 
 def _write_page(path: Path, page: str) -> None:
