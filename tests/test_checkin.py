@@ -35,6 +35,7 @@ class World:
             "instance": "tiny-1",
             "code": str(self.code),
             "output_root": str(self.root),
+            "tracker_kind": "jsonl",
             "tracker_id": "tiny",
             "config": {"seed": 7},
             "files": {name: digest(self.code / name) for name in ("train.py", "model.py")},

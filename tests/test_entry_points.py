@@ -10,6 +10,7 @@ from pathlib import Path
 
 from herorun.core.check import Gate
 from herorun.core.evidence import TrackerTraits
+from screens.notices import Notice
 from wording import mentions
 
 TOP = Path(__file__).parents[1]
@@ -114,6 +115,29 @@ def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_
         "notifiers ()",
         refused.format("[issue] kind or [notify] kinds", "find", "Notifier"),
     ]
+
+
+def test_a_foreign_adapter_with_members_by_older_names_is_told_the_new_ones(
+    tmp_path: Path, notice: Notice
+) -> None:
+    """`other_jobs` is optional: by its older name it would be ignored in silence."""
+    template = (TOP / "templates" / "scheduler.py").read_text()
+    before = "    cluster_wide = True"
+    assert before in template
+    (tmp_path / "older.py").write_text(
+        template.replace(before, f"    everywhere = True\n    beside = ()\n{before}")
+    )
+    script = """
+from herorun import adapters
+from herorun.core.errors import WrongUse
+from herorun.core.ports import Place
+try:
+    adapters.connect("schedulers", "older", {}, Place("tiny", "/nowhere", "/nowhere", "/nowhere"))
+except WrongUse as error:
+    print(error)
+"""
+    message = asked(tmp_path, "[herorun.schedulers]\nolder = older\n", script)
+    assert message.strip() == notice
 
 
 SHELF = """

@@ -9,6 +9,7 @@ from herorun.adapters import (
     adapter_kinds,
     adapter_module,
     validated_options,
+    with_present_names,
 )
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
@@ -95,7 +96,7 @@ def trust_items(table: str, port: str, kind: str, options: Table) -> tuple[str, 
     module = adapter_module(port, kind)
     stated_options = {
         name: value
-        for name, value in options.items()
+        for name, value in with_present_names(port, kind, module, options).items()
         if name in getattr(module.Options, "model_fields", {})
     }
     return tuple(items(table, module.Options.model_construct(**stated_options)))

@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias, overload
 
 from herorun.core import lazy_pydantic
 from herorun.core.contract import KIND, explain_faults
+from herorun.core.contract.values import present_keys
 from herorun.core.errors import WrongTable, WrongUse
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import (
@@ -17,6 +18,7 @@ from herorun.core.ports import (
     Store,
     Tracker,
     missing_members,
+    renamed_members,
 )
 from herorun.discover import entry_points_of, module_names
 
@@ -128,7 +130,7 @@ def connect(
     declared_fields = getattr(module.Options, "model_fields", {})
     own = {
         name: value
-        for name, value in (stated_options or {}).items()
+        for name, value in with_present_names(port, kind, module, stated_options or {}).items()
         if name in declared_fields and value is not None
     }
     adapter: object = module.connect(
@@ -139,18 +141,32 @@ def connect(
 
 
 def _must_fit(port: str, kind: str, adapter: object) -> None:
+    """A member by an older name would be missed, or ignored in silence where it is optional."""
+    subject = f"The adapter {kind!r} of {ADAPTERS[port]}"
+    if old_members := renamed_members(port, adapter):
+        raise WrongUse(f"{subject} uses old names: {', '.join(old_members)}. Rename them.")
     if lacking := missing_members(PORTS[port], adapter):
         raise WrongUse(
-            f"The adapter {kind!r} of {ADAPTERS[port]} lacks {', '.join(lacking)}, which "
-            f"core.ports.{PORTS[port].__name__} asks for."
+            f"{subject} lacks {', '.join(lacking)}, which core.ports.{PORTS[port].__name__} asks "
+            "for."
         )
+
+
+def with_present_names(port: str, kind: str, module: Any, options: Table) -> Mapping[str, Any]:
+    """The options, each by the name that the adapter has for it now; a `WrongUse` where one is
+    there by both: it is unknown which of the two would be used.
+    """
+    try:
+        return present_keys(options, getattr(module.Options, "RENAMED", {}))
+    except ValueError as error:
+        raise WrongTable(TABLES[port], kind, [((), str(error))]) from None
 
 
 def validated_options(port: str, kind: str, module: Any, options: Table) -> Any:
     try:
         return module.Options.model_validate(dict(options))
     except lazy_pydantic.ValidationError as error:
-        faults = explain_faults(error, module.Options, ["kind"])
+        faults = explain_faults(error, module.Options, options, ["kind"])
         raise WrongTable(TABLES[port], kind, faults) from None
 
 

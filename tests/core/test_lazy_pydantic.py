@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from threading import Barrier
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import pydantic
 import pytest
@@ -210,6 +210,7 @@ def test_a_stored_duration_is_the_one_that_was_written() -> None:
 class Base(BaseModel):
     """A table with all that ours have."""
 
+    RENAMED: ClassVar[Mapping[str, str]] = {"old": "new"}
     model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
 
     new: int = Field(3, gt=0, description="A number.")
@@ -220,6 +221,11 @@ class Base(BaseModel):
     by_name: dict[str, Colour] = Field({})
     inner: Inner = Inner.model_construct()
     many: "tuple[Inner, ...]" = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _present(cls, data: Any) -> Any:
+        return {cls.RENAMED.get(key, key): value for key, value in data.items()}
 
     @field_validator("from_")
     @classmethod
@@ -238,7 +244,7 @@ class Base(BaseModel):
 GIVEN: list[dict[str, Any]] = [
     {},
     {"new": 5, "from": "a", "limit": 3, "wait": "90s", "by_name": {"a": "red"}, "further": [1]},
-    {"new": 7, "from_": "b", "limit": 1.5, "inner": {"x": 2}, "many": [{}, {"x": 3}]},
+    {"old": 7, "from_": "b", "limit": 1.5, "inner": {"x": 2}, "many": [{}, {"x": 3}]},
     {"new": 101},
     {"new": 101, "many": [{"x": 1}]},
     {"from": "a", "from_": "b"},

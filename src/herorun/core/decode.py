@@ -3,12 +3,17 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import count
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
+from herorun.core.check_names import current_key, current_name
+from herorun.core.lazy_pydantic import AfterValidator
 from herorun.core.lazy_pydantic.readers import reader_of
 from herorun.core.lazy_pydantic.scalars import EARLIEST, LATEST, LONGEST, Unsure
 
 T = TypeVar("T")
+# Fields of journals that earlier versions wrote: decoded by the checks' present names.
+CheckName: TypeAlias = Annotated[str, AfterValidator(current_name)]
+DecodedKey: TypeAlias = Annotated[str, AfterValidator(current_key)]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Beyond these, and without a zone, sums and comparisons of times raise.

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 
+from herorun.core.check_names import current_name
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -89,7 +90,7 @@ class Waiver:
 
     def covers(self, check: str, verdict: Verdict, now: datetime) -> bool:
         return (
-            self.check == check != UNAPPROVED
+            current_name(self.check) == check != UNAPPROVED
             and now < self.expires
             and self.subject in (None, verdict.subject)
             and (verdict.outcome is not Outcome.UNKNOWN or self.unknown)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
+from herorun.core.check_names import RENAMED, current_name
 from herorun.core.evidence import WaiverUse
 from herorun.core.finding import Finding, Outcome, Verdict, Waiver, failed, passed
 
@@ -25,15 +26,19 @@ def waiver_use(
     unused_ones = [
         waiver
         for waiver in live
-        if waiver.check not in other_checks
+        if current_name(waiver.check) not in other_checks
         # who asks about waivers has yet to answer
-        and (waiver.check in check_names or waiver.check not in gate_checks)
+        and (
+            current_name(waiver.check) in check_names
+            or current_name(waiver.check) not in gate_checks
+        )
         and not any(waiver.covers(finding.check, finding.verdict, at) for finding in open_ones)
     ]
     expired_ones = [waiver for waiver in waivers if at >= waiver.expires]
     all_names = {*gate_checks, *other_checks}
-    strange = {waiver.check for waiver in waivers if waiver.check not in all_names}
-    return WaiverUse(tuple(unused_ones), tuple(expired_ones), frozenset(strange))
+    strange = {waiver.check for waiver in waivers if current_name(waiver.check) not in all_names}
+    renamed_ones = tuple(waiver for waiver in live if waiver.check in RENAMED)
+    return WaiverUse(tuple(unused_ones), tuple(expired_ones), frozenset(strange), renamed_ones)
 
 
 def waiver_verdicts(use: WaiverUse) -> list[Verdict]:
@@ -41,6 +46,7 @@ def waiver_verdicts(use: WaiverUse) -> list[Verdict]:
     problems = [
         *((waiver, f"expired on {_day(waiver.expires)}") for waiver in use.expired),
         *((waiver, _unused(waiver, use)) for waiver in use.unused),
+        *((waiver, _renamed(waiver)) for waiver in use.renamed),
     ]
     if not problems:
         return [passed("no waiver of this gate is unused or expired")]
@@ -52,6 +58,10 @@ def waiver_verdicts(use: WaiverUse) -> list[Verdict]:
         )
         for waiver, why in problems
     ]
+
+
+def _renamed(waiver: Waiver) -> str:
+    return f"still counts, and its check is called {RENAMED[waiver.check]} now: write that"
 
 
 def _unused(waiver: Waiver, use: WaiverUse) -> str:

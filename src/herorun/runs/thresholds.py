@@ -31,9 +31,22 @@ def check_limits(contract: Contract, file: ContractFile | None = None) -> dict[s
         kind = limit_types[name]
         if kind is None:
             raise WrongUse(f"{where}[babysit.thresholds.{name}]: that check has no thresholds.")
-        _must_have_keys(kind, name, values, file)
-        set_here[name] = _limits(kind, where, name, values)
+        present = _present_limits(kind, where, name, values)
+        _must_have_keys(kind, name, present, file)
+        set_here[name] = _limits(kind, where, name, present)
     return set_here
+
+
+def _present_limits(
+    kind: type[Any], where: str, name: str, values: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Each by its present name; a contract on record may have one of `RENAMED`."""
+    from herorun.core.contract.values import present_keys
+
+    try:
+        return present_keys(values, getattr(kind, "RENAMED", {}))
+    except ValueError as error:
+        raise WrongUse(f"{where}[babysit.thresholds.{name}]: {error}.") from None
 
 
 def _threshold_line(file: ContractFile | None, *path: str) -> str:

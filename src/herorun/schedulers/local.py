@@ -13,9 +13,10 @@ import re
 import time
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import ClassVar
 
 from herorun.core.canonical_json import canonical
-from herorun.core.contract import Duration
+from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.durations import format_duration
 from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Job, JobState
@@ -38,7 +39,9 @@ from herorun.system.disk_reserve import reserves_at
 from herorun.system.files import create_atomic
 
 
-class Options(AdapterOptions):
+class Options(RenamedKeys, AdapterOptions):
+    RENAMED: ClassVar = {"start_within": "start_timeout"}
+
     settle: Duration = Field(
         timedelta(seconds=5),
         description=(

@@ -101,6 +101,14 @@ def test_a_row_of_ones_own_takes_the_place_of_a_shipped_one() -> None:
     assert len(names.signatures) == 1
 
 
+def test_a_row_of_ones_own_may_name_a_shipped_one_as_it_was_called_before() -> None:
+    shipped_row = {**ROW, "id": "process-cascade"}
+    row = {**ROW, "id": "slurm-cascade", "confirms": ["slurm-cascade", "exit-1"]}
+    names = parse([*DOCUMENTS, {"signature": [shipped_row]}], [("mine.toml", {"signature": [row]})])
+    (signature,) = names.signatures
+    assert (signature.id, signature.confirms[0]) == ("process-cascade", "process-cascade")
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -58,10 +58,12 @@ def test_a_job_is_followed_to_its_end_and_its_state_file_has_the_seeds_fields(
     assert (state_document["progress"], state_document["tracker_runs"]) == ("~9/20", ["ab12"])
     assert {"ts", "config", "cluster", "experiment", "resubmit_command"} <= state_document.keys()
 
-    # with no arguments it goes on from the newest state file
+    (path,) = (alone.folder / "scratch").iterdir()
+    path.write_text(path.read_text().replace('"tracker_runs"', '"wandb_runs"'))
+    # with no arguments it goes on from the newest state file, of an older herorun too
     again = babysit(alone, capsys, "--once")
     assert (again.code, "ab12" in again.err) == (0, False)
-    assert state(alone)["tracker_runs"] == ["ab12"]
+    assert state(alone)["tracker_runs"] == ["ab12"] and "wandb_runs" not in state(alone)
 
 
 def test_a_recoverable_failure_is_submitted_again_once_and_the_next_job_is_followed(

@@ -8,6 +8,8 @@ Source: marin-community/marin, manage-hero-run: `global_step` is validated again
 state and time.
 """
 
+from typing import ClassVar
+
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import History, Metrics
@@ -23,6 +25,8 @@ class Limits:
     """The two may differ by `max_step_difference` steps: one may count from 0 and the other
     from 1.
     """
+
+    RENAMED: ClassVar = {"apart": "max_step_difference"}
 
     max_step_difference: PositiveInt = 1
 

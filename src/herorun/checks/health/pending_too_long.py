@@ -11,6 +11,7 @@ after 2 hours, and daily.
 """
 
 from datetime import timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_duration
@@ -27,6 +28,8 @@ class Limits:
     after `again`, then once per `repeat`. What waiting cannot fix, such as a missing image, is
     first reported after `unsatisfiable`.
     """
+
+    RENAMED: ClassVar = {"never": "unsatisfiable"}
 
     unsatisfiable: timedelta = timedelta(minutes=5)
     first: timedelta = timedelta(minutes=30)

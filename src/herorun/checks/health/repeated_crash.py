@@ -9,6 +9,7 @@ deterministic bug; NVIDIA's resiliency extension suspects a node after three fai
 """
 
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Checkpoints, End, History, Job, Metrics, Nothing, Now, Unavailable
@@ -23,6 +24,8 @@ class Limits:
     """How many consecutive failures are too many: at one step (at most `max_step_difference` steps
     apart), with one error fingerprint, between the same two checkpoints, or on one node.
     """
+
+    RENAMED: ClassVar = {"apart": "max_step_difference"}
 
     max_step_difference: PositiveInt = 2
     same_step: PositiveInt = 2

@@ -1,4 +1,4 @@
-"""A waiver matches no open finding, or has expired.
+"""A waiver matches no open finding, has expired, or uses a check's old name.
 
 Why: a waiver that matches nothing today may match a finding tomorrow that was not reviewed.
 Fix: remove it from the contract; or correct its `check` and `subject`; or let a person sign it

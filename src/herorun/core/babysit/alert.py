@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from herorun.core.canonical_json import timestamp
+from herorun.core.decode import CheckName
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 
@@ -21,7 +22,7 @@ class AlertState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Alert:
-    check: str
+    check: CheckName
     subject: str
     since: datetime
     seen: datetime  # when evidence last showed it

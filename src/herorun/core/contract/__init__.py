@@ -31,7 +31,7 @@ from herorun.core.contract.plan_tables import (
 )
 from herorun.core.contract.policy import CompareTable, PolicyTable, WaiverTable
 from herorun.core.contract.remote import ChainStage, ChainTable, PatrolTable
-from herorun.core.contract.values import KIND, SLUG, Duration, parse_duration
+from herorun.core.contract.values import KIND, SLUG, Duration, RenamedKeys, parse_duration
 
 __all__ = [
     "HERO_FLOPS",
@@ -63,6 +63,7 @@ __all__ = [
     "Phase",
     "PolicyTable",
     "Recovery",
+    "RenamedKeys",
     "Runtime",
     "SchedulerTable",
     "StartTable",

@@ -2,10 +2,14 @@
 
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
+from herorun.core.check_names import current_name
 from herorun.core.contract.values import Argument, Cadence, Duration, Name, Table, Whole
-from herorun.core.lazy_pydantic import Field, model_validator
+from herorun.core.lazy_pydantic import AfterValidator, Field, model_validator
+
+# A contract that uses a check's earlier name stays valid.
+CheckName: TypeAlias = Annotated[Name, AfterValidator(current_name)]
 
 
 class Budgets(Table):
@@ -39,6 +43,8 @@ class Recovery(StrEnum):
 class BabysitTable(Table):
     """Who monitors the run, how often, and what herorun may do by itself."""
 
+    RENAMED: ClassVar = {"catalogue": "signatures"}
+
     cadence: Cadence = Field(
         timedelta(minutes=15), description="Time between two ticks, at least a second."
     )
@@ -49,7 +55,7 @@ class BabysitTable(Table):
         "notification.",
     )
     budgets: Budgets = Budgets.model_construct()
-    stop_on: tuple[Name, ...] = Field(
+    stop_on: tuple[CheckName, ...] = Field(
         (),
         description=("Health checks whose firing alert stops a running job; by default none."),
     )
@@ -70,7 +76,9 @@ class BabysitTable(Table):
             "before the built-in ones."
         ),
     )
-    thresholds: dict[Name, dict[str, Any]] = Field({}, description="Check name to its thresholds.")
+    thresholds: dict[CheckName, dict[str, Any]] = Field(
+        {}, description="Check name to its thresholds."
+    )
     lease: Literal["root", "record"] = Field(
         "root",
         description=("Where the lease is kept: in the output root, or on the record's branch."),

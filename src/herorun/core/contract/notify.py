@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from herorun.core.contract.values import KIND, Duration, Name, OpenTable, Remote, Table, Whole
 from herorun.core.git_ref_names import branch_name
@@ -54,6 +54,8 @@ def is_logbook_path(path: str) -> bool:
 class Logbook(Table):
     """Where the record is kept."""
 
+    RENAMED: ClassVar = {"quiet": "quiet_ticks"}
+
     branch: Annotated[str, AfterValidator(branch_name)] | None = Field(
         None, description="Branch of the record; by default herorun/<slug>."
     )
@@ -95,6 +97,8 @@ Channels = tuple[Annotated[str, AfterValidator(_channel)], ...]
 
 class Notify(Table):
     """Who is notified in addition to the issue, and how often."""
+
+    RENAMED: ClassVar = {"second": "secondary", "second_after": "secondary_after"}
 
     targets: Channels = Field(
         (),

@@ -49,7 +49,7 @@ def _contract_from(data: Mapping[str, Any], where: str, text: str) -> Contract:
     try:
         return Contract.model_validate(data)
     except lazy_pydantic.ValidationError as error:
-        faults = explain_faults(error, Contract)
+        faults = explain_faults(error, Contract, data)
         raise WrongUse(_describe_faults(faults, where, text)) from None
 
 
@@ -93,13 +93,17 @@ def explain_errors(error: "ValidationError") -> str:
 def explain_faults(
     error: "ValidationError",
     model: type[BaseModel] | None = None,
+    data: Any = None,
     other_keys: Sequence[str] = (),
 ) -> list[Fault]:
-    """Every fault of the input with its place.
+    """Every fault of the input with its place, by the keys that `data`, the input, has.
 
     `other_keys` may be meant too: the table takes them, and the model does not.
     """
-    faults = {(f["loc"], _fault_message(f, model, other_keys)): None for f in _merged(error)}
+    faults: dict[Fault, None] = {}
+    for fault in _merged(error):
+        fault["loc"] = _as_written(fault["loc"], model, data)
+        faults[fault["loc"], _fault_message(fault, model, other_keys)] = None
     return list(faults)
 
 
@@ -133,6 +137,23 @@ def _fault_message(
     message = f"{message[:1].lower()}{message[1:]}"
     value = "" if "notify" in fault["loc"][:1] else f", not {fault['input']!r:.80}"
     return f"`{key}`: {message}{value}" if fault["loc"] else message
+
+
+def _as_written(
+    loc: Sequence[str | int], model: type[BaseModel] | None, data: Any
+) -> tuple[str | int, ...]:
+    """The place of a fault by the keys that the input uses, where a table takes earlier names."""
+    typed_path: list[str | int] = []
+    for place, part in enumerate(loc):
+        table = _table_at(model, loc[:place])
+        earlier = [old for old, new in getattr(table, "RENAMED", {}).items() if new == part]
+        name = next((old for old in earlier if isinstance(data, Mapping) and old in data), part)
+        typed_path.append(name)
+        try:
+            data = data[name]
+        except (LookupError, TypeError):
+            data = None
+    return tuple(typed_path)
 
 
 def _instead(

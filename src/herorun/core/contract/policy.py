@@ -1,7 +1,7 @@
 """The contract's tables of modes, gates of a comparison, approvals and waivers."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from herorun.core.contract.values import Name, PostedComment, Table
 from herorun.core.finding import Waiver as SignedWaiver
@@ -69,6 +69,8 @@ class SealTable(Table):
 
 class WaiverTable(Table):
     """A finding that a person accepts. Granting one is a commit."""
+
+    RENAMED: ClassVar = {"unknown": "covers_unknown"}
 
     check: Name = Field(description="The check's name.")
     subject: str | None = Field(

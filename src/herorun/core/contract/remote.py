@@ -1,7 +1,7 @@
 """The contract's tables of a remote machine: what a patrol inspects, and the chain."""
 
 from datetime import timedelta
-from typing import Self
+from typing import ClassVar, Self
 
 from herorun.core.contract.values import Argument, BoxPath, Cadence, Duration, Pattern, Table
 from herorun.core.lazy_pydantic import Field, model_validator
@@ -9,6 +9,14 @@ from herorun.core.lazy_pydantic import Field, model_validator
 
 class PatrolTable(Table):
     """What `herorun box patrol` inspects on the job's machine, in addition to the job itself."""
+
+    RENAMED: ClassVar = {
+        "done_words": "success_pattern",
+        "gpu_seconds": "gpu_sample_seconds",
+        "memory": "memory_fraction",
+        "resume": "resume_command",
+        "slurm": "slurm_job",
+    }
 
     session: str | None = Field(
         None,
@@ -90,6 +98,8 @@ class ChainTable(Table):
     """What the remote machine does after the training without you, by the script of `herorun box
     chain`.
     """
+
+    RENAMED: ClassVar = {"after_words": "after_pattern", "push": "notify_command"}
 
     folder: BoxPath | None = Field(
         None,

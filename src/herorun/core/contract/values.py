@@ -1,8 +1,9 @@
 """Types of the contract's values, and the base class of its tables."""
 
 import re
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from herorun.core.durations import format_duration
 from herorun.core.git_ref_names import remote_name
@@ -14,6 +15,7 @@ from herorun.core.lazy_pydantic import (
     Field,
     PlainSerializer,
     WithJsonSchema,
+    model_validator,
 )
 from herorun.core.lazy_regex import lazy_regex
 
@@ -141,7 +143,32 @@ BoxPath = Annotated[str, AfterValidator(_on_the_box)]
 Pattern = Annotated[str, Field(min_length=1), AfterValidator(_pattern)]
 
 
-class Table(BaseModel):
+class RenamedKeys(BaseModel):
+    """A table that still takes the earlier names of its keys: a contract that uses them stays
+    valid.
+    """
+
+    RENAMED: ClassVar[Mapping[str, str]] = {}  # earlier name to the present one
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_present_names(cls, data: Any) -> Any:
+        return present_keys(data, cls.RENAMED) if isinstance(data, Mapping) else data
+
+
+def present_keys(data: Mapping[str, Any], new_names: Mapping[str, str]) -> dict[str, Any]:
+    """The same table, each key by its present name.
+
+    >>> present_keys({"quiet": "each", "branch": "b"}, {"quiet": "quiet_ticks"})
+    {'quiet_ticks': 'each', 'branch': 'b'}
+    """
+    for old, new in new_names.items():
+        if old in data and new in data:
+            raise ValueError(f"`{old}` is the earlier name of `{new}`: keep `{new}` alone")
+    return {new_names.get(key, key): value for key, value in data.items()}
+
+
+class Table(RenamedKeys):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,

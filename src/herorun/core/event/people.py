@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import ClassVar
 
+from herorun.core.decode import DecodedKey
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -43,7 +44,7 @@ class Ordered:
     by: str
     word: Word
     # alerts that are acknowledged, questions that are answered, or the instance
-    about: tuple[str, ...] = ()
+    about: tuple[DecodedKey, ...] = ()
     reason: str = ""
     until: datetime | None = None  # of a pause
 

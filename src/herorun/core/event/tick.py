@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from herorun.core.babysit.alert import Alert
+from herorun.core.decode import DecodedKey
 from herorun.core.evidence import End, Placement
 from herorun.core.health.training import AwaitedEvidence
 from herorun.core.lazy_dataclass import dataclass
@@ -35,7 +36,7 @@ class Decided:
     monitor: str
     progress: str
     alerts: tuple[Alert, ...] = ()
-    actions: tuple[str, ...] = ()  # keys
+    actions: tuple[DecodedKey, ...] = ()  # keys
     summary: str = ""  # one line for the logbook, at most once an hour when all is quiet
     # the instance's end, once it is seen, and again when more of it is known
     ended: End | None = None
@@ -65,13 +66,13 @@ class Decided:
 class Intended:
     kind: ClassVar[str] = "Intended"
     at: datetime
-    key: str
+    key: DecodedKey
     attempt: int
     what: str
     body: str = ""  # of a post, so that it can be posted later exactly as intended
     # its entry in the logbook, once it is done
     lines: Mapping[str, str] = field(default_factory=dict)
-    edits: str = ""  # key of an earlier post, whose comment is to say this from then on
+    edits: DecodedKey = ""  # key of an earlier post, whose comment is to say this from then on
     anew: bool = True  # whether it is a comment of its own as well
     # how much it matters to the DRI, who also gets it by the channels; empty: it is not sent there
     page: str = ""
@@ -81,7 +82,7 @@ class Intended:
 class Done:
     kind: ClassVar[str] = "Done"
     at: datetime
-    key: str
+    key: DecodedKey
     attempt: int
     title: str = ""  # with a title it is an entry in the logbook
     lines: Mapping[str, str] = field(default_factory=dict)
@@ -92,7 +93,7 @@ class Done:
 class Failed:
     kind: ClassVar[str] = "Failed"
     at: datetime
-    key: str
+    key: DecodedKey
     attempt: int
     why: str
     interrupted: bool = False  # herorun itself ended in the middle of it

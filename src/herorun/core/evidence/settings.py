@@ -100,11 +100,14 @@ class Approvals:
 
 @dataclass(frozen=True)
 class WaiverUse:
-    """The waivers that signed nothing at this gate, and those that are over."""
+    """The waivers that signed nothing at this gate, those that are over, and those to be
+    renamed.
+    """
 
     unused: tuple[Waiver, ...] = ()
     expired: tuple[Waiver, ...] = ()
     strange: frozenset[str] = frozenset()  # names among them that no check has
+    renamed: tuple[Waiver, ...] = ()  # live ones that use a check's earlier name
 
 
 @dataclass(frozen=True)

@@ -50,10 +50,12 @@ class ReadingPlan:
     def __init__(self, cls: ModelType) -> None:
         marks = {name: mark for base in cls.__mro__[::-1] for name, mark in _marks_of(base)}
         of_fields: dict[str, list[tuple[str, Callable[..., Any]]]] = {}
+        self.before: list[Callable[..., Any]] = []
         self.after: list[Callable[..., Any]] = []
         for name, mark in marks.items():
             if mark.name == "model_validator":
-                self.after.append(getattr(cls, name))
+                self.before += [getattr(cls, name)] if mark.mode == "before" else []
+                self.after += [getattr(cls, name)] if mark.mode == "after" else []
             else:
                 for field in mark.values:
                     of_fields.setdefault(field, []).append((mark.mode, getattr(cls, name)))
@@ -130,6 +132,8 @@ class BaseModel(metaclass=ModelType):
         if cls.__plan__ is None:
             cls.__plan__ = ReadingPlan(cls)
         plan = cls.__plan__
+        for function in plan.before:
+            source = called(function, source)
         values, names, extra = _values(plan, source)
         _fill_slots(self, values, names, extra)
         for function in plan.after:

@@ -6,6 +6,7 @@ from herorun.core.ports.adapter import (
     SchedulerTraits,
     members,
     missing_members,
+    renamed_members,
     scheduler_traits,
     tracker_traits,
 )
@@ -100,6 +101,7 @@ __all__ = [
     "Unknown",
     "members",
     "missing_members",
+    "renamed_members",
     "scheduler_traits",
     "submission_of",
     "tracker_traits",

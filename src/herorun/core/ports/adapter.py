@@ -12,6 +12,18 @@ from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.remote.target import RemoteTarget
 
 T = TypeVar("T")
+# old -> new, by port: an optional member that nothing reads any more would be ignored in silence
+RENAMED: Mapping[str, Mapping[str, str]] = {
+    "schedulers": {
+        "everywhere": "cluster_wide",
+        "live": "live_jobs",
+        "look": "snapshot",
+        "by": "with_snapshot",
+        "beside": "other_jobs",
+        "secrets_road": "secrets_source",
+    },
+    "schedulers.external": {"look": "find_job"},
+}
 
 
 class AdapterOptions(BaseModel):
@@ -81,3 +93,18 @@ def members(port: type) -> frozenset[str]:
 def missing_members(port: type, adapter: object) -> tuple[str, ...]:
     """Those that an adapter, or its class, has not, in order."""
     return tuple(sorted(name for name in members(port) if not hasattr(adapter, name)))
+
+
+def renamed_members(port: str, adapter: object) -> tuple[str, ...]:
+    """Members that an adapter has by an older name alone, each as `old -> new`.
+
+    >>> class Older:
+    ...     look, snapshot, beside = 1, 2, 3
+    >>> renamed_members("schedulers", Older())
+    ('beside -> other_jobs',)
+    """
+    return tuple(
+        f"{old} -> {new}"
+        for old, new in RENAMED.get(port, {}).items()
+        if hasattr(adapter, old) and not hasattr(adapter, new)
+    )

@@ -13,6 +13,8 @@ from herorun.core.triage.signatures import Catalogue, Exceptions, ExitCode, LogS
 
 T = TypeVar("T", FailureClass, LoadedState, LineRole)
 _LETTERS = lazy_regex(rf"[^\d{EDGE}]{{3}}")
+# Ids that shipped rows had in earlier versions: a user's own file may still use them.
+RENAMED: Mapping[str, str] = {"slurm-cascade": "process-cascade"}
 _KEYS = {
     "id",
     "class",
@@ -108,7 +110,7 @@ def _signature(row: Mapping[str, Any], name: str) -> LogSignature:
             f"keyword {keyword!r} needs three characters in a row that are not digits",
         )
     return LogSignature(
-        id=row["id"],
+        id=RENAMED.get(row["id"], row["id"]),
         failure=_one_of(FailureClass, row["class"], f"{what}: class"),
         role=_one_of(LineRole, row["role"], f"{what}: role"),
         strength=_strength(row.get("strength", "cause"), what),
@@ -118,7 +120,7 @@ def _signature(row: Mapping[str, Any], name: str) -> LogSignature:
         advice=row["advice"],
         source=str(row.get("source", "")),
         hedged=bool(row.get("hedged", False)),
-        confirms=tuple(row.get("confirms", ())),
+        confirms=tuple(RENAMED.get(each, each) for each in row.get("confirms", ())),
         printed_by=str(row.get("printed_by", "")),
         due=_parse_mebibytes(row.get("due_mib", 0), what),
         loads=_loads(row, what),

@@ -22,6 +22,7 @@ from herorun.system.clock import now
 from herorun.system.files import create_atomic, locked, read_regular, write_atomic
 
 LARGEST = 16 << 20  # bytes of a file that may have come with a clone
+_RENAMED = {"wandb_runs": "tracker_runs", "wandb_links": "tracker_links"}  # of older files
 
 
 def newest(start: Path) -> tuple[JobSpec, Path, list[str]] | None:
@@ -103,7 +104,7 @@ def project(run: JobRun, more: Mapping[str, Any] | None = None) -> None:
             job,
             restarts,
             now(),
-            _read_document(path),
+            {_RENAMED.get(key, key): value for key, value in _read_document(path).items()},
             {**_failure_before(memory), **(more or {}), **journal},
         )
         write_atomic(path, _encode_state(document), 0o644)

@@ -46,6 +46,8 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "config": _sealed(plan.config.value),
         "config_digests": file_digests(code, configs),
         "output_root": plan.output_root.value,
+        # for check-ins of an earlier version
+        "tracker_kind": plan.tracker.value.kind,
         "tracker_id_variable": tracker_traits(run.tracker).id_variable,
         "tracker_id": plan.tracker.value.id,
         "metrics": getattr(run.tracker, "rows_file", None),

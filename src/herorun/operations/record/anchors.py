@@ -157,7 +157,8 @@ def _beginning(run: Run, instance: str) -> str:
 def _admissions(run: Run, outside: ExternalAnchors) -> None:
     """What each job was given, of those that were launched on this machine."""
     folder = run.state / "admissions"
-    paths = sorted(folder.glob("*/admission.json"))[:MOST_RECEIPTS]
+    earlier = folder.glob("*.json")  # as the first versions named them
+    paths = sorted([*folder.glob("*/admission.json"), *earlier])[:MOST_RECEIPTS]
     texts = ((str(path.relative_to(folder)), path.read_bytes()) for path in paths)
     _read_all(run, "admission", texts, outside)
 

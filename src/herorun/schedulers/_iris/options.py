@@ -3,10 +3,10 @@ herorun could no longer track the job.
 """
 
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from herorun.core.admission.hardware import tpu
-from herorun.core.contract import Duration
+from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.evidence import Offered
 from herorun.core.lazy_pydantic import AfterValidator, Field, model_validator
 from herorun.core.lazy_regex import lazy_regex
@@ -63,8 +63,10 @@ Name = Annotated[str, AfterValidator(_check_job_name)]
 Argument = Annotated[str, AfterValidator(checked)]
 
 
-class Options(AdapterOptions):
+class Options(RenamedKeys, AdapterOptions):
     """Which cluster, in whose name, and what the job needs."""
+
+    RENAMED: ClassVar = {"forgets": "job_retention", "submit_within": "submit_timeout"}
 
     cluster: Word | None = Field(
         None,

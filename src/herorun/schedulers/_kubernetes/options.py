@@ -3,9 +3,9 @@
 import re
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from herorun.core.contract import Duration
+from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.evidence import Offered
 from herorun.core.lazy_pydantic import AfterValidator, Field, model_validator
 from herorun.core.lazy_regex import lazy_regex
@@ -54,8 +54,10 @@ Label = Annotated[str, AfterValidator(_label)]
 Quantity = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?([munkKMGTPE]i?|)$")]
 
 
-class Options(AdapterOptions):
+class Options(RenamedKeys, AdapterOptions):
     """Which cluster, as whom, and what the job needs. The ambient context is never used."""
+
+    RENAMED: ClassVar = {"forgets": "job_retention", "tolerated": "ignore_changes"}
 
     context: str = Field(min_length=1, description="Context of the kubeconfig, by its name.")
     namespace: Label = Field(description="Namespace of all objects.")

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from herorun.core.contract import Duration
+from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
@@ -19,10 +19,12 @@ _OVERRIDE = lazy_regex(r"(?:~[\w.@/-]+(?:=.*)?|(?:\+\+?)?[\w.@/-]+=.*)", re.DOTA
 _PLAIN = lazy_regex(r"[\w./@-]+")
 
 
-class Options(SshLogin):
+class Options(RenamedKeys, SshLogin):
     """How nel is called, where it writes, and through which login node Slurm is asked about its
     jobs.
     """
+
+    RENAMED: ClassVar = {"programs": "slurm_bin", "submit_within": "submit_timeout"}
 
     program: Annotated[tuple[str, ...], NeedsTrust()] = Field(
         ("nel",),

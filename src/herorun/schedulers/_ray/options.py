@@ -1,10 +1,10 @@
 """A contract's options for a Ray cluster."""
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 from urllib.parse import urlsplit
 
-from herorun.core.contract import Duration
+from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.lazy_pydantic import AfterValidator, Field
 from herorun.core.ports import AdapterOptions
 from herorun.core.trust import NeedsTrust
@@ -22,7 +22,9 @@ def _address(text: str) -> str:
     return text.rstrip("/")
 
 
-class Options(AdapterOptions):
+class Options(RenamedKeys, AdapterOptions):
+    RENAMED: ClassVar = {"upload_within": "upload_timeout"}
+
     address: Annotated[str, AfterValidator(_address)] = Field(
         description=(
             "The cluster's dashboard, `http://host:8265`. It is never taken from the environment."

@@ -3,9 +3,9 @@ the bookkeeping.
 """
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from herorun.core.contract import Duration
+from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.lazy_pydantic import AfterValidator, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
@@ -63,8 +63,10 @@ Word = Annotated[str, AfterValidator(lambda value: safe_word(value, _WORD, "Slur
 Argument = Annotated[str, AfterValidator(checked)]
 
 
-class Options(SshLogin):
+class Options(RenamedKeys, SshLogin):
     """Where the job runs, for how long, and through which login node."""
+
+    RENAMED: ClassVar = {"programs": "slurm_bin"}
 
     partition: Word | None = Field(None, description="Partition; none: the cluster's default.")
     account: Word | None = Field(None, description="Account that is charged.")

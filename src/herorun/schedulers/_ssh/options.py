@@ -1,10 +1,10 @@
 """A contract's options for a machine that is reached by ssh."""
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from herorun.core.contract import Duration
-from herorun.core.lazy_pydantic import AfterValidator, Field
+from herorun.core.contract import Duration, RenamedKeys
+from herorun.core.lazy_pydantic import AfterValidator, BeforeValidator, Field
 from herorun.core.remote.target import Name, SshLogin
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
@@ -19,7 +19,21 @@ def _no_top(value: str) -> str:
 Folder = Annotated[Absolute, AfterValidator(_no_top)]
 
 
-class Options(SshLogin):
+def _present_value(value: object) -> object:
+    """`code` by its present words."""
+    return (
+        {"ship": "upload", "there": "shared"}.get(value, value) if isinstance(value, str) else value
+    )
+
+
+class Options(RenamedKeys, SshLogin):
+    RENAMED: ClassVar = {
+        "connect_within": "connect_timeout",
+        "look_within": "timeout",
+        "start_within": "start_timeout",
+        "send_within": "send_timeout",
+    }
+
     host: Name = Field(description="The machine: a name of your ssh configuration, or an address.")
     folder: Folder = Field(
         description=(
@@ -27,7 +41,7 @@ class Options(SshLogin):
             "code and logs."
         ),
     )
-    code: Literal["upload", "shared"] = Field(
+    code: Annotated[Literal["upload", "shared"], BeforeValidator(_present_value)] = Field(
         "upload",
         description=(
             "`shared`: that machine has this one's folders under the same paths; nothing is sent."

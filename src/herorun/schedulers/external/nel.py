@@ -3,10 +3,12 @@
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import ClassVar
 
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import TaskEnd
+from herorun.core.contract import RenamedKeys
 from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import Field
@@ -42,8 +44,10 @@ JOBS = NelJobKind(
 )
 
 
-class Options(SshLogin):
+class Options(RenamedKeys, SshLogin):
     """The login node of its Slurm jobs; none: as nel has noted it."""
+
+    RENAMED: ClassVar = {"programs": "slurm_bin"}
 
     program: tuple[str, ...] | None = Field(
         None, description="How nel is called; none: by its own name."

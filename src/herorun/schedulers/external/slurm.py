@@ -5,11 +5,13 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import ClassVar
 
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.resubmit_command import submitter_flags
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import TaskEnd
+from herorun.core.contract import RenamedKeys
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job
 from herorun.core.finding import count
@@ -60,8 +62,10 @@ JOBS = SlurmJobKind(
 )
 
 
-class Options(SshLogin):
+class Options(RenamedKeys, SshLogin):
     """Through which login node, if any."""
+
+    RENAMED: ClassVar = {"programs": "slurm_bin"}
 
     log: str | None = Field(
         None, description="Its log file, there; none: the one that Slurm reports."

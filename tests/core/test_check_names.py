@@ -1,0 +1,122 @@
+"""Names of checks before they were renamed: what was written with them stays valid."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from builders import MINUTE, NOON, a_contract
+from herorun import discover
+from herorun.core.babysit.alert import Alert, AlertState
+from herorun.core.canonical_json import canonical, digest
+from herorun.core.check_names import RENAMED, current_key
+from herorun.core.contract import ContractFile
+from herorun.core.errors import WrongUse
+from herorun.core.event import Decided, Done
+from herorun.core.finding import Finding, Waiver, failed
+from herorun.core.journal.lines import read_line, write_line
+from herorun.core.waivers import waiver_use, waiver_verdicts
+from herorun.runs.thresholds import check_limits
+from screens.notices import Notice
+from wording import mentions
+
+
+def test_every_new_name_is_a_check_and_no_old_one_is() -> None:
+    names = {check.name for check in discover.checks()}
+    assert set(RENAMED.values()) <= names
+    assert not set(RENAMED) & names
+
+
+def test_an_old_journal_verifies_and_is_decoded_by_the_new_names() -> None:
+    alert = Alert(
+        check="wedged",
+        subject="rank 3",
+        since=NOON,
+        seen=NOON + MINUTE,
+        state=AlertState.FIRING,
+        message="lost its owner",
+        instance="tiny-1",
+    )
+    key = f"escalate/{alert.key}"
+    decided = Decided(
+        at=NOON, run="degraded", monitor="ok", progress="stalled", alerts=(alert,), actions=(key,)
+    )
+    first = write_line(decided, "")
+    line = read_line(first.text, "page:1")
+    assert (line.id, line.hash) == (first.id, first.hash)
+    assert isinstance(line.event, Decided)
+    assert line.event.alerts[0].check == "stalled-by-infrastructure"
+    assert line.event.actions == (f"escalate/{line.event.alerts[0].key}",)
+    done = read_line(write_line(Done(NOON, key, 1), first.hash).text, "page:2").event
+    assert isinstance(done, Done) and (done.key,) == line.event.actions
+    assert digest(canonical(done)) != digest(canonical(Done(NOON, key, 1)))
+
+
+@pytest.mark.parametrize(
+    "key", ["tell/tiny-1/blind", "stop/wedged-1", "notes/blind", "wedged", "a/unblind@x"]
+)
+def test_what_is_no_check_in_a_key_stays(key: str) -> None:
+    assert current_key(key) == key
+
+
+def test_a_waiver_by_an_old_name_counts_and_is_told_the_new_one() -> None:
+    waiver = Waiver("other-command", "notes", "@dri", NOON + timedelta(days=1))
+    finding = Finding("command-mismatch", failed("another command"))
+    assert waiver.covers(finding.check, finding.verdict, NOON)
+    use = waiver_use([waiver], [finding], ["command-mismatch"], [], NOON)
+    assert (use.unused, use.strange) == ((), frozenset())
+    (verdict,) = waiver_verdicts(use)
+    assert mentions(verdict.message, "called", "command-mismatch")
+
+
+def test_an_old_name_in_a_contract_means_the_check_of_today() -> None:
+    contract = a_contract(
+        babysit={"stop_on": ["wedged"], "thresholds": {"spent-learning-rate": {"rows": 7}}}
+    )
+    assert contract.babysit.stop_on == ("stalled-by-infrastructure",)
+    assert check_limits(contract)["exhausted-learning-rate"].rows == 7
+
+
+def test_an_old_name_of_a_threshold_means_the_one_of_today() -> None:
+    old, new = "apart", "max_step_difference"
+    contract = a_contract(babysit={"thresholds": {"repeated-crash": {old: 7}}})
+    assert check_limits(contract)["repeated-crash"].max_step_difference == 7
+    contract = a_contract(babysit={"thresholds": {"pending-too-long": {"never": "9m"}}})
+    assert check_limits(contract)["pending-too-long"].unsatisfiable == timedelta(minutes=9)
+    both = a_contract(babysit={"thresholds": {"repeated-crash": {old: 7, new: 9}}})
+    with pytest.raises(WrongUse, match=rf"repeated-crash.*{old}.*{new}"):
+        check_limits(both)
+
+
+@pytest.mark.parametrize("check", ["repeated-crash", "pending-too-long"])
+def test_the_map_of_earlier_names_is_no_threshold(check: str) -> None:
+    contract = a_contract(babysit={"thresholds": {check: {"RENAMED": {}}}})
+    with pytest.raises(WrongUse, match="unknown key `RENAMED`"):
+        check_limits(contract)
+
+
+@pytest.mark.parametrize(
+    "thresholds",
+    [
+        {"not-finit": {"rows": 3}},
+        {"not-finite": {"loss_row": 3}},
+    ],
+)
+def test_a_mistyped_threshold_is_told_its_name_and_line(thresholds: Any, notice: Notice) -> None:
+    contract = a_contract(babysit={"thresholds": thresholds})
+    text = 'slug = "tiny"\n\n[babysit.thresholds.not-finite]\nloss_row = 3\n'
+    with pytest.raises(WrongUse, match="mean") as caught:
+        check_limits(contract, ContractFile("runs/tiny.toml", text))
+    assert str(caught.value) == notice
+
+
+def test_an_old_name_that_is_typed_is_told_the_new_one() -> None:
+    with pytest.raises(WrongUse, match=r"\bblind .*monitor-blind"):
+        discover.checks_named("blind")
+
+
+def test_every_check_is_found_by_the_name_of_its_file() -> None:
+    every = discover.checks()
+    for name in {check.name for check in every}:
+        named = [check.ask for check in every if check.name == name]
+        assert [check.ask for check in discover.checks_named(name)] == named, name
