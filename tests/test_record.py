@@ -101,7 +101,9 @@ def test_whoever_pushes_second_puts_their_events_on_top(two: tuple[Record, Recor
 def test_several_records_are_fetched_in_one_call(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that the clone has and one that it lacks; a third, whose lines wait, is left."""
+    """One that the clone has and one that it lacks; of a third, whose own lines wait, none is
+    taken over.
+    """
     slugs, calls = ("tiny", "new", "busy"), list[tuple[str, ...]]()
     elsewhere = find_repository(story.clone("elsewhere").work)
 

@@ -47,7 +47,7 @@ def fetch_together(repository: Repository, remote: str, slugs: Sequence[str]) ->
             tip, pushed_tip, last_fetch = (
                 refs.get(f"refs/herorun/{kind}/{slug}") for kind in kinds
             )
-            if theirs not in (None, pushed_tip, last_fetch) and tip == pushed_tip:
+            if theirs not in (None, tip, pushed_tip, last_fetch):
                 new_refs[f"refs/heads/herorun/{slug}"] = f"refs/herorun/fetched/{slug}"
         if len(new_refs) > 1:
             fetch(repository, remote, new_refs, loose=True)
