@@ -45,7 +45,7 @@ def test_a_run_from_its_launch_to_its_results(story: Story, capsys: CAPTURE) -> 
     outcome.ended()
 
     gone = ask(outcome, capsys, "patrol", SLUG)
-    assert gone.code == 1 and "down (tiny-1 ended as succeeded" in gone.out
+    assert gone.code == 1 and "not done (tiny-1 ended as succeeded" in gone.out
     assert mentions(gone.out, f"{marker}", "Create", "missing")
 
     marker.touch()

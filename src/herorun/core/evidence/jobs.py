@@ -106,15 +106,17 @@ class Job:
 
     @property
     def ending(self) -> str:
-        """How it ended, in words."""
+        """How it ended, in words. A state such as preempted is a reason of its own."""
         how = (
             f"signal {self.signal}"
             if self.signal
             else f"exit code {self.exit_code}"
             if self.exit_code is not None
-            else self.reason or "the scheduler gives no reason"
+            else self.reason
         )
-        return f"{self.instance} ended as {self.state}: {how}"
+        if not how and self.state in (JobState.FAILED, JobState.CANCELLED):
+            how = "the scheduler gives no reason"
+        return f"{self.instance} ended as {self.state}{f': {how}' if how else ''}"
 
     @property
     def refused(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from herorun.core.durations import format_span
 from herorun.core.finding import count
-from herorun.core.patrol.advice import PatrolAdvice
+from herorun.core.patrol.advice import PatrolAdvice, PatrolState
 from herorun.core.patrol.decisions import ChainFact, JobFact
 from herorun.core.patrol.format import size
 from herorun.core.patrol.observation import (
@@ -28,7 +28,7 @@ def patrol_line(
 ) -> str:
     why = observation.why if not observation.unreachable else ""
     parts = [
-        f"{advice.state.value}{f' ({why})' if why else ''}",
+        f"{_state_of(observation, advice)}{f' ({why})' if why else ''}",
         *filter(None, [advice.monitor]),
         *_detail_facts(observation, advice),
         *_summary_parts(observation, before),
@@ -36,6 +36,13 @@ def patrol_line(
     if before is not None and not observation.unreachable:  # a blind look knows of no change
         parts.append(_describe_changed(observation, advice, before))
     return f"{observation.at:%Y-%m-%dT%H:%M:%SZ} {observation.name}: {'; '.join(parts)}"
+
+
+def _state_of(observation: HostObservation, advice: PatrolAdvice) -> str:
+    """A job that ended well is not down, though something that was declared is missing."""
+    is_down = advice.state is PatrolState.DOWN
+    has_ended = not observation.unreachable and job_fact_of(observation) is JobFact.ENDED
+    return "not done" if is_down and has_ended else advice.state.value
 
 
 def _detail_facts(observation: HostObservation, advice: PatrolAdvice) -> Iterator[str]:

@@ -123,7 +123,11 @@ def stop_and_wait(
 def _how(job: Job) -> str:
     """`ended as failed (exit code 1)`."""
     how, _, detail = job.ending.removeprefix(f"{job.instance} ").partition(": ")
-    return f"{how} ({'its scheduler says ' if detail == job.reason else ''}{detail})"
+    return (
+        f"{how} ({'its scheduler says ' if detail == job.reason else ''}{detail})"
+        if detail
+        else how
+    )
 
 
 def _stopping_job(run: MonitoredRun, name: str, wait: float) -> Job | None:
