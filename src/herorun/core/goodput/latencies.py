@@ -69,9 +69,9 @@ def _human(events: Iterable[Event]) -> Delay:
                 for key in [key for key in open_question if _answers(event, key)]:
                     latencies.append(micros(event.at) - open_question.pop(key))
             case Launched():
-                asked = [key for key in open_question if _is_about(key, launched_names)]
-                waited = [micros(event.at) - open_question.pop(key) for key in asked]
-                latencies += waited if not event.relaunch_of else []
+                keys = [key for key in open_question if _is_about(key, launched_names)]
+                delay_times = [micros(event.at) - open_question.pop(key) for key in keys]
+                latencies += delay_times if not event.relaunch_of else []
                 launched_names.add(event.instance)
     return _delay_of(latencies, still=len(open_question))
 
