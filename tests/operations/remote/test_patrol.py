@@ -65,7 +65,7 @@ def test_a_crash_in_the_jobs_own_log_is_reported_with_the_resume_command(
         "echo 'step 3 loss 2.5'; echo 'torch.OutOfMemoryError: CUDA out of memory. Tried to "
         f"allocate 2.00 GiB'; {CRASH}"
     )
-    patrolled_story = patrolled(story, resume="sh resume.sh --from latest").launched(words)
+    patrolled_story = patrolled(story, resume_command="sh resume.sh --from latest").launched(words)
     answer = ask(patrolled_story, capsys, "patrol", SLUG, "--json")
     assert states(answer) == (1, "down", ["gone"])
     (gone,) = advice_of(answer)
