@@ -75,7 +75,10 @@ def command(
         output.show_json(outcome.document())
         return outcome.exit_code
     page = output.console()
-    _show_outcome(page, loaded_run, outcome, adopts=bool(adopt))
+    # a fix that is committed changes the plan, which must be reviewed again
+    replan = propose_command(start, "preflight", run, "--out", plan) if plan else ""
+    again = repeat_typed_command() if adopt or not replan else replan
+    _show_outcome(page, loaded_run, outcome, again, adopts=bool(adopt))
     if outcome.launched is not None and no_babysit:
         _show_babysit_command(page, loaded_run, start, run)
     elif outcome.launched is not None:
@@ -83,8 +86,12 @@ def command(
     return outcome.exit_code
 
 
-def _show_outcome(page: Any, run: "Run", outcome: "LaunchOutcome", adopts: bool) -> None:
-    """Prints the gate's result, and the job if there is one now."""
+def _show_outcome(
+    page: Any, run: "Run", outcome: "LaunchOutcome", again: str, adopts: bool
+) -> None:
+    """Prints the gate's result, and the job if there is one now. `again`: what is typed after the
+    fix of what blocks it.
+    """
     from herorun import output
 
     if outcome.running and not adopts:
@@ -92,12 +99,13 @@ def _show_outcome(page: Any, run: "Run", outcome: "LaunchOutcome", adopts: bool)
             f"already running: {', '.join(map(output.clean, outcome.running))}", style="bold red"
         )
         return
-    _show_gate(page, run, outcome, "nothing was adopted" if adopts else "nothing was submitted")
+    nothing_done = "nothing was adopted" if adopts else "nothing was submitted"
+    _show_gate(page, outcome, nothing_done, again)
     if outcome.launched is not None:
         _show_launched(page, run, outcome, "adopted" if adopts else "submitted")
 
 
-def _show_gate(page: Any, run: "Run", outcome: "LaunchOutcome", nothing_done: str) -> None:
+def _show_gate(page: Any, outcome: "LaunchOutcome", nothing_done: str, again: str) -> None:
     """Prints what blocks the launch, or would block it under another `[policy] mode`."""
     from herorun import output
     from herorun.output.findings import show_by_mode, show_next, what_blocks
@@ -110,7 +118,7 @@ def _show_gate(page: Any, run: "Run", outcome: "LaunchOutcome", nothing_done: st
         output.show_verdict(
             page, preflight.verdict.value, f"{preflight.report.tally}; {nothing_done}"
         )
-        show_next(page, what_blocks(preflight, repeat_typed_command()))
+        show_next(page, what_blocks(preflight, again))
 
 
 def _show_babysit_command(page: Any, loaded_run: "Run", start: str, run: str) -> None:

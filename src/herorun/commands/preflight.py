@@ -45,7 +45,9 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
         probe_roots(loaded_run)
     answer = preflight(loaded_run)
     move_to = ""
-    if out:
+    if out and answer.plan is None:
+        output.show_note(output.clean(f"no plan was written to {out}: {answer.why_no_plan}"))
+    elif out:
         from herorun.operations.launch.plan_file import write_plan_file
 
         if hidden_place := write_plan_file(loaded_run, Path(start, out), answer):

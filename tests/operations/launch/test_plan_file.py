@@ -441,3 +441,33 @@ def test_a_tracked_file_is_overwritten_only_where_its_change_does_not_block(
     assert story.herorun("preflight", SLUG, "--out", "docs/plan.json") == 0
     assert story.launch("--plan", "docs/plan.json") == 0
     story.ended()
+
+
+def test_without_a_plan_the_findings_are_shown_and_no_file_is_written(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert story.init() == 0
+    git(story.work, "rm", "-q", "config.toml")
+    story.publish()
+    capsys.readouterr()
+    assert story.herorun("preflight", SLUG, "--out", str(story.home / "plan.json")) == 3
+    output = capsys.readouterr()
+    assert mentions(output.err, "plan.json", "config.toml") and "\n" not in output.err.strip()
+    assert mentions(output.out, "final-step-mismatch")
+    assert not (story.home / "plan.json").exists()
+
+
+def test_after_a_blocked_launch_the_command_that_is_shown_makes_the_plan_anew(
+    story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A fix that is committed changes the plan: the same launch again would be refused."""
+    (story.work / "train.sh").open("a").write("# an idea\n")
+    capsys.readouterr()
+    assert story.launch("--plan", str(plan)) == 1
+    (line,) = [each for each in capsys.readouterr().out.splitlines() if each.startswith("next: ")]
+    story.publish()
+    assert story.launch("--plan", str(plan)) == 1 and story.starts == []
+    program, *argv = shlex.split(line.rpartition(": ")[2])
+    assert program == "herorun" and story.herorun(*argv) == 0
+    assert story.launch("--plan", str(plan)) == 0
+    story.ended()

@@ -43,7 +43,7 @@ def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> Path | No
     plan, or for a tracked file whose change would block the launch: it stays as it is.
     """
     if answer.plan is None:
-        raise WrongUse(f"There is no plan to write to {path}: {answer.why}")
+        raise WrongUse(f"There is no plan to write to {path}: {answer.why_no_plan}")
     document = {
         "schema": SCHEMA,
         "run": run.slug,

@@ -70,10 +70,14 @@ class PreflightOutcome:
     @property
     def why(self) -> str:
         """Why the gate is not clear, in one line."""
+        no_plan = self.why_no_plan
+        return self.report.summary or (f"there is no plan: {no_plan}" if no_plan else "")
+
+    @property
+    def why_no_plan(self) -> str:
+        """What kept the plan from being made; "" if there is one, or the reason is unknown."""
         plan = self.report.evidence.get(Plan)
-        return self.report.summary or (
-            f"there is no plan: {plan.why}" if isinstance(plan, Unavailable | Nothing) else ""
-        )
+        return plan.why if isinstance(plan, Unavailable | Nothing) else ""
 
     @property
     def policy(self) -> str:
