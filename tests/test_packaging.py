@@ -129,10 +129,15 @@ def test_a_training_environment_gets_the_check_in_and_nothing_else(
     pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
     install = [*pip, "install", "--quiet", "--no-index", "--no-compile", str(light)]
     subprocess.run(install, check=True, timeout=120)
+    listing = "from importlib.metadata import distributions\nfor each in distributions(): "
     listed = subprocess.run(
-        [*pip, "list", "--format=freeze"], capture_output=True, text=True, timeout=60, check=True
+        [python, "-I", "-c", listing + "print(each.name, each.version)"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
-    assert listed.stdout == f"herorun-checkin=={herorun.__version__}\n"
+    assert listed.stdout == f"herorun-checkin {herorun.__version__}\n"
     assert checked_in(python, tmp_path).endswith("site-packages/herorun.py pass\n")
     script = "from herorun.checkin import check_in; import herorun; herorun.log({}, step=0)"
     done = subprocess.run(
