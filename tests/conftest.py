@@ -5,6 +5,7 @@ import os
 import re
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -71,6 +72,17 @@ SERVERS = frozenset(
         "wandb_server",
     }
 )
+# Those that a test asks for by the name of its parameter.
+AS_PARAMETER = {
+    "gs": "gcs_server",
+    "on_gs": "gcs_server",
+    "on_nel": "nel_program",
+    "on_ray": "ray_head",
+    "on_s3": "s3_server",
+    "on_slurm": "cluster",
+    "on_ssh": "one_box",
+    "s3": "s3_server",
+}
 LONG = "back_end or thorough"  # what `make test-thorough` asks for
 SHORT = "not back_end and not thorough"  # what `make test` asks for
 # A test is long by its own file, or by a class or a list of cases from one of these.
@@ -122,8 +134,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=servers_of, reverse=True)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """A Ray head takes a thirtieth of a core as long as it is there: it ends with the last of its
+    tests that this worker has in a row.
+    """
+    if "ray_head" in servers_of(item) and not (nextitem and "ray_head" in servers_of(nextitem)):
+        request: Any = getattr(item, "_request", None)
+        if definition := request._fixture_defs.get("ray_head"):  # none where it was left out
+            definition.finish(request)
+
+
 def servers_of(item: pytest.Item) -> list[str]:
     """Tests of one server come one after another, so that they come to one worker, and those of
     none come last.
     """
-    return sorted(SERVERS.intersection(getattr(item, "fixturenames", ())))
+    names = getattr(item, "fixturenames", ())
+    parameters = (
+        getattr(getattr(item, "callspec", None), "params", {}) if "request" in names else {}
+    )
+    by_parameter = [AS_PARAMETER.get(str(value), "") for value in parameters.values()]
+    return sorted(SERVERS.intersection([*names, *by_parameter]))
