@@ -199,7 +199,7 @@ def test_an_intent_that_cannot_be_pushed_is_not_submitted(
     hook = story.refuse_pushes()
     capsys.readouterr()
     assert story.launch() == 3
-    assert mentions(capsys.readouterr().err, "intent", "pushed")
+    assert mentions(capsys.readouterr().err, "record", "pushed")
     assert story.starts == []
     hook.unlink()
     assert story.launch() == 0
