@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from herorun.system.git import Repository, find_repository, repository as asking, run
+from herorun.system.git import Repository, calls as asking, find_repository, run
 from herorun.system.git.loose_objects import Elsewhere, Loose
 from herorun.system.process import ProcessResult
 from stories import Story, git
