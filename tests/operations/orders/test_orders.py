@@ -110,6 +110,28 @@ def test_a_run_whose_job_is_forgotten_can_be_ended(
     assert story.herorun("seal", SLUG, "--aborted") == 0
 
 
+def test_a_forgotten_job_is_not_ended_while_its_rows_cannot_be_read(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing then shows that no process of it writes."""
+    monkeypatch.setattr(local, "Absent", lambda: Unknown("the queue lost it", forgotten=True))
+    story.sign(scheduler={"settle": "10ms"})
+    story.launched(CRASH)
+    shutil.rmtree(story.jobs / "tiny-1")
+    write_long_ago(story)
+    rows = story.root / "metrics.jsonl"
+    away = rows.rename(story.home / "rows")
+    rows.mkdir()
+    answer = ask(story, capsys, "stop", SLUG)
+    assert answer.code == 3 and mentions(answer.err, "metrics.jsonl", "doctor")
+    assert story.events("Decided", "Ordered") == []
+    (doubt,) = status(story, capsys)["doubts"]
+    assert f"`herorun stop {SLUG}`" in doubt and mentions(doubt, "rows")
+    rows.rmdir()
+    away.rename(rows)
+    assert story.herorun("stop", SLUG) == 0
+
+
 def write_long_ago(story: Story) -> None:
     """Its rows and checkpoints are of yesterday."""
     for path in story.root.rglob("*"):

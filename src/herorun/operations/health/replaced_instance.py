@@ -7,7 +7,16 @@ from herorun.core.babysit.tick import MonitorHealth, RunHealth
 from herorun.core.clock_skew import SKEW
 from herorun.core.durations import format_span
 from herorun.core.event import Decided
-from herorun.core.evidence import Cadence, Checkpoints, End, Evidence, JobState, Metrics, Nothing
+from herorun.core.evidence import (
+    Cadence,
+    Checkpoints,
+    End,
+    Evidence,
+    JobState,
+    Metrics,
+    Nothing,
+    Unavailable,
+)
 from herorun.core.health.liveness import RowPatience
 from herorun.core.journal import Memory
 from herorun.core.journal.decision import decided
@@ -77,6 +86,15 @@ def find_recent_write(run: Run, evidence: Evidence, at: datetime) -> RecentWrite
         writes.append(RecentWrite("its newest checkpoint was saved", newest.modified, most))
     recent_writes = [each for each in writes if at - most < each.at <= at + SKEW]
     return max(recent_writes, key=lambda each: each.at, default=None)
+
+
+def silence_gap(evidence: Evidence) -> str:
+    """Why it is unknown whether a process of the run still writes; "" if its rows, or, of a run
+    that logs none, its checkpoints were read.
+    """
+    metrics = evidence.get(Metrics)
+    sign = metrics if isinstance(metrics, Metrics | Unavailable) else evidence.get(Checkpoints)
+    return sign.why if isinstance(sign, Unavailable) else ""
 
 
 def record_forgotten_end(run: Run, name: str) -> None:

@@ -20,6 +20,7 @@ from herorun.operations.health.replaced_instance import (
     find_recent_write,
     record_before_replacing,
     record_forgotten_end,
+    silence_gap,
 )
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.launch import start_watch
@@ -72,10 +73,18 @@ def _must_have_ended(run: Run, name: str) -> None:
 
 
 def _must_be_silent(run: Run, name: str) -> None:
-    """Raise if rows or checkpoints still come of a job that its scheduler does not list."""
+    """Raise if rows or checkpoints still come of a job that its scheduler does not list, or if that
+    cannot be read.
+    """
     if name in run.record.memory().ends:
         return
     _, evidence = evaluate(run)
+    if gap := silence_gap(evidence):
+        raise CouldNotLook(
+            f"The scheduler does not list {name}, and whether a process of it still writes could "
+            f"not be read: {sentence(gap)} Nothing was done; `herorun doctor {run.slug}` tests the "
+            "access."
+        )
     if write := find_recent_write(run, evidence, now()):
         raise CouldNotLook(
             f"The scheduler does not list {name}, but {write.message}: a process of it may still "
