@@ -113,8 +113,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if config.getoption("durations", None) is not None or config.getoption("xmlpath", None):
         return
-    if config.getoption("markexpr") == SHORT:
-        config.pluginmanager.register(MergingPlugin())
+    again = config.getoption("lf", False) or config.getoption("failedfirst", False)
+    if config.getoption("markexpr") == SHORT and not again:
+        config.pluginmanager.register(MergingPlugin(config))
     for plugin in config.pluginmanager.get_plugins():
         if hasattr(plugin, "sendevent"):
             plugin.sendevent = without_routine(plugin.sendevent)

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+FAILED_CASES = "failed cases"
+
 
 class MergedCases(pytest.Item):
     cases: list[pytest.Function]
@@ -21,14 +23,17 @@ class MergedCases(pytest.Item):
                 case.obj(**case.callspec.params)
             except pytest.skip.Exception as error:
                 left_out.append(f"{case.name}: {error}")
-            except (Exception, pytest.fail.Exception) as error:
+            except (KeyboardInterrupt, pytest.exit.Exception):
+                raise
+            except BaseException as error:  # also of `sys.exit`: the other cases still run
                 error.add_note(f"case: {case.nodeid}")
                 failures.append(error)
+        names = [str(error.__notes__[-1]) for error in failures]
+        failed_ids = [name.removeprefix("case: ") for name in names]
+        self.user_properties.append((FAILED_CASES, failed_ids))
         if failures:
-            names = [str(error.__notes__[-1]) for error in failures]
-            raise BaseExceptionGroup(
-                "\n".join([f"{len(failures)} of {len(self.cases)} cases", *names]), failures
-            )
+            title = f"{len(failures)} of {len(self.cases)} cases"
+            raise BaseExceptionGroup("\n".join([title, *names]), failures)
         if left_out:
             pytest.skip("\n".join(left_out))
 
@@ -40,9 +45,33 @@ class MergedCases(pytest.Item):
 class MergingPlugin:
     """Merges what is left when the marks have been looked at."""
 
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._failed_ids: dict[str, list[str]] = {}  # by merged item
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         items[:] = merged(items)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        properties = dict(report.user_properties)
+        if report.when == "call" and FAILED_CASES in properties:
+            self._failed_ids[str(report.nodeid)] = properties[FAILED_CASES]
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """What failed is remembered by its own name: `--lf` finds it by that, and never merges."""
+        cache = getattr(self._config, "cache", None)
+        if cache is None or not self._failed_ids:
+            return
+        last_failed = {
+            nodeid: True
+            for nodeid in cache.get("cache/lastfailed", {})
+            if nodeid.partition("[")[0] not in self._failed_ids
+        }
+        for failed_ids in self._failed_ids.values():
+            last_failed.update(dict.fromkeys(failed_ids, True))
+        cache.set("cache/lastfailed", last_failed)
 
 
 def merged(items: list[pytest.Item]) -> list[pytest.Item]:

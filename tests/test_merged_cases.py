@@ -13,9 +13,11 @@ CONFTEST = """
 from merged_cases import MergingPlugin
 
 def pytest_configure(config):
-    config.pluginmanager.register(MergingPlugin())
+    config.pluginmanager.register(MergingPlugin(config))
 """
 CASES = """
+import sys
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -24,6 +26,12 @@ pairs = pytest.mark.parametrize(("one", "other"), [(1, 1), (2, 3), (4, 4), (5, 6
 @pairs
 def test_some_fail(one, other):
     assert one == other
+
+@pairs
+def test_one_ends_the_process(one, other):
+    if one == 2:
+        sys.exit(3)
+    assert one != 5
 
 @pairs
 def test_each_stops_in_its_own_way(one, other):
@@ -88,6 +96,7 @@ def test_all_cases_are_run_and_those_that_fail_are_named(tmp_path: Path) -> None
     assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stderr
     assert {name: outcome for name, outcome in said.items() if "[" not in name} == {
         "test_some_fail": "FAILED",
+        "test_one_ends_the_process": "FAILED",
         "test_each_stops_in_its_own_way": "FAILED",
         "test_all_pass": "PASSED",
         "test_one_is_left_out": "SKIPPED",
@@ -103,8 +112,38 @@ def test_all_cases_are_run_and_those_that_fail_are_named(tmp_path: Path) -> None
     assert set(re.findall(r"case: test_cases\.py::(\S+)", done.stdout)) == {
         "test_some_fail[2-3]",
         "test_some_fail[5-6]",
+        "test_one_ends_the_process[2-3]",
+        "test_one_ends_the_process[5-6]",
         "test_each_stops_in_its_own_way[2-3]",
         "test_each_stops_in_its_own_way[5-6]",
         "TestOfAClass::test_a_method[5-6]",
     }
     assert "assert 2 == 3" in done.stdout and "assert 5 == 6" in done.stdout
+
+
+def test_the_cases_that_failed_are_those_that_last_failed(tmp_path: Path) -> None:
+    """Run again they are alone, by `--lf` too, until they pass."""
+    (tmp_path / "conftest.py").write_text(
+        CONFTEST.replace("    config", "    if not config.getoption('lf'):\n        config")
+    )
+    module = tmp_path / "test_cases.py"
+    module.write_text(CASES[: CASES.index("@pairs\ndef test_each")])
+
+    def failing(*options: str) -> set[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-v", "--tb=no", *options, "."],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(TESTS), "PYTEST_DEBUG_TEMPROOT": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return set(re.findall(r"^test_cases\.py::(\S+) FAILED", done.stdout, re.MULTILINE))
+
+    cases = {"test_some_fail[2-3]", "test_some_fail[5-6]"}
+    cases |= {f"test_one_ends_the_process[{pair}]" for pair in ("2-3", "5-6")}
+    assert failing() == {"test_some_fail", "test_one_ends_the_process"}
+    assert failing("--lf") == cases
+    module.write_text(module.read_text().replace("one == other", "other"))
+    assert failing() == {"test_one_ends_the_process"}
+    assert failing("--lf") == {case for case in cases if "process" in case}

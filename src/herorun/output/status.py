@@ -58,6 +58,11 @@ def _is_only_forgotten(document: Mapping[str, Any]) -> bool:
     return document["forgotten_job"] and len(document["unread"]) == 1
 
 
+def _is_refused(document: Mapping[str, Any]) -> bool:
+    """Whether what the remote has of the record was read, and is not taken over."""
+    return str(document["next"]) == f"herorun verify {document['slug']}"
+
+
 def _status_lines(
     document: Mapping[str, Any], at: datetime, summary: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
@@ -99,7 +104,7 @@ def _monitor(document: Mapping[str, Any]) -> str:
         doubts = " ".join(document["doubts"])  # which may state the reason already
         others = [gap for gap in document["unread"] if gap.removeprefix(f"{ALL}: ") not in doubts]
         gaps = clean("; ".join(format_gaps(others))) or "any evidence"
-        has_access = _is_closed(document) or _is_only_forgotten(document)
+        has_access = _is_closed(document) or _is_only_forgotten(document) or _is_refused(document)
         access = "" if has_access else f"; `herorun doctor {document['slug']}` tests the access"
         return f"{document['monitor']}: could not read {gaps}{access}"
     meaning = {

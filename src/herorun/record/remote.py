@@ -31,6 +31,10 @@ class Overtaken(CouldNotLook):
     """Another clone pushed to the branch while we put ours on top of theirs."""
 
 
+class RemoteFault(Blocked):
+    """What the remote has of the record must not be taken over: a person must check it."""
+
+
 def fetch_together(repository: Repository, remote: str, slugs: Sequence[str]) -> None:
     """Fetch in one call what the remote has of several records and this clone has not, for the
     `Record.fetch` of each, which fetches what is missing: a branch with a name of its own.
@@ -219,8 +223,7 @@ class Record(RecordWriter):
             self.remote_unread = self.remote_fault = ""
         except (HerorunError, OSError) as error:
             self.remote_unread = scrub(describe_error(error)).rstrip(".")
-            was_read = not isinstance(error, (CouldNotLook, OSError))
-            self.remote_fault = self.remote_unread if was_read else ""
+            self.remote_fault = self.remote_unread if isinstance(error, RemoteFault) else ""
 
     def _ask_for_branch(self, remote: str, timeout: float | None) -> Mapping[str, str]:
         return self.repository.remote_tips(remote, self._target, timeout=timeout)
@@ -253,21 +256,46 @@ class Record(RecordWriter):
             return
         is_here = self.repository.resolve(fetched_ref) == theirs  # see `fetch_together`
         if (is_here or self.repository.has(theirs)) and self.repository.is_ancestor(theirs, tip):
-            return  # a listing from before our last push
+            self._must_have_kept(pushed_tip, remote)
+            return
         if not is_here:
             fetch(self.repository, remote, {target: fetched_ref})
         with locked(self._lock, what=WRITER):
             if (self.tip, self.pushed) != (tip, pushed_tip):
                 return
-            self._must_continue_ours(theirs, remote)
-            target_content = self._load(theirs, self._segments(theirs))
+            content = self._sound_content(theirs, remote)
             if tip != pushed_tip:
                 return
-            if missing(self._read_all(), target_content):
-                raise Blocked(f"{self.branch} on {remote} lacks lines that were pushed.")
+            if missing(self._read_all(), content):
+                raise RemoteFault(f"{self.branch} on {remote} lacks lines that were pushed.")
             move_refs(
                 self.repository, [(self.ref, theirs, tip), (self.pushed_ref, theirs, pushed_tip)]
             )
+
+    def _must_have_kept(self, pushed_tip: str, remote: str) -> None:
+        """`RemoteFault` if the branch was put back to an older commit. A listing may be from before
+        our last push, so the remote is asked again.
+        """
+        theirs = self.repository.remote_tips(remote, self._target, timeout=FOLLOWING).get(
+            self._target
+        )
+        if theirs is None or theirs == pushed_tip or not self.repository.has(theirs):
+            return
+        if self.repository.is_ancestor(theirs, pushed_tip):
+            raise RemoteFault(
+                f"{self.branch} on {remote} was put back to {theirs[:9]}: it lacks lines that were "
+                "pushed."
+            )
+
+    def _sound_content(self, theirs: str, remote: str) -> Content:
+        """What the remote's commit holds; `RemoteFault` if it is damaged or not a continuation."""
+        try:
+            self._must_continue_ours(theirs, remote)
+            return self._load(theirs, self._segments(theirs))
+        except CouldNotLook:
+            raise
+        except HerorunError as error:
+            raise RemoteFault(str(error)) from None
 
     def published(self) -> Memory:
         """What the remote has of the record at this moment, as anybody outside can read it; ours

@@ -67,7 +67,8 @@ class StatusOf(StatusFields):
 
     monitor: Literal["fresh", "partial", "stale", "not-needed"]  # type: ignore[assignment]  # a tick's and one more
     """As in a tick; `not-needed`: nothing is left to monitor (the run is finished, stays down, is
-    sealed or was never launched), no babysitter of this clone runs, and all evidence was read.
+    sealed or was never launched), no babysitter of this clone runs, and all evidence that there
+    is was read.
     """
     slug: str
     stage: Literal["not initialised", "initialised", "launched", "sealed"]

@@ -251,6 +251,40 @@ def test_a_damaged_branch_on_the_remote_is_shown_to_the_clone_that_monitors(
     assert document["next"] == f"herorun verify {SLUG}"
 
 
+def test_a_branch_that_was_put_back_lacks_what_was_pushed(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    story.herorun("note", SLUG, "pushed before")
+    record = story.run.record
+    target = f"refs/heads/{record.branch}"
+    assert record.tip == record.pushed
+    git(story.work, "push", "-q", "-f", "origin", f"{record.tip}~1:{target}")
+    remote_refs._listings.clear()
+    capsys.readouterr()
+    assert story.herorun("status", SLUG, "--json") == 3
+    document = json.loads(capsys.readouterr().out)
+    assert (document["monitor"], document["pushed"]) == ("partial", None)
+    assert document["next"] == f"herorun verify {SLUG}"
+
+
+def test_a_busy_record_is_no_fault_of_the_remote(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lock of this machine that is held, or that a killed git left."""
+    story.init()
+    other = story.clone("elsewhere")
+    record = other.run.record
+    record.fetch()
+    story.herorun("note", SLUG, "news")
+    ref = other.run.repository.common / f"{record.ref}.lock"
+    ref.parent.mkdir(parents=True, exist_ok=True)
+    ref.touch()
+    record.fetch()
+    assert record.remote_unread and not record.remote_fault
+    ref.unlink()
+    record.fetch()
+    assert not record.remote_unread and record.tip == story.run.record.tip
+
+
 def test_a_branch_that_is_gone_from_the_remote_is_not_called_pushed(
     story: Story, capsys: CAPTURE
 ) -> None:

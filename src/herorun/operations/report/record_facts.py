@@ -59,6 +59,8 @@ def _branch_on_remote(run: Run) -> tuple[bool | None, list[str]]:
     """Whether the remote still has what was pushed, None if that is unknown; and why, if it has
     not or that is unknown.
     """
+    if run.record.remote_fault:
+        return None, []  # what is there may lack what was pushed
     try:
         message = run.record.branch_loss()
     except HerorunError as error:
