@@ -457,7 +457,7 @@ def test_without_a_plan_the_findings_are_shown_and_no_file_is_written(
     assert not (story.home / "plan.json").exists()
 
 
-def test_after_a_blocked_launch_the_command_that_is_shown_makes_the_plan_anew(
+def test_after_a_blocked_launch_the_command_that_is_shown_makes_the_plan_again(
     story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A fix that is committed changes the plan: the same launch again would be refused."""
