@@ -60,6 +60,19 @@ def test_a_remote_that_another_machine_rewrote_is_a_fault(healthy_record: Story)
 
 
 @pytest.mark.thorough
+def test_a_remote_that_was_put_back_to_an_older_commit_is_a_fault(healthy_record: Story) -> None:
+    git(healthy_record.work, "push", "-q", "-f", "origin", f"{REF}~1:{BRANCH}")
+    verification = verified(healthy_record)
+    assert verification.verdict == "blocked"
+    (fault,) = verification.faults
+    assert mentions(fault, "branch", "origin", "put back")
+    assert healthy_record.run.record.push()  # lines that wait put it right
+    healthy_record.run.record.append(note("two"))
+    assert healthy_record.run.record.push()
+    assert verified(healthy_record).faults == ()
+
+
+@pytest.mark.thorough
 def test_also_where_the_contract_is_gone(healthy_record: Story) -> None:
     force_pushed(healthy_record)
     (healthy_record.work / "runs" / "tiny.toml").unlink()

@@ -158,13 +158,14 @@ def verify_record(record: Record, outside: ExternalAnchors | None = None) -> Ver
 def _verified(record: Record, private: str, outside: ExternalAnchors | None) -> Verified:
     tip = record.tip
     assert tip is not None
+    pushed_tip = record.pushed  # before the remote is asked: a babysitter may push meanwhile
     try:
         remote_tip, remote_problem = _on_remote(record, private), ""
     except HerorunError as error:
         remote_tip, remote_problem = None, f"could not query the remote: {error}"
     lines, faults, notes = [tip], list[str](), [remote_problem]
     if remote_tip:
-        lines, faults, notes = _compared(record, tip, remote_tip)
+        lines, faults, notes = _compared(record, tip, remote_tip, pushed_tip)
     elif not remote_problem:
         faults, notes = _check_other_refs(record)
     missing_start = _cut_off(record.repository, lines)
@@ -208,11 +209,16 @@ def _on_remote(record: Record, private: str) -> str | None:
     return record.repository.resolve(private)
 
 
-def _compared(record: Record, tip: str, remote_tip: str) -> tuple[list[str], list[str], list[str]]:
+def _compared(
+    record: Record, tip: str, remote_tip: str, pushed_tip: str | None
+) -> tuple[list[str], list[str], list[str]]:
     """The lines of commits to walk, the longest first; faults and notes on how the remote's stands
-    to ours.
+    to ours, which was pushed up to `pushed_tip`.
     """
     repository, where = record.repository, f"the branch on {record.remote}"
+    if pushed_tip not in (None, remote_tip) and repository.is_ancestor(remote_tip, pushed_tip):
+        message = f"{where} was put back to {remote_tip[:9]}: it lacks commits that were pushed"
+        return [tip], [f"anchor: {message}"], []
     if remote_tip == tip or repository.is_ancestor(remote_tip, tip):
         return [tip], [], []
     if repository.is_ancestor(tip, remote_tip):
