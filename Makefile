@@ -7,12 +7,12 @@ FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in $(CANDIDATES); do "$$p" -c "$(FITS)" >/dev/null 2>&1 && echo "$$p" && break; done)
 DEVELOPMENT := import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['dev'])
 
-# Some tests wait for processes and servers of their own: three workers for two cores. Each worker
+# Some tests wait for processes and servers of their own: two workers for each core. Each worker
 # collects all tests, which takes it eight seconds of CPU.
-WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n -gt 5 ] && echo 8 || echo $$(((3 * n + 1) / 2)))
+WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n -gt 4 ] && echo 8 || echo $$((2 * n)))
 
 # The long tests wait more often; but each worker collects them, and starts servers of its own.
-LONG_WORKERS ?= $(shell echo $$((4 * $(WORKERS) / 3)))
+LONG_WORKERS ?= $(shell echo $$((3 * $(WORKERS) / 2)))
 
 BIN := $(VENV)/bin
 RUN := $(VENV)/.for-running
