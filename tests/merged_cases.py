@@ -34,7 +34,7 @@ class MergedCases(pytest.Item):
         if failures:
             title = f"{len(failures)} of {len(self.cases)} cases"
             raise BaseExceptionGroup("\n".join([title, *names]), failures)
-        if left_out:
+        if left_out:  # a case that its own test skips is reported with its reason, as alone
             pytest.skip("\n".join(left_out))
 
     def reportinfo(self) -> Any:

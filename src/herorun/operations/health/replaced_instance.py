@@ -88,7 +88,7 @@ def find_recent_write(run: Run, evidence: Evidence, at: datetime) -> RecentWrite
     return max(recent_writes, key=lambda each: each.at, default=None)
 
 
-def silence_gap(evidence: Evidence) -> str:
+def unread_signs_of_life(evidence: Evidence) -> str:
     """Why it is unknown whether a process of the run still writes; "" if its rows, or, of a run
     that logs none, its checkpoints were read.
     """

@@ -20,7 +20,7 @@ from herorun.operations.health.replaced_instance import (
     find_recent_write,
     record_before_replacing,
     record_forgotten_end,
-    silence_gap,
+    unread_signs_of_life,
 )
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.launch import start_watch
@@ -79,7 +79,7 @@ def _must_be_silent(run: Run, name: str) -> None:
     if name in run.record.memory().ends:
         return
     _, evidence = evaluate(run)
-    if gap := silence_gap(evidence):
+    if gap := unread_signs_of_life(evidence):
         raise CouldNotLook(
             f"The scheduler does not list {name}, and whether a process of it still writes could "
             f"not be read: {sentence(gap)} Nothing was done; `herorun doctor {run.slug}` tests the "

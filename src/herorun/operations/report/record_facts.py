@@ -82,7 +82,7 @@ def unread_lines(run: Run, evidence: Evidence, is_sealed: bool = False) -> list[
     """
     record, lease = run.record, evidence.get(LeaseSeen)
     if record.remote_fault:
-        return [f"record: {record.remote} has what is not taken over: {record.remote_fault}"]
+        return [f"record: the branch on {record.remote} is not accepted: {record.remote_fault}"]
     if is_sealed or not record.remote_unread or (isinstance(lease, LeaseSeen) and lease.mine):
         return []
     return [f"record: what other clones added is unknown: {record.remote_unread}"]

@@ -159,14 +159,14 @@ def _forgotten_job(run: Run, memory: Memory, evidence: Evidence, at: datetime) -
     job = evidence.get(Job)
     if not isinstance(job, Unavailable) or job.root != FORGOTTEN or memory.current is None:
         return []
-    from herorun.operations.health.replaced_instance import find_recent_write, silence_gap
+    from herorun.operations.health.replaced_instance import find_recent_write, unread_signs_of_life
     from herorun.operations.orders.stop_and_relaunch import out_of_reach
 
     name = memory.current.name
     if place := out_of_reach(run, memory, name):  # where `stop` would be refused here
         return [f"whether {name} has ended: it was launched from {place}, so ask there"]
     way_on = f"If you know that it has: `herorun stop {run.slug}` records its end"
-    if name not in memory.ends and silence_gap(evidence):
+    if name not in memory.ends and unread_signs_of_life(evidence):
         return [f"whether {name} has ended. {way_on}, once its rows can be read"]
     if name not in memory.ends and (write := find_recent_write(run, evidence, at)):
         way_on += (
