@@ -216,6 +216,15 @@ def test_a_question_about_an_alert_is_answered_by_its_name_or_its_instance(word,
     assert goodput([*CRASHED, asked, order], ROWS).delays.human.open == still_open
 
 
+@pytest.mark.parametrize(("event", "still_open"), [("resolved", 0), ("ended", 1), ("again", 1)])
+def test_a_question_about_a_resolved_alert_is_no_longer_open(event, still_open):
+    alert = "dead-link[/a/b]@2026-01-01T12:01:00Z"
+    asked, end = Done(at(60), f"escalate/{alert}", 1), Done(at(90), f"tell/{alert}/{event}", 1)
+
+    delay = goodput([*CRASHED, asked, end], ROWS).delays.human
+    assert (delay.open, delay.count) == (still_open, 0)
+
+
 def test_an_end_that_the_scheduler_did_not_date_has_no_detection_time():
     snapshot = looked(
         60,

@@ -97,6 +97,16 @@ class ActionKey:
         return self.alert.partition("[")[2].rpartition("]@")[0]
 
     @property
+    def resolved_alert(self) -> str:
+        """The key of the alert that a message reports as resolved; "" for other keys.
+
+        >>> parse_key("tell/crashed[a-1]@2026-01-01T00:00:00Z/resolved").resolved_alert
+        'crashed[a-1]@2026-01-01T00:00:00Z'
+        """
+        alert, _, event = str(self).partition("/")[2].rpartition("/")
+        return alert if self.verb == Verb.TELL and event == "resolved" and "@" in alert else ""
+
+    @property
     def judged_version(self) -> str:
         """The version of herorun that a person is asked about; "" for other keys."""
         asks_version = self.verb == Verb.ESCALATE and self.topic == "judge"

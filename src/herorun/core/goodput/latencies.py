@@ -4,7 +4,7 @@ an order.
 
 from collections.abc import Iterable, Sequence
 
-from herorun.core.babysit.action_key import Verb, parse_key, verb_of
+from herorun.core.babysit.action_key import Verb, parse_key, verb_of, write_key
 from herorun.core.event import Done, Event, Launched, Ordered, Word
 from herorun.core.goodput.instances import JournalFacts, micros
 from herorun.core.goodput.states import SECOND
@@ -57,7 +57,7 @@ def _relaunch(events: Iterable[Event], facts: JournalFacts) -> Delay:
 def _human(events: Iterable[Event]) -> Delay:
     """A question about an instance is answered by the first order that names it, its alert, or its
     instance; or by a person's own launch of the next one. A relaunch that herorun made in the end
-    withdraws it.
+    withdraws it, and so does the end of its alert by evidence.
     """
     open_question: dict[str, int] = {}
     latencies, launched_names = [], set[str]()
@@ -65,6 +65,8 @@ def _human(events: Iterable[Event]) -> Delay:
         match event:
             case Done() if verb_of(event.key) == Verb.ESCALATE:
                 open_question.setdefault(event.key, micros(event.at))
+            case Done() if alert := parse_key(event.key).resolved_alert:
+                open_question.pop(write_key(Verb.ESCALATE, alert), None)
             case Ordered() if event.word in ANSWERS:
                 for key in [key for key in open_question if _answers(event, key)]:
                     latencies.append(micros(event.at) - open_question.pop(key))
