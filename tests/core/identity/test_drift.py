@@ -4,12 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from builders import MINUTE, NOON, a_contract, a_receipt
+from builders import MINUTE, NOON, a_contract
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.identity.drift import (
     heartbeat_of,
     name_drift,
-    receipt_drift,
     reported_drift,
     server_drift,
     writes_after,
@@ -78,13 +77,6 @@ def test_the_newest_run_that_the_log_names(runs, expected):
 def test_what_the_contract_leaves_open_is_not_drift():
     open_ = a_contract(tracker={**TRACKER, "entity": None})
     assert reported_drift(open_, ["eve/hero/tiny"]) == []
-
-
-def test_only_a_failed_tracker_id_of_the_receipt_counts():
-    items = (("argv", "fail", "x"), ("tracker-id", "pass", "tiny"), ("tracker-id", "fail", "eve"))
-    (difference,) = receipt_drift(a_receipt(items=items))
-    assert difference[0] == "id" and difference[1].endswith("eve")
-    assert receipt_drift(None) == []
 
 
 @pytest.mark.parametrize(

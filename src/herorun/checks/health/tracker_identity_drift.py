@@ -25,7 +25,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.identity.drift import name_drift, receipt_drift, reported_drift, server_drift
+from herorun.core.identity.drift import name_drift, reported_drift, server_drift
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation import EscalationReason
 
@@ -55,12 +55,10 @@ def tracker_identity_drift(
     now: Now,
     limits: Limits,
 ) -> list[Verdict]:
-    """One verdict for each part of the identity that differs."""
-    ours = receipt if isinstance(receipt, Receipt) and receipt.instance == job.instance else None
-    verdicts = [
-        *receipt_drift(ours),
-        *reported_drift(contract, log.runs if isinstance(log, JobLog) else ()),
-    ]
+    """One verdict for each part of the identity that differs. A receipt can only agree: a job with
+    another identity refused to train, as `refused-at-check-in` says.
+    """
+    verdicts = [*reported_drift(contract, log.runs if isinstance(log, JobLog) else ())]
     if isinstance(identity, TrackerIdentity):
         if identity.state is TrackerState.UNREACHABLE and not verdicts:
             return [unknown(f"could not query the tracker: {identity.why}", subject="id")]
@@ -73,6 +71,13 @@ def tracker_identity_drift(
         verdicts += server_drift(contract, identity, log.server if isinstance(log, JobLog) else "")
     if verdicts:
         return [failed(message, subject=subject) for subject, message in verdicts]
-    if isinstance(identity, Nothing) and ours is None:
+    if isinstance(identity, Nothing) and not _has_checked_in_as(job, receipt):
         return [not_applicable(identity.why)]
     return [passed(f"{job.instance} reports under the recorded identity")]
+
+
+def _has_checked_in_as(job: Job, receipt: Receipt | Nothing | Unavailable) -> bool:
+    """Whether the job showed its tracker id at check-in, and it was the admitted one."""
+    if not isinstance(receipt, Receipt) or receipt.instance != job.instance:
+        return False
+    return any(item == "tracker-id" and outcome == "pass" for item, outcome, _ in receipt.items)

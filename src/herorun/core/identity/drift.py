@@ -1,10 +1,10 @@
-"""Compares the identity that the tracker, the log and the receipt report with the contract's."""
+"""Compares the identity that the tracker and the log report with the contract's."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from herorun.core.contract import Contract
-from herorun.core.evidence import Receipt, TrackerIdentity, TrackerState
+from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.lazy_regex import lazy_regex
 
 Found = tuple[str, str]  # subject, what differs
@@ -13,15 +13,6 @@ _SERVER = lazy_regex(r"https?://(?:[^/@]*@)?([^/\s]+)")
 
 def wanted_id(contract: Contract) -> str:
     return contract.tracker.id or contract.slug
-
-
-def receipt_drift(receipt: Receipt | None) -> list[Found]:
-    items = receipt.items if receipt else ()
-    return [
-        ("id", f"check-in found another tracker id: {message}")
-        for item, outcome, message in items
-        if item == "tracker-id" and outcome == "fail"
-    ]
 
 
 def reported_drift(contract: Contract, runs: Iterable[str]) -> list[Found]:
