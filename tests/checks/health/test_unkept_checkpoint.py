@@ -41,3 +41,15 @@ def test_older_ones_than_the_oldest_that_is_there_are_no_finding_but_a_milestone
     checkpoints = Checkpoints((a_checkpoint(300), a_checkpoint(400)))
     stated = a_contract(checkpoints={"milestones": [150]})
     assert "step 150" in answer(unkept_checkpoint, checkpoints, a_history(began=0), stated).message
+
+
+def test_a_step_that_a_rollback_ruled_out_is_not_due():
+    left_steps, ruled_out = (100, 400), (200, 300)
+    checkpoints = Checkpoints(
+        tuple(a_checkpoint(step) for step in left_steps),
+        given_up=tuple(a_checkpoint(step) for step in ruled_out),
+    )
+    verdict = answer(unkept_checkpoint, checkpoints, a_history(began=0))
+
+    assert verdict.outcome is Outcome.PASS
+    assert mentions(verdict.message, "2 permanent")

@@ -34,6 +34,7 @@ class World:
             slug="tiny",
             record=record,
             launcher=SimpleNamespace(owner=OWNER),
+            scheduler=SimpleNamespace(cluster_wide=True),
             prepare=lambda: None,
             lock=lambda name: tmp_path / f"{name}.lock",
             given=lambda memory: {},

@@ -21,7 +21,8 @@ def unkept_checkpoint(contract: Contract, checkpoints: Checkpoints, history: His
     milestones since the start.
 
     Below the oldest it is unknown whether one was ever saved; `shrinking-rollback` checks how many
-    there are.
+    there are. A step whose checkpoint a rollback ruled out is not due: trainers that find a folder
+    of the name may leave it.
     """
     policy, permanent = contract.checkpoints, [c for c in checkpoints.candidates if not c.temporary]
     newest = max((c.step for c in permanent if c.complete), default=None)
@@ -32,7 +33,9 @@ def unkept_checkpoint(contract: Contract, checkpoints: Checkpoints, history: His
     existing_steps = {c.step for c in permanent if not c.incomplete}
     every = policy.permanent_every
     oldest = min((step for step in existing_steps if every and step % every == 0), default=newest)
-    due = due_steps(every, policy.milestones, history.began, oldest, newest)
+    ruled_out = {c.step for c in checkpoints.given_up}
+    steps = due_steps(every, policy.milestones, history.began, oldest, newest)
+    due = [step for step in steps if step in existing_steps or step not in ruled_out]
     missing = [step for step in due if step not in existing_steps]
     if missing:
         message = (

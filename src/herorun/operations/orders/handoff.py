@@ -36,6 +36,7 @@ from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import locked
 
+_PLACES = ("host", "address", "cluster", "config", "partition", "user", "folder")  # of [scheduler]
 LEASE_POLL_INTERVAL = 5.0  # seconds between two polls of a lease that may be stale
 
 
@@ -58,7 +59,7 @@ def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
             run.record.append(HandedOff(now(), to, lines))
         if not _has_lease(run, to):
             hand_lease(run, to)
-        warnings = _post_handoff(run)
+        warnings = (*_blindness(run, to), *_post_handoff(run))
     message = (
         "handed over: this machine no longer monitors the run, and nobody does until "
         f"`herorun babysit {run.slug}` runs as {to}. There, `herorun handoff {run.slug} --to "
@@ -100,7 +101,7 @@ def take_over(
             HandedOff(now(), owner, lines),
             Done(now(), intent.key, intent.attempt, result=owner),
         )
-        warnings = _post_handoff(run)
+        warnings = (*_blindness(run, owner), *_post_handoff(run))
     return OrderOutcome(
         run,
         f"{owner} now owns the run, in place of {giver}. No babysitter acts on it until you start "
@@ -199,10 +200,9 @@ def facts(run: Run, giver: str, taker: str, why: str) -> dict[str, str]:
     again.
     """
     memory = run.record.memory()
-    current = memory.current
-    scheduler = run.contract.scheduler
+    current, scheduler = memory.current, run.contract.scheduler
     where = ", ".join(
-        f"{name} {value}" for name, value in sorted(scheduler.options.items()) if _is_place(name)
+        f"{name} {value}" for name, value in sorted(scheduler.options.items()) if name in _PLACES
     )
     lines = {
         "Status": (
@@ -230,8 +230,18 @@ def _resubmission(run: Run, memory: Memory) -> str:
     return Proposer(run, with_taints_now(run, memory)).proposals((Option.RELAUNCH,))[0].command
 
 
-def _is_place(option: str) -> bool:
-    return option in ("host", "address", "cluster", "config", "partition", "user", "folder")
+def _blindness(run: Run, owner: str) -> tuple[str, ...]:
+    """What the new owner cannot query, because only the machine that submitted the job can."""
+    memory = run.record.memory()
+    current = None if run.scheduler.cluster_wide else memory.current
+    if current is None or current.name in memory.ends:
+        return ()
+    place = memory.launchings[current.name].where
+    warning = (
+        f"only {place} can query {current.name} by {run.contract.scheduler.kind}: {owner} sees "
+        "neither whether it runs nor how it ends, and cannot stop or relaunch it"
+    )
+    return () if place.partition(":")[0] in ("", owner) else (warning,)
 
 
 def _signal(run: Run) -> str:
