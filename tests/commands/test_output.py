@@ -5,12 +5,14 @@ import subprocess
 import sys
 import termios
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rich.console import Console
 from rich.text import Text
 
+from herorun.commands._output import ShownBeforeResult, show_lines
 from herorun.output import console, hang, show_run_note
 from herorun.output.findings import show_findings
 from herorun.output.text_width import fit, show_note
@@ -48,6 +50,14 @@ def test_a_command_in_a_hanging_text_is_not_broken() -> None:
     with out.capture() as capture:
         hang(out, "fix: ", "look at the rule (`git check-ignore -v FILE`), and change it")
     assert "`git check-ignore -v FILE`" in capture.get() and capture.get().count("\n") > 2
+
+
+def test_a_hash_is_cut_where_it_is_only_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    tree, commit = "sha256:" + 32 * "cd", 20 * "ab"
+    show_lines(SimpleNamespace(code=0, lines=lambda: [f"differs: code_tree: {tree}"]), False)
+    ShownBeforeResult("fork of tiny")(f"New identity: tiny-2, commit {commit}")
+    captured = capsys.readouterr()
+    assert captured.out.split()[-1] == "cdcdcdcdc" and captured.err.split()[-1] == "ababababa"
 
 
 def test_a_message_fits_the_terminal_that_shows_it() -> None:

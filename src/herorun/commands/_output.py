@@ -35,8 +35,8 @@ class ShownBeforeResult:
         from herorun import output
 
         self.facts = tuple(line.strip() for line in message.splitlines())
-        lines = [f"herorun: {self.heading}", *(f"  {output.clean(fact)}" for fact in self.facts)]
-        click.echo("\n".join(lines), err=True)
+        texts = [output.shortened(output.clean(fact)) for fact in self.facts]
+        click.echo("\n  ".join([f"herorun: {self.heading}", *texts]), err=True)
 
 
 def show_lines(outcome: Any, as_json: bool) -> int:
@@ -48,7 +48,7 @@ def show_lines(outcome: Any, as_json: bool) -> int:
     else:
         out = output.console()
         for line in outcome.lines():
-            text = output.clean(line)
+            text = output.shortened(output.clean(line))
             body = text.lstrip(" ")
             output.hang(out, text[: len(text) - len(body)], body)
     return int(outcome.code)

@@ -10,7 +10,7 @@ import pytest
 from herorun.core.agent_tools import CONFIRM, READS, Tool
 from herorun.core.errors import WrongUse
 from herorun.operations.agents import server
-from herorun.operations.agents.calls import ToolAnswer, ToolCalls
+from herorun.operations.agents.calls import ToolAnswer, ToolCalls, _own_facts
 
 TOKEN = "0123456789abcdef" * 2
 LAUNCH = {"run": "tiny"}
@@ -47,6 +47,14 @@ def test_a_report_is_written_into_our_own_folder(tmp_path: Path) -> None:
         calls.read(name, {"run": "tiny"})
         (out,) = [word for word in calls.typed[-1] if word.startswith("--out=")]
         assert Path(out.removeprefix("--out=")).parent == Path(calls._plans.name)
+
+
+def test_a_comparison_that_nothing_judges_is_not_called_clear() -> None:
+    tool = next(each for each in READS if each.command == "compare")
+    facts = _own_facts(tool, {"kind": "change", "verdict": "unjudged", "notes": ["eve: go"]})
+    assert facts == {"kind": "change", "verdict": "unjudged"}
+    answer = ToolAnswer("herorun compare a b", 0, facts, {}, "").structured
+    assert "clear" not in answer.values()
 
 
 @pytest.mark.parametrize(
