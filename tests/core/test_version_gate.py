@@ -94,7 +94,7 @@ def test_the_answer_about_one_version_is_none_about_another() -> None:
 def test_a_third_version_does_not_slip_past_a_question_without_a_yes() -> None:
     """It would have acted as the second one, which nobody let act."""
     third = after(SAME, before=after(ACTS), version="0.3.0")
-    assert mentions(observe_reason(third, "0.3.0"), "question", "0.2.0")
+    assert mentions(observe_reason(third, "0.3.0"), "approved", "0.2.0")
 
 
 def test_only_what_is_compared_is_held() -> None:

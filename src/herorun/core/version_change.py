@@ -52,8 +52,7 @@ def _describe_difference(
         reasons.append("no tick of the last 24 hours is recorded")
     if unknown:
         reasons.append(
-            f"{len(unknown)} of {count(len(again), 'tick')} cannot be judged again: "
-            f"{unknown[0].why}"
+            f"{len(unknown)} of {count(len(again), 'tick')} cannot be replayed: {unknown[0].why}"
         )
     if other:
         reasons.append(
@@ -61,13 +60,13 @@ def _describe_difference(
             "acted differently"
         )
     if before and not judge.free and version not in (before.version, before.before):
-        reasons.append(f"the question about herorun {before.version} has no yes")
+        reasons.append(f"nobody has approved herorun {before.version}")
     if not reasons:
         return ""
     whose = (
-        f"herorun {judge.version} made the ticks before"
+        f"herorun {judge.version} made the earlier ticks"
         if judge.version
-        else "no herorun made a tick before"
+        else "this is the first tick"
     )
     fits = "" if version_fits(pin, version) else f", and the contract pins herorun {pin}"
     return f"{whose}{fits}; {'; '.join(reasons)}."

@@ -174,7 +174,7 @@ def test_a_veto_asks_a_person_instead():
 
     assert isinstance(action, Escalate)
     assert action.key == "escalate/relaunch/tiny-1/veto"
-    assert mentions(action.why, "Held", "spike")
+    assert mentions(action.why, "Not relaunched", "spike")
 
 
 def test_a_veto_holds_for_the_instance_when_its_alert_is_over():

@@ -6,7 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from herorun import cli
-from herorun.core.notify.escalation import Option, command_of, proposal
+from herorun.core.notify.escalation import QUESTION_WAYS, Option, command_of, proposal
+from screens.notices import Notice
 
 
 @pytest.mark.parametrize("way", list(Option))
@@ -38,3 +39,9 @@ def test_a_command_names_an_alert_and_a_checkpoint_only_where_it_takes_one(
     assert shlex.split(command_of(way, "tiny", about, 300)) == ["herorun", *argv]
     if "300" not in argv and about:
         assert shlex.split(proposal(way, "tiny", about).command) == ["herorun", *argv]
+
+
+@pytest.mark.parametrize("way", QUESTION_WAYS)
+@pytest.mark.parametrize("ask", [True, False])
+def test_an_answer_says_what_it_does(way: Option, ask: bool, notice: Notice) -> None:
+    assert proposal(way, "tiny", ask=ask).effect == notice

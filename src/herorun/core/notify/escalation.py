@@ -36,11 +36,15 @@ class Option(StrEnum):
 QUESTION_WAYS = (Option.APPROVE, Option.DENY)
 _EFFECTS = {
     Option.APPROVE: "yes: the babysitter does it at the next tick",
-    Option.DENY: "no: nothing changes",
+    Option.DENY: "no: the run stays down, and its babysitter may end",
     Option.ACK: "acknowledge it: no more reminders",
     Option.STOP: "stop the job",
-    Option.PREFLIGHT: ("see what blocks a launch with the code and the checkpoint of your choice"),
+    Option.PREFLIGHT: "see what blocks a launch with the code and the checkpoint of your choice",
     Option.TAKE: "monitor it from this machine",
+}
+_VERSION_EFFECTS = {
+    Option.APPROVE: "yes: this version acts from the next tick on",
+    Option.DENY: "no: this version only observes",
 }
 
 
@@ -52,9 +56,12 @@ class ProposedCommand:
     effect: str
 
 
-def proposal(way: Option, slug: str, about: str = "") -> ProposedCommand:
-    """The proposed command of an option that needs no checkpoint."""
-    return ProposedCommand(command_of(way, slug, about), _EFFECTS[way])
+def proposal(way: Option, slug: str, about: str = "", ask: bool = True) -> ProposedCommand:
+    """The proposed command of an option that needs no checkpoint; without `ask`, an answer is about
+    a version of herorun.
+    """
+    effects = _EFFECTS if ask else {**_EFFECTS, **_VERSION_EFFECTS}
+    return ProposedCommand(command_of(way, slug, about), effects[way])
 
 
 def command_of(way: Option, slug: str, about: str = "", step: int | None = None) -> str:

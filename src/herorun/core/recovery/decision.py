@@ -113,7 +113,7 @@ def _vetoes(
         (checks[name].reason for name in vetoes if name in checks), EscalationReason.JUDGEMENT
     )
     names = [f"{name} from step {step}" if (step := since.get(name)) else name for name in vetoes]
-    why = f"Held back by {', '.join(names) or 'what was seen before'}."
+    why = f"Not relaunched because of {', '.join(names) or 'an earlier alert'}."
     numbers = any(checks[name].about_numbers for name in vetoes if name in checks)
     return [RelaunchObjection("veto", why, reason=reason, numbers=numbers)]
 

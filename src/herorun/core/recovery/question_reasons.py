@@ -13,7 +13,7 @@ QUESTION_REASONS: Mapping[str, str] = {
     "veto": "an alert forbids a relaunch",
     "never": 'the contract says [tracker] resume = "never"',
     "recovery": "[babysit] recovery leaves it to a person",
-    "numeric": "its numbers failed",
+    "numeric": "its failure is numeric, such as NaN",
     "code-bug": "the failure needs a fix first",
     "fixed-once": "the same error came again after a fix",
     "person": "a relaunch alone does not fix this failure",

@@ -53,14 +53,13 @@ def _known(memory: Memory, key: str) -> bool:
 def _upgrade_action(run: MonitoredRun, replay: Replayed) -> Tell | Escalate:
     otherwise = "; ".join(replay.changed)
     if not replay.why:
-        title = f"herorun {replay.version} judges otherwise and acts alike"
+        title = f"herorun {replay.version} judges differently, but would act the same"
         return Tell(
             replay.key,
             title,
-            f"other decisions at {replay.differ} of {count(replay.ticks, 'tick')}: {otherwise}",
+            f"different results at {replay.differ} of {count(replay.ticks, 'tick')}: {otherwise}",
         )
-    answer = f"It observes until `herorun approve {run.slug}`, or `herorun deny {run.slug}`."
-    why = f"{replay.why}{f' {otherwise}.' if otherwise else ''} {answer}"
+    why = f"{replay.why}{f' {otherwise}.' if otherwise else ''}"
     title = f"herorun {replay.version} asks whether it may act"
     return Escalate(
         key=replay.key, title=title, why=why, reason=EscalationReason.UNVERIFIED, ways=QUESTION_WAYS

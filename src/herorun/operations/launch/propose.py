@@ -57,7 +57,7 @@ class Proposer:
         self, ways: Sequence[Option], about: str = "", before: int | None = None, ask: bool = True
     ) -> tuple[ProposedCommand, ...]:
         """One command for each way, without duplicates. `before` is the first step of the problem;
-        without `ask`, an approval is not about a relaunch.
+        without `ask`, an answer is not about a relaunch.
         """
         offers = [each for way in ways if (each := self._offer(way, about, before, ask))]
         return tuple({each.command: each for each in offers}.values())
@@ -85,7 +85,7 @@ class Proposer:
                 return self._fork(before) or self._preflight()
             case Option.LAUNCH:
                 return self._preflight()
-        return proposal(way, self.run.slug, about)
+        return proposal(way, self.run.slug, about, ask)
 
     def _back_or_away(self, way: Option, before: int | None) -> ProposedCommand:
         """A rollback; or a fork, if the run must not continue under its own id; or preflight."""
