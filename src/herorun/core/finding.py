@@ -120,3 +120,12 @@ def waive(findings: Iterable[Finding], waivers: Sequence[Waiver], now: datetime)
         return replace(finding, waiver=next(covering, None))
 
     return [signed(finding) for finding in findings]
+
+
+def describe_item(item: str, message: str) -> str:
+    """One item of a check-in receipt.
+
+    >>> describe_item("start", "is /b, but /a was admitted"), describe_item("start", "as admitted")
+    ('start is /b, but /a was admitted', 'start: as admitted')
+    """
+    return f"{item}{'' if message.startswith('is ') else ':'} {message}"

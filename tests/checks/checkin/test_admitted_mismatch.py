@@ -26,7 +26,7 @@ def test_a_difference_fails_under_its_item():
     verdict = answer(admitted_mismatch, Admitted((("output-root", "fail", message),)))
 
     assert verdict.outcome is Outcome.FAIL
-    assert (verdict.subject, verdict.message) == ("output-root", f"output-root: {message}")
+    assert (verdict.subject, verdict.message) == ("output-root", f"output-root {message}")
 
 
 def test_only_a_difference_refuses():

@@ -27,7 +27,7 @@ def outcome_of(*excursions, limits=None):
 
 
 def test_a_calm_run_passes():
-    assert mentions(answer(throughput_leak).message, "leak", "100")
+    assert mentions(answer(throughput_leak).message, "slowdown", "100")
 
 
 @pytest.mark.parametrize(("rows", "outcome"), [(100, Outcome.FAIL), (99, Outcome.PASS)])

@@ -73,7 +73,7 @@ def test_the_first_rows_of_the_other_run_once_more_are_critical():
     verdict = answer(weights_reset, LM, first_rows(*(loss * 1.02 for loss in FRESH)), BASE)
 
     assert verdict.outcome is Outcome.FAIL and weights_reset.response is Response.ESCALATE
-    assert mentions(verdict.message, "beginning", "2.4")
+    assert mentions(verdict.message, "not loaded", "2.4")
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_it_says_where_it_began():
     verdict = answer(weights_reset, some_metrics(excursions=(lasting(1),)))
 
     assert verdict.subject == "loss from step 90" and mentions(
-        verdict.message, "first rows", "3.2", "90", "down to 2"
+        verdict.message, "down to 2", "first rows", "3.2", "90"
     )
 
 

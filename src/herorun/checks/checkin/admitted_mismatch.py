@@ -8,7 +8,7 @@ again. The job refused to train, and ended with exit code 78.
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import Admitted
-from herorun.core.finding import Outcome, Verdict, unknown
+from herorun.core.finding import Outcome, Verdict, describe_item, unknown
 
 
 @check(Gate.CHECKIN, Response.REFUSE)
@@ -17,7 +17,7 @@ def admitted_mismatch(admission: Admitted) -> list[Verdict]:
     if not admission.items:
         return [unknown("nothing was compared")]
     return [
-        Verdict(_OUTCOMES.get(word, Outcome.UNKNOWN), f"{item}: {message}", item)
+        Verdict(_OUTCOMES.get(word, Outcome.UNKNOWN), describe_item(item, message), item)
         for item, word, message in admission.items
     ]
 

@@ -89,12 +89,12 @@ def _at_chance(
         return not_applicable("not judged: no learning rate is logged, so this may be the warm-up")
     if least.rate_held < limits.held_steps or least.rows < limits.held_rows:
         return not_applicable(
-            f"not judged before row {limits.held_rows} and {count(limits.held_steps, 'step')} "
-            "after the "
-            f"learning rate last rose; {count(least.rate_held, 'step')} so far"
+            f"not judged before row {limits.held_rows}, nor within "
+            f"{count(limits.held_steps, 'step')} of the last rise of the learning rate, which was "
+            f"{count(least.rate_held, 'step')} ago"
         )
     return failed(
-        f"{lowest}, {count(least.rate_held, 'step')} after the learning rate last rose (limit "
-        f"{limits.held_steps}); {chance_text}: the run learns nothing",
+        f"the run learns nothing: {lowest}, and {chance_text}; the learning rate last rose "
+        f"{count(least.rate_held, 'step')} ago (limit {limits.held_steps})",
         subject="first rows",
     )

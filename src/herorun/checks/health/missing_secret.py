@@ -1,8 +1,8 @@
 """A secret that a relaunch needs is not set where the babysitter runs.
 
 Why: a relaunched job would fail when it first needs the secret, or train without reporting.
-Fix: start the babysitter where the variable is set (`herorun babysit RUN`); or remove its name from
-`[command] secrets`, and launch again.
+Fix: start the babysitter where the variable is set (`herorun babysit RUN`). To remove its name from
+`[command] secrets` has no effect before the next launch.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -9,7 +9,7 @@ checkpoint was loaded than was given, let the script start from `HERORUN_START`,
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Job, Nothing, Receipt, Unavailable
-from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.finding import Verdict, describe_item, failed, not_applicable, passed, unknown
 from herorun.core.notify.escalation import EscalationReason
 
 
@@ -24,7 +24,9 @@ def refused_at_check_in(job: Job, receipt: Receipt | Nothing | Unavailable) -> V
     """The exit code is enough to fail; without a readable receipt only the reason is missing."""
     ours = receipt if isinstance(receipt, Receipt) and receipt.instance == job.instance else None
     if job.refused or (ours and ours.outcome == "fail"):
-        return failed(f"{job.instance} refused at check-in: {_reasons(ours)}", subject=job.instance)
+        return failed(
+            f"{job.instance} was refused at check-in: {_reasons(ours)}", subject=job.instance
+        )
     if job.state.in_doubt:
         return unknown(
             f"the scheduler does not report the state of {job.instance}", subject=job.instance
@@ -38,5 +40,5 @@ def refused_at_check_in(job: Job, receipt: Receipt | Nothing | Unavailable) -> V
 
 def _reasons(receipt: Receipt | None) -> str:
     items = receipt.items if receipt else ()
-    wrong = [f"{item} {message}" for item, outcome, message in items if outcome == "fail"]
+    wrong = [describe_item(item, message) for item, outcome, message in items if outcome == "fail"]
     return "; ".join(wrong) or "the reason is in its log"

@@ -96,15 +96,12 @@ def _equal_steps(resume: Resume, exact: bool, limits: Limits) -> Verdict | None:
     if _catch_up(resume, with_noise := _with_noise(resume, limits)):
         return _mismatch(resume, with_noise)
     if resume.compared >= limits.least_equal and abs(resume.shift) > _shift(resume, limits):
-        return failed(f"{_shifted(resume)}; the limit is {math.expm1(_shift(resume, limits)):.2%}")
+        return failed(_shifted(resume, math.expm1(_shift(resume, limits))))
     return None
 
 
 def _mismatch(resume: Resume, limits: Limits) -> Verdict:
-    return failed(
-        f"{_differs(resume)}; the limit is {limits.catch_up:.4f} in the median, "
-        f"{limits.once:.4f} at one step"
-    )
+    return failed(_differs(resume, limits))
 
 
 def _verifies(resume: Resume, exact: bool, limits: Limits) -> bool:
@@ -126,15 +123,15 @@ def _compare_after_warmup(resume: Resume, exact: bool, limits: Limits) -> Verdic
     if resume.after >= limits.least_after and _level(resume, limits):
         return failed(f"{level}; the limit is {math.expm1(_least(resume, limits)):.2%}")
     if _verifies(resume, exact, limits):
-        return passed(f"{_equal(resume)} by {resume.median:.5f} in the median")
+        return passed(f"{_equal(resume)} the losses differ by {resume.median:.5f} in the median")
     if resume.after < limits.least_after:
         return unknown(_not_verified(resume))
     if resume.fall is None and resume.offset < -_least(resume, limits):
         return unknown(f"not comparable: {level}, and there are too few earlier rows")
     if resume.overlapped:
         return passed(
-            "the losses of the steps that both attempts logged differ only as much as other data "
-            f"explains, and {level}"
+            "other data explains how the losses of the steps that both attempts logged differ, and "
+            f"{level}"
         )
     return passed(f"no step was logged twice, and {level}")
 
@@ -143,7 +140,7 @@ def _not_verified(resume: Resume) -> str:
     """Why neither equal steps nor the level after the warm-up show whether the resume is sound."""
     if resume.overlapped:
         return (
-            f"not verified: {_differs(resume)}; other data at the same step would explain it; if "
+            f"not verified: {_differs(resume)}; other data at these steps would explain it; if "
             'the order of the data is fixed, state `[data] order = "deterministic"`'
         )
     if resume.broken:
@@ -188,34 +185,36 @@ def _least(resume: Resume, limits: Limits) -> float:
     )
 
 
-def _shifted(resume: Resume) -> str:
-    most = f", most at step {resume.worst_step} ({_losses(resume)[:-2]})"
+def _shifted(resume: Resume, limit: float) -> str:
+    values = _losses(resume)
+    most = f", most at step {resume.worst_step} ({values})" if values else ""
     return (
-        f"both attempts logged {count(resume.compared, 'step')} up to step {resume.high_water}, "
-        f"and the loss of the new one differs by {math.expm1(resume.shift):+.2%} on average"
-        f"{'' if resume.worst_new is None else most}"
+        f"{_equal(resume)} the loss of the new attempt differs by {math.expm1(resume.shift):+.2%} "
+        f"on average (limit {limit:.2%}){most}"
     )
 
 
-def _differs(resume: Resume) -> str:
-    side = "lower, perhaps because data was seen twice" if resume.worst < 0 else "higher"
-    first = f", first at step {resume.first_bad_step}" if resume.first_bad_step is not None else ""
+def _differs(resume: Resume, limits: Limits | None = None) -> str:
+    """Each difference next to its limit, if there are limits."""
+    median_limit = f" (limit {limits.catch_up:.4f})" if limits else ""
+    notes = [f"limit {limits.once:.4f}" if limits else "", _losses(resume)]
+    note = "; ".join(filter(None, notes))
+    first = f"; the first difference is at step {resume.first_bad_step}"
+    lower = "; the new loss is lower there, perhaps because data was seen twice"
     return (
-        f"{_equal(resume)} by {resume.median:.4f} in the median; "
-        f"the largest difference is {abs(resume.worst):.4f}, at step {resume.worst_step} "
-        f"({_losses(resume)}{side}){first}"
+        f"{_equal(resume)} the losses differ by {resume.median:.4f} in the median{median_limit}, "
+        f"and by {abs(resume.worst):.4f} at step {resume.worst_step}{f' ({note})' if note else ''}"
+        f"{lower if resume.worst < 0 else ''}{'' if resume.first_bad_step is None else first}"
     )
 
 
 def _equal(resume: Resume) -> str:
-    return (
-        f"both attempts logged {count(resume.compared, 'step')} up to step {resume.high_water}, "
-        "and their losses differ"
-    )
+    steps = count(resume.compared, "step")
+    return f"over the {steps} up to step {resume.high_water} that both attempts logged,"
 
 
 def _losses(resume: Resume) -> str:
     """The old and the new loss, if the detectors stored them."""
     if resume.worst_new is None:
         return ""
-    return f"{resume.worst_new - resume.worst:.6g} before, {resume.worst_new:.6g} now, "
+    return f"{resume.worst_new - resume.worst:.6g} before, {resume.worst_new:.6g} now"

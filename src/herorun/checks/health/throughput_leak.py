@@ -46,9 +46,9 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
     verdicts += [_deep(metrics, leak, limits.deep) for leak in long if leak.peak >= limits.deep]
     if not verdicts and (why := metrics.why_not_judged("throughput-leak")):
         return [not_applicable(f"not judged yet: {why}")]
-    return verdicts or [passed(f"no slow leak up to step {metrics.logged(metrics.step)}")]
+    return verdicts or [passed(f"no lasting slowdown up to step {metrics.logged(metrics.step)}")]
 
 
 def _deep(metrics: Metrics, leak: Excursion, limit: float) -> Verdict:
-    limit_text = f"; from {format_pace_limit(leak, limit)} on this is an alert of its own"
+    limit_text = f"; the limit of this second alert is {format_pace_limit(leak, limit)}"
     return excursion_verdict(metrics, leak, format_slowdown, limit_text, ", deep")

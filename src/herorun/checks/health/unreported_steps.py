@@ -52,13 +52,10 @@ def unreported_steps(
     progress_sign = steps_seen(job, log, checkpoints, history, above)
     if not progress_sign:
         return _without_a_sign(job, log, checkpoints)
-    rows = f"{job.instance} has no row"
+    rows = f"{_place(contract)} has no row of {job.instance}"
     if wrote and isinstance(metrics, Metrics):
-        rows = f"the last row is of step {metrics.logged(metrics.step)}"
-    message = (
-        f"{job.instance}: {progress_sign}, but {rows} in {_place(contract)}; check whether the job "
-        "reports there"
-    )
+        rows = f"the last row of {_place(contract)} is step {metrics.logged(metrics.step)}"
+    message = f"{job.instance}: {progress_sign}, but {rows}; check whether the job reports there"
     return failed(message, *_tracker_runs_in_log(log), subject=job.instance)
 
 
@@ -89,7 +86,7 @@ def _place(contract: Contract) -> str:
     parts = [
         part for part in (tracker.entity, tracker.project, tracker.id or contract.slug) if part
     ]
-    return f"the tracker {tracker.kind}, {path or '/'.join(parts)}"
+    return f"{path or '/'.join(parts)} (tracker {tracker.kind})"
 
 
 def _tracker_runs_in_log(log: JobLog | Nothing | Unavailable) -> list[str]:

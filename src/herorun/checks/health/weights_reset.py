@@ -69,19 +69,18 @@ def weights_reset(
 
 def _began_again(excursion: Excursion) -> str:
     return (
-        f"the loss is that of the first rows again: {excursion.expected * excursion.usual:.4g} for "
-        f"{duration(excursion)}; it had come down to {excursion.expected:.4g}: training began from "
-        "untrained weights"
+        "training began again from untrained weights: the loss had come down to "
+        f"{excursion.expected:.4g}, and was that of the first rows again, "
+        f"{excursion.expected * excursion.usual:.4g}, for {duration(excursion)}"
     )
 
 
 def _repeated(start: str, opening: tuple[float, ...], source: SourceLoss) -> str:
-    before = (
-        f", whose loss was {source.level:.4g} when it saved {start}"
-        if source.level is not None
-        else ""
+    saved_text = (
+        f"; it was saved at a loss of {source.level:.4g}" if source.level is not None else ""
     )
     return (
-        f"the first rows' losses ({', '.join(f'{loss:.4g}' for loss in opening)}) are those "
-        f"at the beginning of {source.slug}{before}: the weights were not loaded"
+        f"the weights of {start} were not loaded: the first losses "
+        f"({', '.join(f'{loss:.4g}' for loss in opening)}) are the first losses of "
+        f"{source.slug}{saved_text}"
     )

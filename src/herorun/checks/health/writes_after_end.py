@@ -82,4 +82,4 @@ def _list_late_writes(
     if newest and newest.modified:
         yield "checkpoints", "checkpoints came", newest.modified
     if isinstance(log, JobLog) and log.changed_at:
-        yield "log", "its log changed", log.changed_at
+        yield "log", "the log changed", log.changed_at

@@ -55,8 +55,8 @@ def overdue(
         return not_applicable("no save interval is stated or seen yet", subject=job.instance)
     if lag.intervals > most.intervals:
         return failed(
-            f"{lag.message}, and none came for {lag.intervals:.1f} intervals; the limit is "
-            f"{most.intervals:g} intervals{_rejected(checkpoints)}",
+            f"{lag.message}, and {lag.intervals:.1f} intervals have passed (limit "
+            f"{most.intervals:g}){_rejected(checkpoints)}",
             subject=job.instance,
         )
     return passed(lag.message, subject=job.instance)

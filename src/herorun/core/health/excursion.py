@@ -111,24 +111,22 @@ def format_zeros(excursion: Excursion) -> str:
 
 def format_flat(flat: Excursion) -> str:
     """Describes a loss that has been flat since its first rows."""
-    claim = f"the run learned nothing up to step {flat.last_step}"
     until = ", still in progress" if flat.open else ""
+    claim = f"the run learned nothing up to step {flat.last_step}{until}"
     untrained_text = (
         f"{flat.expected:.4g}, the loss of untrained weights for {math.exp(flat.expected):.0f} "
         "classes"
     )
     if flat.kind == "chance":
-        return f"{claim}: the loss has not gone below {untrained_text}{until}"
+        return f"{claim}: the loss has not gone below {untrained_text}"
     if flat.kind == "above":
-        return (
-            f"{claim}: the loss has stayed above {untrained_text}, and above its first row{until}"
-        )
+        return f"{claim}: the loss has stayed above its first row, and above {untrained_text}"
     if flat.kind == "repeats":
         return (
             f"{claim}: the loss repeats its first rows, from {flat.expected:.6g} on, to the last "
-            f"digit{until}"
+            "digit"
         )
-    return f"{claim}: the loss has not moved from {flat.expected:.4g} since its first rows{until}"
+    return f"{claim}: the loss has not moved from {flat.expected:.4g} since its first rows"
 
 
 def duration(excursion: Excursion) -> str:

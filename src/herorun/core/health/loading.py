@@ -122,9 +122,8 @@ def _dropped(start: PlannedStart, log: JobLog, first_step: int) -> str:
     if rows.newest + 1 - first_step >= start.step:
         return ""
     return (
-        f"logged step {rows.newest}, which the tracker dropped because it was at {rows.current} "
-        f"already (line {rows.line} of its log), and should have begun after step {start.step} "
-        f"of {start}"
+        f"logged step {rows.newest}, but should have continued from {start}; the tracker was at "
+        f"step {rows.current} and dropped the row (line {rows.line} of the log)"
     )
 
 
@@ -153,5 +152,5 @@ def saved_below(start: PlannedStart, checkpoints: Checkpoints, current: Instance
     newest = max(below, key=lambda each: each.step)
     return (
         f"saved {newest.path} at {newest.modified:%Y-%m-%d %H:%M} UTC, "
-        f"and should have begun after step {start.step} of {start}"
+        f"but should have continued from {start}"
     )

@@ -22,15 +22,15 @@ class Waiting(StrEnum):
 
 ADVICE = {
     Waiting.QUOTA: "ask the person who sets the quota",
-    Waiting.PEER: "see whether the other cluster answers, and whether it runs there already",
-    Waiting.GANG: "see which of its parts is not placed",
+    Waiting.PEER: "check whether the other cluster answers, and whether the job runs there already",
+    Waiting.GANG: "check which of its parts has no place",
     Waiting.HARDWARE: (
         "compare the accelerator, count and topology of the request with what there is"
     ),
-    Waiting.CAPACITY: "wait, or decide on other capacity",
-    Waiting.NEVER: "stop it, create what is missing, and submit it again",
-    Waiting.UNSTATED: "ask the scheduler",
-    Waiting.OTHER: "ask the scheduler",
+    Waiting.CAPACITY: "wait, or use other capacity",
+    Waiting.NEVER: "stop it, fix the cause, and submit it again",
+    Waiting.UNSTATED: "look at the job in the scheduler",
+    Waiting.OTHER: "look at the job in the scheduler",
 }
 
 # Slurm's reasons, Kueue's and Kubernetes' conditions, Ray's and Iris' words.

@@ -20,7 +20,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 UNCONFIRMED = (
     "the scheduler says running, but there is no row, log line or receipt; "
-    "check whether it has its machines"
+    "check whether the job has its nodes"
 )
 
 

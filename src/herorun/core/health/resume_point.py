@@ -160,16 +160,11 @@ def rows_wrong(
             start.step, history
         ):
             return None  # rows of this instance are lost: `lost-rows` tells it
-        return ResumeRows(
-            f"wrote step {metrics.step}, but should have begun after step {start.step} of {start}"
-        )
+        return ResumeRows(f"wrote step {metrics.step}, but should have continued from {start}")
     current = history.current
     ours = current is not None and metrics.instance == current.name
     if metrics.first_step < start.step:
-        began = (
-            f"began at step {metrics.first_step}, but should have begun after step {start.step} "
-            f"of {start}"
-        )
+        began = f"began at step {metrics.first_step}, but should have continued from {start}"
         return ResumeRows(began) if ours else None
     if _saved_between(start.step, metrics.first_step, checkpoints, history):
         return ResumeRows(
