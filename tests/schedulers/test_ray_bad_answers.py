@@ -238,14 +238,11 @@ def test_a_cluster_that_is_older_than_the_intent_can_say_that_there_is_no_such_j
     assert adapter().find_all({"tiny-1": LONG_AGO}) == {"tiny-1": Absent()}
 
 
-def test_one_that_is_younger_cannot_until_a_person_does(stand, adapter, tmp_path) -> None:
+def test_one_that_is_younger_has_forgotten_what_ran_before(stand, adapter) -> None:
     stand.answers["/api/v0/nodes"] = nodes(LONG_AGO + timedelta(hours=1))
-    text = why(adapter().find("tiny-1", LONG_AGO))
-    assert mentions(text, "started", "tiny-1")
-    (tmp_path / "ray").mkdir()
-    (tmp_path / "ray" / "tiny-1.gone").touch()
-    assert str(tmp_path / "ray" / "tiny-1.gone") in text
-    assert adapter().find("tiny-1", LONG_AGO) == Absent()
+    answer = adapter().find("tiny-1", LONG_AGO)
+    assert isinstance(answer, Unknown) and answer.forgotten
+    assert mentions(answer.why, "started", "tiny-1")
 
 
 def test_an_older_job_proves_that_a_new_head_has_kept_its_memory(stand, adapter) -> None:
@@ -259,7 +256,8 @@ def test_the_session_of_the_submission_decides_where_it_is_known(stand, adapter,
     Notes(tmp_path / "ray").keep_sent(
         "tiny-1", SubmissionNote("session_before", stand.url, LONG_AGO)
     )
-    assert "session_before" in why(adapter().find("tiny-1", LONG_AGO))
+    answer = adapter().find("tiny-1", LONG_AGO)
+    assert "session_before" in why(answer) and answer.forgotten
     Notes(tmp_path / "ray").keep_sent("tiny-1", SubmissionNote("session_a", stand.url, LONG_AGO))
     assert adapter().find("tiny-1", LONG_AGO) == Absent()
 

@@ -135,7 +135,7 @@ def starts() -> Iterator[Screen]:
     }
     yield ordered("stop tiny --reason why", **stopping)
     forgotten = {"stop_and_relaunch__find_job": None, "stop_and_relaunch__settled": "tiny-1"}
-    for name in ("_must_have_ended", "_must_be_silent", "record_forgotten_end"):
+    for name in ("must_have_ended", "must_be_silent", "record_forgotten_end"):
         forgotten[f"stop_and_relaunch__{name}"] = None
     yield replace(ordered("stop tiny --reason why", **forgotten), name="stop-forgotten")
     launching = SimpleNamespace(relaunch_of="", plan={"start": {"value": None}})

@@ -16,6 +16,7 @@ import pytest
 
 from builders import a_job
 from commands.answers import ask
+from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Unknown
 from herorun.operations.babysit import tick
@@ -29,6 +30,7 @@ from herorun.schedulers import local
 from herorun.schedulers.local import Local
 from herorun.system.clock import now
 from herorun.system.files import locked
+from operations.in_memory import fails
 from stories import CRASH, SLUG, WAIT, Story, eventually
 from wording import mentions
 
@@ -108,6 +110,30 @@ def test_a_run_whose_job_is_forgotten_can_be_ended(
     assert story.tick() == 1
     assert len(story.starts) == 1
     assert story.herorun("seal", SLUG, "--aborted") == 0
+
+
+def test_a_launch_whose_job_is_forgotten_counts_as_not_submitted(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was interrupted after the submission, and the scheduler lists nothing of it any more."""
+    monkeypatch.setattr(local, "Absent", lambda: Unknown("the queue lost it", forgotten=True))
+    story.sign(scheduler={"settle": "10ms"})
+    story.init()
+    with monkeypatch.context() as patched:
+        patched.setattr(start_instance, "_confirm", fails(CouldNotLook("cut here")))
+        assert story.herorun("launch", SLUG, "--no-babysit") == 3
+    shutil.rmtree(story.jobs / "tiny-1")
+    capsys.readouterr()
+    assert story.herorun("launch", SLUG, "--no-babysit") == 3
+    assert f"`herorun stop {SLUG}`" in capsys.readouterr().err
+    write_long_ago(story)
+    answer = ask(story, capsys, "stop", SLUG, "--reason", "its node was reinstalled")
+    assert answer.code == 0 and "tiny-1" in answer.out
+    (failure,) = [each for each in story.events("Failed") if each.key == "submit/tiny-1"]
+    assert mentions(failure.why, "reinstalled", "queue")
+    shutil.rmtree(story.root)
+    assert story.launch() == 0
+    assert [event.instance for event in story.events("Launched")] == ["tiny-2"]
 
 
 def test_a_forgotten_job_is_not_ended_while_its_rows_cannot_be_read(

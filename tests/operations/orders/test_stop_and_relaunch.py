@@ -16,11 +16,11 @@ from herorun.core.ports import Absent, Found, Unknown
 from herorun.core.recovery.classify import Ending
 from herorun.core.recovery.diagnosis import Cause
 from herorun.operations.babysit import perform
-from herorun.operations.orders import rollback, stop_and_relaunch
+from herorun.operations.orders import forgotten_job, rollback, stop_and_relaunch
+from herorun.operations.orders.forgotten_job import must_have_ended
 from herorun.operations.orders.rollback import _done_already, _start_once
 from herorun.operations.orders.stop_and_relaunch import (
     _may_be_relaunched,
-    _must_have_ended,
     _relaunch,
     find_job,
     intended_once,
@@ -160,7 +160,7 @@ def test_what_this_scheduler_does_not_know_may_run_where_it_was_launched(
     launching = SimpleNamespace(where="box1")
     memory = SimpleNamespace(launchings={"tiny-1": launching}, ends={})
     run.record = SimpleNamespace(memory=lambda: memory)
-    monkeypatch.setattr(stop_and_relaunch, "where", lambda run: "laptop")
+    monkeypatch.setattr(forgotten_job, "where", lambda run: "laptop")
     if answer == "where":
         launching.where = "laptop"
     elif answer == "cluster":
@@ -168,7 +168,7 @@ def test_what_this_scheduler_does_not_know_may_run_where_it_was_launched(
     elif answer == "seen":
         memory.ends["tiny-1"] = object()
     with pytest.raises(CouldNotLook, match="box1") if answer == "nothing" else nullcontext():
-        _must_have_ended(run, "tiny-1")
+        must_have_ended(run, "tiny-1")
 
 
 def test_an_intent_continues_where_it_was_interrupted(run: Any) -> None:

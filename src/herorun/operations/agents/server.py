@@ -59,7 +59,7 @@ def serve_http(
     except SystemExit:  # as uvicorn ends a program whose port is taken
         raise CouldNotLook(f"Nothing can listen on {host}:{port}.") from None
     name = f"[{host}]" if ":" in host else host
-    server_socket.listen()  # binding alone refuses whoever connects before uvicorn runs
+    server_socket.listen()  # a socket that is only bound refuses connections
     ready(f"http://{name}:{server_socket.getsockname()[1]}/mcp")
     uvicorn.Server(config).run(sockets=[server_socket])
 

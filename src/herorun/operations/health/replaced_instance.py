@@ -26,6 +26,8 @@ from herorun.operations.health.taints import with_taints_now
 from herorun.runs import Run
 from herorun.system.clock import now
 
+WRONG_CLOCK = timedelta(days=1)  # a write dated further ahead does not tell when it was
+
 
 def record_before_replacing(run: Run) -> None:
     """Record the current instance's end and taints, if no tick has: the next instance's ticks read
@@ -56,12 +58,14 @@ class RecentWrite:
     what: str  # with a verb, as in "its newest row came"
     at: datetime
     patience: timedelta
+    is_ahead: bool = False  # of the clock here
 
     @property
     def message(self) -> str:
+        age = f"less than {format_span(self.patience)} ago"
         return (
-            f"{self.what} at {self.at:%H:%M} UTC, which is less than {format_span(self.patience)} "
-            "ago"
+            f"{self.what} at {self.at:%H:%M} UTC, which is "
+            f"{'ahead of the clock here' if self.is_ahead else age}"
         )
 
     @property
@@ -84,8 +88,9 @@ def find_recent_write(run: Run, evidence: Evidence, at: datetime) -> RecentWrite
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     if newest and newest.modified:
         writes.append(RecentWrite("its newest checkpoint was saved", newest.modified, most))
-    recent_writes = [each for each in writes if at - most < each.at <= at + SKEW]
-    return max(recent_writes, key=lambda each: each.at, default=None)
+    recent_writes = [each for each in writes if at - most < each.at <= at + WRONG_CLOCK]
+    latest = max(recent_writes, key=lambda each: each.at, default=None)
+    return replace(latest, is_ahead=True) if latest and latest.at > at + SKEW else latest
 
 
 def unread_signs_of_life(evidence: Evidence) -> str:

@@ -262,9 +262,14 @@ def settle_launching(run: Run, babysitter: str) -> Launched | None:
             "herorun find out. Launch there."
         )
     if isinstance(answer, Unknown):
+        way_on = (
+            f"If you know that no such job runs: `herorun stop {run.slug}` records that."
+            if answer.forgotten
+            else "Repeat the command."
+        )
         raise CouldNotLook(
-            f"Cannot tell yet whether {launching.instance} was submitted: {sentence(answer.why)} "
-            "Repeat the command."
+            f"Cannot tell whether {launching.instance} was submitted: {sentence(answer.why)} "
+            f"{way_on}"
         )
     if isinstance(answer, Found):
         plan = admitted_plan(run, launching)

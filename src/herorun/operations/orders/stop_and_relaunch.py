@@ -15,18 +15,22 @@ from herorun.core.notify.escalation import Option, ProposedCommand
 from herorun.core.ports import Found, Unknown
 from herorun.core.recovery.classify import Cause
 from herorun.operations.babysit.perform import relaunch_once, settle, stop_once, stopped
-from herorun.operations.health.evaluate import evaluate, must_be_launched
+from herorun.operations.health.evaluate import must_be_launched
 from herorun.operations.health.replaced_instance import (
-    find_recent_write,
     record_before_replacing,
     record_forgotten_end,
-    unread_signs_of_life,
 )
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.launch import start_watch
 from herorun.operations.launch.propose import Proposer
-from herorun.operations.launch.start_instance import settle_launching, where
+from herorun.operations.launch.start_instance import settle_launching
 from herorun.operations.orders.acknowledge import open_questions
+from herorun.operations.orders.forgotten_job import (
+    CAUTION,
+    give_up_forgotten_launch,
+    must_be_silent,
+    must_have_ended,
+)
 from herorun.operations.orders.order import (
     OrderOutcome,
     memory_for_orders,
@@ -46,58 +50,20 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
     """Stop the current instance through its scheduler, and wait so many seconds for the end."""
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
+        undo = f"`herorun status {run.slug}` shows how to start it again"
+        if not_submitted := give_up_forgotten_launch(run, reason):
+            return OrderOutcome(run, f"{not_submitted}. {undo}", warnings=push_warning(run))
         name = settled(run)
         is_forgotten = find_job(run, name, may_be_forgotten=True) is None
         if is_forgotten:
-            _must_have_ended(run, name)
-            _must_be_silent(run, name)
+            must_have_ended(run, name)
+            must_be_silent(run, name)
         outcome = stop_and_wait(run, name, reason, wait, is_forgotten)
         if is_forgotten:
             record_forgotten_end(run, name)
-            note = "The record counts it as ended: make sure that no process of it is left"
+            note = f"The record counts it as ended: {CAUTION}"
             outcome = replace(outcome, message=f"{outcome.message}. {note}")
-        undo = f"`herorun status {run.slug}` shows how to start it again"
         return replace(outcome, message=f"{outcome.message}. {undo}")
-
-
-def _must_have_ended(run: Run, name: str) -> None:
-    """Raise if the job may run on another machine: this scheduler does not know it, is not
-    cluster-wide, and no tick recorded its end.
-    """
-    memory = run.record.memory()
-    if name not in memory.ends and (place := out_of_reach(run, memory, name)):
-        raise CouldNotLook(
-            f"{name} was launched from {place}, and the scheduler here does not know it, so "
-            "nothing was done: stop it there."
-        )
-
-
-def _must_be_silent(run: Run, name: str) -> None:
-    """Raise if rows or checkpoints still come of a job that its scheduler does not list, or if that
-    cannot be read.
-    """
-    if name in run.record.memory().ends:
-        return
-    _, evidence = evaluate(run)
-    if gap := unread_signs_of_life(evidence):
-        raise CouldNotLook(
-            f"The scheduler does not list {name}, and whether a process of it still writes could "
-            f"not be read: {sentence(gap)} Nothing was done; `herorun doctor {run.slug}` tests the "
-            "access."
-        )
-    if write := find_recent_write(run, evidence, now()):
-        raise CouldNotLook(
-            f"The scheduler does not list {name}, but {write.message}: a process of it may still "
-            "run, so nothing was done. End what writes there, and repeat this command after "
-            f"{write.over_at:%H:%M} UTC."
-        )
-
-
-def out_of_reach(run: Run, memory: Memory, name: str) -> str:
-    """Where the instance was launched from, if the scheduler here cannot know it."""
-    if run.scheduler.cluster_wide or (launched_from := memory.launchings[name].where) == where(run):
-        return ""
-    return launched_from or "elsewhere"
 
 
 def stop_and_wait(

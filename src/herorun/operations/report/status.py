@@ -160,7 +160,7 @@ def _forgotten_job(run: Run, memory: Memory, evidence: Evidence, at: datetime) -
     if not isinstance(job, Unavailable) or job.root != FORGOTTEN or memory.current is None:
         return []
     from herorun.operations.health.replaced_instance import find_recent_write, unread_signs_of_life
-    from herorun.operations.orders.stop_and_relaunch import out_of_reach
+    from herorun.operations.orders.forgotten_job import out_of_reach
 
     name = memory.current.name
     if place := out_of_reach(run, memory, name):  # where `stop` would be refused here

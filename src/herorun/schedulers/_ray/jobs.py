@@ -110,25 +110,21 @@ class RayReader:
             return Unknown(
                 f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
             )
-        gone_file = self._notes.gone_mark(instance)
-        if gone_file.exists():
-            return Absent()
-        advice = f"If you know that it no longer runs, confirm it: `touch {gone_file}`"
         note = self._notes.sent(instance)
         if note and note.cluster == snapshot.session:
             return Absent()
         if note:
             return Unknown(
                 f"{instance} was submitted to Ray's {note.cluster}, and {self._options.address} "
-                f"is {snapshot.session} now, "
-                f"which has forgotten what ran before. {advice}"
+                f"is {snapshot.session} now, which has forgotten what ran before",
+                forgotten=True,
             )
         since = began(snapshot.nodes, ())
         if since is None or since > intended_at:
             since = began(snapshot.nodes, snapshot.records)
         if since is None or since > intended_at:
             return Unknown(
-                f"the Ray cluster was started after {instance} was to be submitted. {advice}"
+                f"the Ray cluster was started after {instance} was to be submitted", forgotten=True
             )
         return Absent()
 

@@ -37,10 +37,6 @@ class Notes:
     def stop(self, instance: str) -> RayStop | None:
         return self._read(f"{instance}.stop.json", RayStop)
 
-    def gone_mark(self, instance: str) -> Path:
-        """A person puts this file there who knows that nothing of the instance runs any more."""
-        return self.folder / f"{instance}.gone"
-
     def keep_sent(self, instance: str, note: SubmissionNote) -> None:
         write_atomic(self.folder / f"{instance}.sent.json", _bytes(note))
 
