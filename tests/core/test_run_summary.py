@@ -17,7 +17,12 @@ from herorun.core.run_summary import (
     sparkline,
     worst_first,
 )
-from herorun.core.run_summary_text import format_last_tick, format_loss, format_progress
+from herorun.core.run_summary_text import (
+    format_last_tick,
+    format_loss,
+    format_pace,
+    format_progress,
+)
 from herorun.schemas.status import RunSummaryEntry
 
 CRITICAL = (OpenAlert("stalled", "critical", "firing", ""),)
@@ -75,6 +80,14 @@ def test_the_pace_is_next_to_what_is_usual_and_slower_is_below_one() -> None:
     )
     assert fast is not None and (fast.now, fast.usual, fast.ratio) == (50.0, 100.0, 0.5)
     assert slow is not None and (slow.name, slow.now, slow.ratio) == ("s/step", 2.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(999.4, "999"), (999.6, "1k"), (1249.0, "1.25k"), (999_999.0, "1M")]
+)
+def test_a_speed_just_below_a_unit_is_written_in_that_unit(value: float, text: str) -> None:
+    summary = RunSummary("x", "launched", pace=Pace("tokens_per_s", value))
+    assert format_pace(summary) == f"{text} tokens/s"
 
 
 def test_rows_that_are_ten_steps_apart_tell_the_seconds_of_one() -> None:

@@ -82,6 +82,7 @@ from screens.states import (
     DONE,
     ENDED,
     NAN,
+    NO_ANSWER,
     NO_REMOTE,
     NO_STEP,
     OPENED,
@@ -91,9 +92,11 @@ from screens.states import (
     SLOW,
     STATES,
     SUMMARIES,
+    blind,
     gate,
     preflight,
     tick,
+    unread_job,
 )
 
 OPERATIONS = "herorun.operations."
@@ -201,7 +204,13 @@ TICKS: Mapping[str, Any] = {
     "starting": tick("starting", progress=NO_STEP, missing_evidence=[AWAITED]),
     "warning": tick("degraded", alerts=[SLOW], other_jobs=[OTHER]),
     "critical": tick("degraded", alerts=[NAN], push="origin does not answer"),
-    "unknown": tick("unknown", monitor="partial", unread=["Job: the scheduler does not answer"]),
+    "unknown": tick(
+        "unknown",
+        monitor="partial",
+        unread=[f"Job: {NO_ANSWER}"],
+        alerts=[blind(NO_ANSWER)],
+        missing_evidence=[unread_job(NO_ANSWER)],
+    ),
     "down": tick(
         "down",
         alerts=[RELAUNCHED],

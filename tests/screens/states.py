@@ -7,6 +7,7 @@ from typing import Any
 
 from builders import NOON, a_contract, a_job, a_plan, an_instance, healthy, some_metrics
 from herorun import discover
+from herorun.checks.health.monitor_blind import monitor_blind
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate, Mode, evaluate
 from herorun.core.contract import Recovery
@@ -15,6 +16,7 @@ from herorun.core.evidence import (
     FORGOTTEN,
     Evidence,
     FinalStep,
+    Gaps,
     Job,
     JobLog,
     JobState,
@@ -261,6 +263,18 @@ NOTED = Acked(
     by="ada",
     reason="a noisy neighbour; moved",
 )
+NO_ANSWER = "the scheduler does not answer: connection timed out"
+
+
+def blind(why: str) -> AlertEntry:
+    message = monitor_blind(Gaps((f"Job: {why}",), 42)).message
+    return alert("monitor-blind", "critical", message, "pending", fix="test the access")
+
+
+def unread_job(why: str) -> AwaitedEntry:
+    return AwaitedEntry(evidence="job", message=f"could not query the scheduler: {why}", until=None)
+
+
 JOB_STATES = {"down": "failed", "finished": "succeeded", "unknown": "unknown"}  # by the run's
 HALF, DONE, NO_STEP = "~41200/100000", "~100000/100000", "~unknown/100000"
 
@@ -364,13 +378,17 @@ STATES: dict[str, Any] = {
     "unknown": status(
         replace(HEALTHY, run="unknown", monitor="partial"),
         monitor="partial",
-        unread=["Job: the scheduler does not answer: connection timed out"],
+        unread=[f"Job: {NO_ANSWER}"],
+        alerts=[blind(NO_ANSWER)],
+        missing_evidence=[unread_job(NO_ANSWER)],
         pushed=False,
     ),
     "forgotten": status(
         replace(HEALTHY, run="unknown", monitor="partial"),
         monitor="partial",
         unread=[f"Job: {FORGOTTEN_JOB.why}"],
+        alerts=[blind(FORGOTTEN_JOB.why)],
+        missing_evidence=[unread_job(FORGOTTEN_JOB.why)],
         forgotten_job=True,
         doubts=_forgotten_job(RUN, FORGOTTEN_MEMORY, {Job: FORGOTTEN_JOB}, NOON),
     ),
@@ -378,6 +396,8 @@ STATES: dict[str, Any] = {
         replace(HEALTHY, run="unknown", monitor="partial"),
         monitor="partial",
         unread=[f"Job: {FORGOTTEN_JOB.why}"],
+        alerts=[blind(FORGOTTEN_JOB.why)],
+        missing_evidence=[unread_job(FORGOTTEN_JOB.why)],
         forgotten_job=True,
         doubts=_forgotten_job(
             RUN, FORGOTTEN_MEMORY, {Job: FORGOTTEN_JOB, Metrics: some_metrics()}, NOON

@@ -80,6 +80,7 @@ def format_tick(summary: RunSummary, at: datetime) -> str:
 
 
 def _format_float(value: float) -> str:
+    value = float(f"{value:.3g}")  # 999.9 is 1k
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= limit:
             return f"{value / limit:.3g}{unit}"

@@ -1,7 +1,7 @@
 """Facts about a run that a tick and a status show in the same words."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from herorun.core.babysit.alert import AlertState
@@ -49,6 +49,23 @@ def ended_notes(document: Mapping[str, Any], ack: str) -> list[str]:
     if AlertState.ENDED not in states:
         return []
     return [f"{AlertState.ENDED}: {ENDED}; `{ack}` closes it, and starts nothing"]
+
+
+def describe_alert(alert: Mapping[str, Any], unread: Sequence[str], line: str) -> str:
+    """Its message and next action. What a blind monitor could not read stands in another `line`."""
+    if alert["check"] == "monitor-blind" and unread:
+        return f"{clean(alert['message'].partition(': ')[0])}: see {line}"
+    return f"{clean(alert['message'])}{next_action(alert)}"
+
+
+def find_missing(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The missing evidence, without that whose reason the unread sources state already."""
+    reasons = [reason for gap in document["unread"] if (reason := gap.partition(": ")[2])]
+    return [
+        missing
+        for missing in document["missing_evidence"]
+        if missing["until"] or not missing["message"].endswith(tuple(reasons))
+    ]
 
 
 def next_action(alert: Mapping[str, Any]) -> str:

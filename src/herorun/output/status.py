@@ -10,13 +10,14 @@ from herorun.core.evidence_names import ALL, format_gaps
 from herorun.output import clean, console, hang, shortened
 from herorun.output.run_facts import (
     cut_fraction,
+    describe_alert,
     describe_health,
     describe_missing,
     describe_other_job,
     describe_unjudged,
     ended_notes,
+    find_missing,
     format_steps,
-    next_action,
 )
 
 INDENT = 13  # columns before the words
@@ -145,13 +146,13 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
         age = f"opened {_ago(alert['since'], at)}{f', acknowledged {_by(ack)}' if ack else ''}"
         yield (
             f"  alert      {alert['state']} {alert['severity']} {alert['check']} ({age}): "
-            f"{clean(alert['message'])}{next_action(alert)}"
+            f"{describe_alert(alert, document['unread'], 'monitor')}"
         )
     command = f"herorun ack {document['slug']}"
     yield from (f"  note       {note}" for note in ended_notes(document, command))
     for problem in document["doubts"]:
         yield f"  unknown    {clean(problem)}"
-    for missing in document["missing_evidence"]:
+    for missing in find_missing(document):
         yield f"  missing    {describe_missing(missing)}"
     yield from _unfinished_actions(document)
     if document["questions"]:

@@ -8,13 +8,14 @@ from herorun.core.evidence_names import format_gaps
 from herorun.core.finding import count
 from herorun.output import clean, console, hang
 from herorun.output.run_facts import (
+    describe_alert,
     describe_health,
     describe_missing,
     describe_other_job,
     describe_unjudged,
     ended_notes,
+    find_missing,
     format_steps,
-    next_action,
 )
 from herorun.system import progress
 
@@ -63,7 +64,7 @@ def _tick_lines(
     """
     for gap in format_gaps(document["unread"]):
         yield f"  unread   {clean(gap)}; {retry}"
-    for missing in document["missing_evidence"]:
+    for missing in find_missing(document):
         yield f"  missing  {describe_missing(missing)}"
     is_finished = document["run"] == "finished"
     for metric in document["unjudged"]:
@@ -72,7 +73,7 @@ def _tick_lines(
     for alert in document["alerts"]:
         yield (
             f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: "
-            f"{clean(alert['message'])}{next_action(alert)}"
+            f"{describe_alert(alert, document['unread'], 'unread')}"
         )
     for note in ended_notes(document, ack):
         yield f"  note     {note}"
