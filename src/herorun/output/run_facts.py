@@ -51,9 +51,9 @@ def ended_notes(document: Mapping[str, Any], ack: str) -> list[str]:
     return [f"{AlertState.ENDED}: {ENDED}; `{ack}` closes it, and starts nothing"]
 
 
-def describe_alert(alert: Mapping[str, Any], unread: Sequence[str], line: str) -> str:
+def describe_alert(alert: Mapping[str, Any], gaps: Sequence[str], line: str) -> str:
     """Its message and next action. What a blind monitor could not read stands in another `line`."""
-    if alert["check"] == "monitor-blind" and unread:
+    if alert["check"] == "monitor-blind" and gaps:
         return f"{clean(alert['message'].partition(': ')[0])}: see {line}"
     return f"{clean(alert['message'])}{next_action(alert)}"
 
