@@ -7,11 +7,10 @@ FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in $(CANDIDATES); do "$$p" -c "$(FITS)" >/dev/null 2>&1 && echo "$$p" && break; done)
 DEVELOPMENT := import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['dev'])
 
-# Some tests wait for processes and servers of their own: two workers for each core. Each worker
-# collects all tests, which takes it eight seconds of CPU.
+# Some tests wait for processes and servers of their own: two workers for each core.
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n -gt 4 ] && echo 8 || echo $$((2 * n)))
 
-# The long tests wait more often; but each worker collects them, and starts servers of its own.
+# The long tests wait more often; but each worker starts servers of its own.
 LONG_WORKERS ?= $(shell echo $$((3 * $(WORKERS) / 2)))
 
 BIN := $(VENV)/bin
@@ -48,10 +47,10 @@ demo: $(RUN)  ## Run the full lifecycle of a small training job, in about a minu
 	$(BIN)/herorun demo
 
 test: $(COMPILED) $(SERVICES) $(NODE)  ## Run the tests.
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not back_end and not thorough"
+	$(BIN)/python -m pytest --forks $(WORKERS) -m "not back_end and not thorough"
 
 test-thorough: $(COMPILED) $(SERVICES) $(NODE)  ## Run the long tests: whole runs, real Slurm, Ray, ssh, nel and object stores, and crash points.
-	$(BIN)/python -m pytest -n $(LONG_WORKERS) --dist worksteal -m "back_end or thorough"
+	$(BIN)/python -m pytest --forks $(LONG_WORKERS) -m "back_end or thorough"
 
 test-k8s: $(DEV) services-k8s  ## Run the tests on a real Kubernetes, as test-thorough does once it is built.
 	HERORUN_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m back_end -k kubernetes tests

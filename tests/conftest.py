@@ -45,6 +45,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = [
+    "forked_workers",
     "services.fixtures",
     "services.github",
     "services.slurm",
@@ -95,8 +96,8 @@ def may_be_long(path: Path) -> bool:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Each worker imports each file, which takes ten seconds of CPU: for the long tests, those
-    alone that may hold one, and for the others all but those that hold nothing else.
+    """To import each file takes seconds of CPU: for the long tests, those alone that may hold one,
+    and for the others all but those that hold nothing else.
     """
     if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
         return None
