@@ -12,7 +12,6 @@ import tomli_w
 from herorun.core.errors import Blocked
 from herorun.core.evidence import Nothing, SourceRun, Unavailable
 from herorun.core.journal import Memory
-from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.operations.launch.relaunch import resumed
 from herorun.runs import open_run
 from stories import CRASH, WAIT, Story, contract_of
@@ -120,7 +119,7 @@ def test_a_relaunch_passes_it_over_too(story: Story) -> None:
     assert story.tick() == 1
     run = story.run
     memory = run.record.memory()
-    plan = resumed(run, memory, admitted_plan(run, memory.launchings["tiny-1"]))
+    plan = resumed(run, memory, "tiny-1")
     assert plan.start.value and plan.start.value.step == 2
 
 
@@ -136,7 +135,7 @@ def test_where_all_are_tainted_a_relaunch_asks_a_person_and_says_why_once(story:
     run = story.run
     memory = run.record.memory()
     with pytest.raises(Blocked, match=r"not-finite.* \(2 checkpoints, steps 2 to 9\)"):
-        resumed(run, memory, admitted_plan(run, memory.launchings["tiny-1"]))
+        resumed(run, memory, "tiny-1")
 
 
 @pytest.mark.thorough

@@ -21,7 +21,6 @@ from herorun.core.notify.escalation import Option, ProposedCommand, command_of, 
 from herorun.core.plan import Plan
 from herorun.core.recovery.classify import Cause
 from herorun.gather import gather
-from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.operations.launch.relaunch import gate_of, must_be_resumable, resumed
 from herorun.operations.launch.rollback_target import RollbackPreview, choose, steps_to_go_back_to
 from herorun.runs import Run
@@ -152,14 +151,10 @@ class Proposer:
         """The plan that a relaunch would follow now; None where it would be refused."""
         try:
             must_be_resumable(self.run)
-            plan = resumed(self.run, self.memory, self._admitted)
+            plan = resumed(self.run, self.memory, self._instance)
         except (HerorunError, OSError):
             return None
         return plan if self._passes(plan) else None
-
-    @cached_property
-    def _admitted(self) -> Plan:
-        return admitted_plan(self.run, self.memory.launchings[self._instance])
 
     def _back(self, before: int | None) -> RollbackPreview | None:
         try:

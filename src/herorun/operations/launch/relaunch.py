@@ -9,7 +9,15 @@ from herorun import discover
 from herorun.core.check import Response
 from herorun.core.durations import format_duration
 from herorun.core.errors import Blocked, CouldNotLook
-from herorun.core.evidence import Checkpoints, Evidence, GivenUp, History, ImportClosure, WorkTree
+from herorun.core.evidence import (
+    Candidate,
+    Checkpoints,
+    Evidence,
+    GivenUp,
+    History,
+    ImportClosure,
+    WorkTree,
+)
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lineage import acceptable, reasons_once, refusal
@@ -17,10 +25,7 @@ from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub
 from herorun.gate import DEADLINE, GateReport, run_relaunch_gate
 from herorun.gather import gather
-from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.runs import MonitoredRun, Run
-from herorun.runs.recorded_plan import patch_of
-from herorun.system.git.worktree_snapshot import MEGABYTE, take_snapshot
 
 
 def relaunch(run: MonitoredRun, instance: str, why: str, by_itself: bool = False) -> str:
@@ -51,8 +56,7 @@ def relaunch(run: MonitoredRun, instance: str, why: str, by_itself: bool = False
             f"a person repeats it, or relaunches instead; `herorun status {run.slug}` shows the "
             "commands that work now."
         )
-    old_plan = admitted_plan(run, memory.launchings[instance])
-    plan = resumed(run, memory, old_plan)
+    plan = resumed(run, memory, instance)
     message = f"relaunch after {instance}: {why}"
     return start_again(run, plan, Successor(instance, message, babysitter, by_itself=by_itself))
 
@@ -154,6 +158,8 @@ def must_be_admitted_tree(run: Run, plan: Plan) -> None:
 def _is_admitted_tree(run: Run, plan: Plan, tree: WorkTree, evidence: Evidence) -> bool:
     """Whether the edits in the checkout are the admitted ones, or none if none were admitted."""
     from herorun.core.code.edits import blocking_changes, ignored
+    from herorun.runs.recorded_plan import patch_of
+    from herorun.system.git.worktree_snapshot import MEGABYTE, take_snapshot
 
     if plan.patch.value is None:
         return not blocking_changes(run.contract, run.file, tree, evidence[ImportClosure])
@@ -162,9 +168,21 @@ def _is_admitted_tree(run: Run, plan: Plan, tree: WorkTree, evidence: Evidence) 
     return snapshot is not None and patch_of(snapshot) == plan.patch.value
 
 
-def resumed(run: Run, memory: Memory, plan: Plan) -> Plan:
-    """The admitted plan, started from the newest complete checkpoint that nothing excludes. Raises
-    if there is none.
+def resumed(run: Run, memory: Memory, instance: str) -> Plan:
+    """The instance's admitted plan, started from the newest complete checkpoint that nothing
+    excludes. Raises if there is none.
+    """
+    newest = _newest_checkpoint(run, memory)
+    # Imported here: a run without a checkpoint needs no plan, and `status` proposes too.
+    from herorun.operations.launch.admitted_plan import admitted_plan
+
+    plan = admitted_plan(run, memory.launchings[instance])
+    return plan.started_from(newest, "newest complete checkpoint of this run") if newest else plan
+
+
+def _newest_checkpoint(run: Run, memory: Memory) -> Candidate | None:
+    """The checkpoint to continue from; None where the admitted plan names its own. Raises if there
+    is neither.
     """
     evidence = gather([Checkpoints], discover.sources(), run.given(memory))
     checkpoints = evidence[Checkpoints]
@@ -172,7 +190,7 @@ def resumed(run: Run, memory: Memory, plan: Plan) -> Plan:
         raise CouldNotLook(f"The checkpoints could not be read: {checkpoints.why}")
     newest = acceptable(checkpoints.candidates, run.contract, memory.history).newest
     if newest is not None:
-        return plan.started_from(newest, "newest complete checkpoint of this run")
+        return newest
     complete_candidates = [c for c in checkpoints.candidates if c.complete]
     if complete_candidates:
         reasons = reasons_once(
@@ -182,7 +200,7 @@ def resumed(run: Run, memory: Memory, plan: Plan) -> Plan:
             f"No complete checkpoint of this run may be chosen without a person: {reasons}."
         )
     if run.contract.start.from_ is not None:
-        return plan
+        return None
     raise Blocked(
         "There is no complete checkpoint to continue from, and herorun does not guess: the DRI "
         f"decides. `herorun preflight {run.slug}` shows what blocks a launch from scratch."

@@ -30,7 +30,6 @@ from herorun.core.plan import Plan
 from herorun.core.ports import tracker_traits
 from herorun.core.redaction.scrub import scrub
 from herorun.gather import gather
-from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.runs import Run
 from herorun.system.clock import now
 
@@ -81,6 +80,8 @@ def choose(
             f"The checkpoints could not be read, so nothing was done: {sentence(checkpoints.why)}"
         )
     target = target_of(run, checkpoints, memory, step)
+    from herorun.operations.launch.admitted_plan import admitted_plan  # as in `relaunch.resumed`
+
     old_plan = admitted_plan(run, memory.launchings[name])
     plan = old_plan.started_from(target, "the step that a person named")
     above = tuple(_examined(run, c) for c in checkpoints.candidates if c.step > step)
