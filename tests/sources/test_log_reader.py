@@ -106,6 +106,20 @@ def test_a_character_cut_in_half_is_put_together(state: Path, log: Path) -> None
     assert snapshot.signs.runs == ("lab/hero/tiny",)
 
 
+@pytest.mark.parametrize("data", [b"step 1\n", b"step 1\nhal", BUG, BUG[:50], b"\xff\n"])
+def test_a_log_that_says_nothing_more_is_not_stored_again(
+    state: Path, log: Path, data: bytes
+) -> None:
+    log.write_bytes(data)
+    look(state)
+    inode = (state / CACHE).stat().st_ino
+    look(state)
+    assert (state / CACHE).stat().st_ino == inode
+    add(log, b"bye\n")
+    look(state)
+    assert (state / CACHE).stat().st_ino != inode
+
+
 def test_a_look_that_was_not_journalled_moves_nothing_on(state: Path, log: Path) -> None:
     log.write_bytes(BUG)
     scheduler = Counted(state)

@@ -38,8 +38,8 @@ PATIENCE = 20.0
 LAST = 1 << 20  # bytes at the end that are always read
 TAIL = 20_000  # lines, if the scheduler cannot read from an offset
 NEWEST = 64 << 10  # bytes at the end of new data that are searched for the newest step
-# by state folder: the last read, and the cache's version
-_logs: dict[str, tuple[OwnLog, str]] = {}
+# by state folder: the last read, the cache's version, and the cache's content
+_logs: dict[str, tuple[OwnLog, str, OwnLog | None]] = {}
 
 
 def read_own_log(
@@ -55,20 +55,21 @@ def read_own_log(
         return Nothing("no instance was launched yet")
     catalogue = catalogue_of(contract, place)
     version = digest([__version__, catalogue.digest])
+    cached_log = _cached(place, version, current.name)
     try:
-        log = _caught_up(scheduler, catalogue, _cached(place, version, current.name))
+        log = _caught_up(scheduler, catalogue, cached_log or OwnLog(current.name))
     except FileNotFoundError:
         return Nothing(f"{current.name} has no log yet")
-    _logs[place.state] = log, version
+    _logs[place.state] = log, version, cached_log
     return log
 
 
 def keep_own_log(place: Place, evidence: object) -> None:
-    """Store the position after the log of `evidence`, so that it is not read again. A failure only
-    costs time.
+    """Store the position after the log of `evidence`, unless it is stored already, so that it is
+    not read again. A failure only costs time.
     """
-    log, version = _logs.get(place.state, (None, ""))
-    if log is not None and log is evidence:
+    log, version, cached_log = _logs.get(place.state, (None, "", None))
+    if log is not None and log is evidence and log != cached_log:
         partial_line = scrub(log.scan.carry.decode("utf-8", "surrogateescape")).encode(
             "utf-8", "surrogateescape"
         )
@@ -163,15 +164,15 @@ def _changed_at(scheduler: Scheduler, instance: str) -> datetime | None:
         return None
 
 
-def _cached(place: Place, version: str, instance: str) -> OwnLog:
-    """The state of the last tick. If the cache is missing, damaged, outdated or of another
-    instance, the log is read again.
+def _cached(place: Place, version: str, instance: str) -> OwnLog | None:
+    """The state of the last tick. None if the cache is missing, damaged, outdated or of another
+    instance: then the log is read again.
     """
     try:
         document = read_json((Path(place.state) / CACHE).read_bytes())
         log = decode(OwnLog, document["log"])
         if document["version"] != version or log.instance != instance:
-            return OwnLog(instance)
+            return None
         return replace(log, scan=replace(log.scan, carry=base64.b64decode(document["carry"])))
     except (OSError, ValueError, KeyError, TypeError):
-        return OwnLog(instance)
+        return None
