@@ -67,7 +67,7 @@ MOST = {
     "explain dirty-tree": 46,
     f"preflight {SLUG}": 375,
     f"status {SLUG}": 406,
-    f"babysit {SLUG} --once": 450,
+    f"babysit {SLUG} --once": 440,
 }
 # What markdown_it imports where somebody has installed it; we do not use it.
 FOUND_BY_MARKDOWN = {"linkify_it", "uc_micro"}
