@@ -35,7 +35,7 @@ def test_a_new_id_under_the_same_slug_is_a_new_run_on_jsonl_too(own):
     verdict = ask({"id": "tiny-b"}, own=own)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-b")
-    assert mentions(verdict.message, "longer", "tiny")
+    assert mentions(verdict.message, "but", "tiny")
     assert "herorun fork tiny NEW" in verdict.message
 
 
@@ -56,7 +56,7 @@ def test_so_is_the_same_id_in_another_place(changed, subject):
     verdict = ask({**WANDB, **changed}, before=WANDB)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, subject)
-    assert mentions(verdict.message, "longer", "ent/proj/tiny")
+    assert mentions(verdict.message, "but", "ent/proj/tiny")
 
 
 def test_another_kind_of_tracker_for_the_same_id_is_no_other_identity():

@@ -67,7 +67,7 @@ def test_what_agrees_passes(config, changes):
             "the schedule's lr_decay_iters is 100",
         ),
         ({"cycle": 100}, {"config": {"horizon": "cycle"}}, "cycle", "the schedule's cycle is 100"),
-        ({}, {"config": {"horizon": "cycle"}}, "[config] horizon", "cycle is missing"),
+        ({}, {"config": {"horizon": "cycle"}}, "[config] horizon", "cycle, which is missing"),
         (BATCHED, {"tokens": 204_000}, "tokens", "make 204 steps"),
         (BATCHED, {"tokens": 100_000}, "tokens", "make 100 steps"),
         (

@@ -54,5 +54,7 @@ def test_rows_that_cannot_be_read_leave_the_trackers_own_word():
 
 
 def test_a_tracker_without_ids_is_asked_nothing():
-    (verdict,) = answers(unfinished_tracker_run, {TrackerIdentity: Nothing("jsonl knows no ids")})
+    (verdict,) = answers(
+        unfinished_tracker_run, {TrackerIdentity: Nothing("the tracker jsonl has no run ids")}
+    )
     assert verdict.outcome is Outcome.NOT_APPLICABLE

@@ -41,10 +41,9 @@ def changed_identity(plan: Plan, prior: PriorLaunch, contract: Contract) -> Verd
         else f"Nothing else differs from {prior.instance}"
     )
     return failed(
-        f"{contract.slug} would report under {after} and no longer under {before}: that is a new "
-        f"run, and no waiver states a reason. {differs}. `herorun fork {contract.slug} NEW "
-        '--reason "..."` creates it, or '
-        "the DRI signs a waiver",
+        f"{contract.slug} would report under {after}, but {prior.instance} reported under "
+        f'{before}. {differs}. `herorun fork {contract.slug} NEW --reason "..."` creates a new '
+        "run, or the DRI signs a waiver",
         *changes,
         subject=after,
     )

@@ -34,7 +34,7 @@ def _judge_output_root(root: str, entries: tuple[str, ...] | None, history: Hist
         message = f"no instance of this run wrote what lies in {root}: {few(entries)}"
         return failed(message, *entries[:20], subject=root)
     if note:
-        message = f"{root} contains the output of {owner.name}, but the run has moved since{note}"
+        message = f"{root} contains the output of {owner.name}, but{note.removeprefix(';')}"
         return failed(message, *entries[:20], subject=root)
     return passed(f"{root} was written by {owner.name} of this run", subject=root)
 

@@ -28,7 +28,7 @@ def package_mismatch(
 
 def _judge_package(text: str, packages: Installed | Nothing | Unavailable) -> Verdict:
     if why := problem_of(text):
-        return failed(f"{text!r} is not a valid requirement of a package: {why}", subject=text)
+        return failed(f"{text!r} is not a valid package requirement: {why}", subject=text)
     match packages:
         case Unavailable(why):
             return unknown(f"could not check {text}: {why}", subject=text)

@@ -41,7 +41,7 @@ def scratch_with_history(
     if isinstance(metrics, Unavailable):
         return unknown(f"could not read the metrics: {metrics.why}", subject=current.name)
     if isinstance(metrics, Metrics) and metrics.rows:
-        message = f"{current.name} left no checkpoint, and metrics up to step {metrics.high_water}"
+        message = f"{current.name} left no checkpoint, but metrics up to step {metrics.high_water}"
         return failed(message, subject=current.name)
     if isinstance(old_checkpoints, Unavailable):
         return unknown(

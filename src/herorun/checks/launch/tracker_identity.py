@@ -25,8 +25,8 @@ from herorun.core.identity.resume_matrix import Intent, Weight, judge_resume
 from herorun.core.plan import Plan, TrackerRun
 
 ONE_HOST = 8  # accelerators
-AUTO_REFUSED = "; refused for a hero run and for more than one host"
-AUTO_ALLOWED = "; accepted, because this is no hero run and it fits one host"
+AUTO_REFUSED = ", which a hero run and a run on several hosts need"
+AUTO_ALLOWED = "; accepted for an ordinary run on one host"
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)

@@ -30,5 +30,5 @@ def open_alerts(assessment: HealthAssessment, sealing: Sealing) -> list[Verdict]
         unknown(f"{describe_alert_key(which)}: {message}", subject=which)
         for which, message in assessment.unseen
     ]
-    others = "no alert" if not assessment.alerts else f"no alert but {done_check}"
-    return [*wrong, *unknowns] or [passed(f"{others} is open in the record, or would open now")]
+    other = f" other than {done_check}" if assessment.alerts else ""
+    return [*wrong, *unknowns] or [passed(f"no alert{other} is open, and none would open now")]

@@ -142,7 +142,7 @@ def misnamed(contract: Contract, config: Mapping[str, Any]) -> list[tuple[str, s
         "horizon": section.horizon,
     }
     return [
-        (f"[config] {name}", f"{key} is {_describe(config, key)}")
+        (f"[config] {name}", f"[config] {name} names {key}, which is {_describe(config, key)}")
         for name, key in keys.items()
         if key and _count_of_key(config, key) is None
     ]
