@@ -166,7 +166,8 @@ def _by_rank(
 ) -> list[str]:
     why = []
     if number := latest.get(candidate.path):
-        why.append(f"number {number} of the latest {policy.keep}")
+        rank = "the newest" if number == 1 else f"number {number}"
+        why.append(f"{rank} of the latest {policy.keep}" if policy.keep > 1 else rank)
     if candidate.path == recovery:
         why.append("recovery source: a relaunch continues from it")
     return why

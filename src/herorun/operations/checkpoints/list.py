@@ -153,8 +153,7 @@ class SearchedRoots:
         parts = ["no checkpoint was found"]
         parts += [f"searched: {', '.join(self.present)}"] if self.present else []
         parts += [f"missing here: {', '.join(self.missing)}"] if self.missing else []
-        advice = ", so what was saved there is unknown: check that it is mounted"
-        return f"{'; '.join(parts)}{advice if self.unreadable else ''}"
+        return f"{'; '.join(parts)}{' (not mounted?)' if self.unreadable else ''}"
 
 
 def searched_roots(run: Run) -> SearchedRoots:
@@ -263,5 +262,5 @@ def read_plan(path: Path) -> PrunePlan:
     except OSError as error:
         raise WrongUse(f"The plan cannot be read: {describe_error(error)}.") from None
     except (ValueError, KeyError, TypeError):
-        raise WrongUse(f"{path} is no plan of `herorun checkpoints plan`.") from None
+        raise WrongUse(f"{path} is not a plan of `herorun checkpoints plan`.") from None
     return plan

@@ -93,8 +93,8 @@ def _monitoring_then(run: MonitoredRun) -> str:
         return "Monitoring continues: another critical alert still needs a person"
     when = " once the pause is over" if memory.ledger.paused(now()) else ""
     return (
-        f"Its babysitter ends{when}: until the next launch nothing monitors the run, and neither "
-        "reminders nor `herorun box watchdog` mention it"
+        f"Its babysitter ends{when}: until the next launch nothing monitors the run: there are no "
+        "reminders, and `herorun box watchdog` reports nothing"
     )
 
 

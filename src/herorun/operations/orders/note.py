@@ -76,15 +76,15 @@ def _pushed(run: Run) -> Pushed:
 
 def _describe_queued(run: Run, at: datetime, push_result: Pushed) -> str:
     if is_locked(run.lock("babysitter")):
-        delivers = "the babysitter that runs in this clone pushes it after its next tick"
+        delivers = "The babysitter of this clone pushes it after its next tick"
     else:
         delivers = (
-            f"to push it, repeat the same command before {at + AGAIN:%H:%M} UTC, which adds no "
-            "second note; any later push of the record sends it too"
+            "The next push of the record sends it. So does the same command, which adds no second "
+            f"note before {at + AGAIN:%H:%M} UTC"
         )
     return (
         f"the note is in this clone, {run.repository.main}, but not on {run.record.remote} yet "
-        f"({push_result.why}): {delivers}"
+        f"({push_result.why}). {delivers}"
     )
 
 

@@ -88,6 +88,6 @@ def _who_signs(run: Run | None) -> str:
     commit = (
         "that person must also commit it, because a commit by anyone else blocks the launch"
         if committed(contract)
-        else "after their agreement anyone may commit it"
+        else "ask that person first; anyone may commit it"
     )
     return f"approved_by must name {person}; {commit}"

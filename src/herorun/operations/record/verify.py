@@ -24,8 +24,8 @@ from herorun.system.git.plumbing import delete_refs, fetch
 
 NOT_ANCHORED = "not anchored"
 UNNAMED = (
-    f"{NOT_ANCHORED} yet: no seal, issue comment or receipt names one of its commits, so a rewrite "
-    "of the whole branch could not be noticed. This is normal before the first of them"
+    f"{NOT_ANCHORED} yet: until a seal, an issue comment or a receipt names one of its commits, a "
+    "rewrite of the whole branch cannot be detected"
 )
 
 

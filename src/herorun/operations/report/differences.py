@@ -87,16 +87,13 @@ def _answer(result: RunComparison) -> str:
 
 def _metric(pairing: Pairing, noise: bool) -> list[str]:
     percent = pairing.percent("mean")
-    by = f" ({percent:+.3g}%)" if percent is not None else ""
-    largest = (
-        f"largest {pairing.largest:+.6g} at step {pairing.largest_step}, over "
-        f"{count(pairing.pairs, 'step')} of both"
-    )
-    means = f"means {pairing.mean_a:.6g} -> {pairing.mean_b:.6g}"
+    by = f", {percent:+.3g}%" if percent is not None else ""
+    largest = f"largest {pairing.largest:+.6g} at step {pairing.largest_step}"
+    means = f"mean {pairing.mean_a:.6g} -> {pairing.mean_b:.6g} ({pairing.mean:+.6g}{by})"
     lines = [
         (
-            f"  {pairing.metric}: mean {pairing.mean:+.6g}{by}, median {pairing.median:+.6g}, "
-            f"{largest} ({means})"
+            f"  {pairing.metric}: {means}, median {pairing.median:+.6g}, {largest}; "
+            f"{count(pairing.pairs, 'common step')}"
         )
     ]
     if noise:
