@@ -84,7 +84,13 @@ def _read_admission(path: str) -> dict[str, Any]:
         _refuse([Item("admission", FAIL, f"{path} cannot be read: {error}")])
     if not isinstance(admission, dict) or admission.get("schema") != SCHEMA:
         _refuse(
-            [Item("admission", FAIL, f"{path} is no admission that this herorun can compare with")]
+            [
+                Item(
+                    "admission",
+                    FAIL,
+                    f"{path} is not an admission that this herorun can compare with",
+                )
+            ]
         )
     return admission
 

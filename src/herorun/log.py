@@ -112,7 +112,7 @@ def _numbers(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             try:
                 yield str(name), _plain_number(value)
             except (TypeError, ValueError, RuntimeError, OverflowError):
-                _log_once(f"{name!r} is no number ({type(value).__name__}): it is left out.")
+                _log_once(f"{name!r} is not a number ({type(value).__name__}): it is left out.")
 
 
 def _plain_number(value: Any) -> int | float | str:

@@ -117,7 +117,7 @@ def test_a_config_is_taken_by_the_short_name_of_its_cluster(at: Start, tmp_path:
     terminal = at("--scheduler", "iris")
     terminal.answers(r"job \(the canonical name /<user>/<job>.*\): ", "train-tiny\n")
     terminal.answers(
-        r"'train-tiny' is no id of an iris job(?s:.*)job \(.*\): ", "/dlwh/train-tiny\n"
+        r"'train-tiny' is not the id of an iris job(?s:.*)job \(.*\): ", "/dlwh/train-tiny\n"
     )
     terminal.answers("config, or the short name of the cluster: ", "nowhere.yaml\n")
     terminal.answers(r"There is no .*nowhere\.yaml(?s:.*)cluster: ", "marin_dev\n")

@@ -60,12 +60,12 @@ def _each_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def _finite(word: str) -> float:
     if not math.isfinite(value := float(word)):
-        raise ValueError(f"{word[:40]} is no finite number")
+        raise ValueError(f"{word[:40]} is not a finite number")
     return value
 
 
@@ -74,7 +74,7 @@ def whole_number(value: Any) -> int:
     a text.
     """
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{str(value)[:40]!r} is no whole number")
+        raise ValueError(f"{str(value)[:40]!r} is not a whole number")
     return value
 
 

@@ -25,7 +25,7 @@ def check_limits(contract: Contract, file: ContractFile | None = None) -> dict[s
         where = _threshold_line(file, name)
         if name not in limit_types:
             raise WrongUse(
-                f"{where}[babysit.thresholds] names {name!r}, which is no check:"
+                f"{where}[babysit.thresholds] names {name!r}, which is not a check:"
                 f"{_meant(name, limit_types)} see `herorun explain --list`."
             )
         kind = limit_types[name]

@@ -76,7 +76,7 @@ class SshTransport:
     def __init__(self, login: SshLogin, connect: float = CONNECT) -> None:
         host = login.host or ""
         if not NAME.fullmatch(host) or (login.user and not NAME.fullmatch(login.user)):
-            raise CouldNotLook(f"{login.user or ''}@{host} is no host that ssh could be given.")
+            raise CouldNotLook(f"{login.user or ''}@{host} is not a host name that ssh accepts.")
         self.where = f"{login.user}@{host}" if login.user else host
         self._connect = connect
         self._argv = ssh_argv(login, connect)
@@ -230,7 +230,7 @@ _REASONS = (  # ssh's messages, and their meaning for people
         r"Permission denied",
         "rejects the key: add your public key to its authorized_keys, or name the right user.",
     ),
-    (r"Could not resolve hostname", "is no host name that can be resolved from here: {said}."),
+    (r"Could not resolve hostname", "is not a host name that can be resolved from here: {said}."),
     (
         r"Connection refused",
         "refuses the connection: no ssh server runs there, or the machine is starting. Try again.",

@@ -31,7 +31,7 @@ def stale_container(
         return passed(f"{image} was built from {tree.commit:.9}", subject=image)
     message = f"{image} was built from {revision:.40}, not from {tree.commit:.9}"
     if not container.known_here:
-        return failed(f"{message}; {revision:.40} is no commit of this clone", subject=image)
+        return failed(f"{message}; {revision:.40} is not a commit of this clone", subject=image)
     files = of_impact(container.changed, contract.code.impact, closure.files, Impact.BLOCK)
     if files:
         return failed(f"{message}; these files differ: {few(files)}", *listed(files), subject=image)

@@ -110,8 +110,8 @@ class Config(Table):
 def _check_identity(value: str) -> str:
     if not re.fullmatch(r"sha256:[0-9a-f]{64}|generation:.+", value):
         raise ValueError(
-            'is no identity: write "sha256:" and 64 hex digits, or "generation:" and the store\'s '
-            "word"
+            'is not an identity: write "sha256:" and 64 hex digits, or "generation:" and the '
+            "store's word"
         )
     return value
 

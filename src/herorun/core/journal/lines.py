@@ -88,7 +88,7 @@ def read_line(text: str, place: str) -> JournalLine:
     except (ValueError, TypeError, KeyError):
         raise BrokenJournal(f"{place}: not a journal line") from None
     if not isinstance(version, int):
-        raise BrokenJournal(f"{place}: its version is {version!r}, which is no number")
+        raise BrokenJournal(f"{place}: its version is {version!r}, which is not a number")
     if version > VERSION:
         return _newer(body, version, text)
     try:

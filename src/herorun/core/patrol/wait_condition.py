@@ -47,7 +47,7 @@ def condition_of(marker: str | None, state: str | None, step: int | None) -> Wai
         raise WrongUse("Wait for one thing: --marker, --state or --step.")
     if marker is not None and not marker.startswith("/"):
         raise WrongUse(
-            f"--marker {marker!r} is no absolute path on the machine where the job runs."
+            f"--marker {marker!r} is not an absolute path on the machine where the job runs."
         )
     if state is not None and state not in WORDS:
         raise WrongUse(f"--state {state!r} is no state: {', '.join(WORDS)}.")

@@ -219,9 +219,7 @@ def _describe_diagnosis(job: Job, triage: Triage | None) -> str:
         _CLASSES.get(triage.failure_class) if triage else None,
     )
     if certain and log_cause and certain is not log_cause:
-        return _log_clause(
-            triage, "; the cause is taken from the scheduler, not from its log (", ")"
-        )
+        return _log_clause(triage, "; its log says ", ", but the scheduler's state decides")
     if triage and triage.failure_class == "unknown":
         return f"; its log does not say why ({triage.excerpt})" if triage.excerpt else ""
     return _log_clause(triage, "; the error in its log is of class ")

@@ -168,7 +168,5 @@ def actions(request: TimerRequest, template: str) -> str:
 def _cadence_seconds(every: timedelta) -> int:
     seconds = every.total_seconds()
     if seconds < LEAST or seconds != int(seconds):
-        raise WrongUse(
-            f"--every {format_duration(every)} is no whole number of seconds from a minute on."
-        )
+        raise WrongUse(f"--every {format_duration(every)} must be whole seconds, at least 60.")
     return int(seconds)

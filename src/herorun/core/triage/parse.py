@@ -138,7 +138,7 @@ def _loads(row: Mapping[str, Any], what: str) -> LoadedState | None:
 
 def _parse_mebibytes(value: object, what: str) -> int:
     good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    _require(good, what, f"due_mib {value!r} is no whole number of MiB")
+    _require(good, what, f"due_mib {value!r} is not a whole number of MiB")
     assert isinstance(value, int)
     return value << 20
 

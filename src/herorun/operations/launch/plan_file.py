@@ -92,7 +92,7 @@ def _must_be_free_or_a_plan(place: Path, is_private: bool) -> None:
             return
         if not content and not is_private:
             return
-    raise WrongUse(f"{place} is there already, and is no plan: name another file.")
+    raise WrongUse(f"{place} is there already, and is not a plan: name another file.")
 
 
 def _looks_like_a_plan(document: Any) -> bool:
@@ -158,9 +158,9 @@ def read_plan_file(path: Path, slug: str) -> dict[str, Any]:
     except OSError as error:
         raise WrongUse(f"The plan file cannot be read: {describe_error(error)}.") from None
     except (ValueError, RecursionError):
-        raise WrongUse(f"{path} is no plan: it is not JSON. {another}") from None
+        raise WrongUse(f"{path} is not a plan: it is not JSON. {another}") from None
     if not _looks_like_a_plan(document):
-        raise WrongUse(f"{path} is no plan: it has no plan_digest or no plan. {another}")
+        raise WrongUse(f"{path} is not a plan: it has no plan_digest or no plan. {another}")
     wrong = _wrong(document, slug)
     if wrong:
         raise WrongUse(f"{path} cannot be launched: {wrong}. {again}")

@@ -71,7 +71,7 @@ def _packed(top: Path) -> bytes:
 
 def _list_code_files(top: Path) -> Iterator[Path]:
     if not top.is_dir():
-        raise WrongUse(f"{top} is no folder that could be packed for the pods.")
+        raise WrongUse(f"{top} is not a folder that can be packed for the pods.")
     for folder, folders, files in os.walk(top):
         folders[:] = sorted(name for name in folders if name not in _LEFT_OUT)
         links = [name for name in folders if (Path(folder) / name).is_symlink()]

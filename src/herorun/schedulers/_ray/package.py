@@ -51,7 +51,7 @@ def _list_package_files(top: Path) -> Iterator[tuple[str, Path]]:
     no links.
     """
     if not top.is_dir():
-        raise WrongUse(f"{top} is no folder that could be packed for the cluster.")
+        raise WrongUse(f"{top} is not a folder that can be packed for the cluster.")
     for folder, folders, files in os.walk(top, followlinks=False):
         parent = Path(folder)
         folders[:] = sorted(name for name in folders if name not in _LEFT_OUT)

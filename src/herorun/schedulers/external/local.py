@@ -212,5 +212,5 @@ def _owned_by(uid: int) -> Origin:
 def _folder(job: str) -> Folder:
     path = Path(job)
     if not path.is_dir():
-        raise WrongUse(f"{job} is no folder of a job that herorun started here.")
+        raise WrongUse(f"{job} is not the folder of a job that herorun started here.")
     return Folder(path.parent, path.name)

@@ -97,4 +97,4 @@ def _candidate(naming: Naming, entry: FileEntry, root: str, temporary: bool) -> 
 def _nearly(name: str) -> str:
     if _UNFINISHED.search(name):
         return f"{name} is a temporary name: the save was begun and not finished"
-    return f"{name} is no checkpoint's name, only like one: a backup is never chosen"
+    return f"{name} is not a checkpoint's name, only like one: a backup is never chosen"

@@ -66,7 +66,7 @@ def _unfinished(tracker: bytes | None, step: int) -> str:
         return f"no {TRACKER} in the root"
     text = tracker.decode("utf-8", "replace").strip()
     if not re.fullmatch("[0-9]{1,18}", text):
-        return f"{TRACKER} says {text[:40]!r}, which is no iteration"
+        return f"{TRACKER} says {text[:40]!r}, which is not an iteration"
     return (
         f"{TRACKER} says {int(text)}: the save of this step was not finished"
         if int(text) < step

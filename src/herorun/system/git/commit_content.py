@@ -106,7 +106,7 @@ def printed_config(repository: Repository, contract: Contract, commit: str) -> d
     if len(answer.out) > LARGEST:
         raise WrongUse(
             f"[config] command `{' '.join(command)}` printed more than {LARGEST // 1_000_000} MB: "
-            "that is no config."
+            "that is not a config."
         )
     try:
         document = parse_json(answer.out.decode())
