@@ -4,11 +4,16 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from commands.answers import ask
 from herorun.core.event import Word
+from herorun.core.health.run_health import RunHealth
+from herorun.core.notify.escalation import ACK_WHILE_DOWN, Option
+from herorun.operations.launch.propose import Proposer
 from memory_folder import in_memory
 from stories import CRASH, SLUG, WAIT, Story
 from worlds import begun, place
@@ -149,3 +154,16 @@ def test_status_proposes_what_continues_it(scene: str, command: str, capsys: CAP
         assert command in proposed(story, capsys)
         label = "to go back" if "rollback" in command else "next      "
         assert f"  {label} {command}\n" in ask(story, capsys, "status", SLUG).out
+
+
+@pytest.mark.parametrize("health", [RunHealth.DOWN, RunHealth.HEALTHY, None])
+def test_an_acknowledgement_of_a_run_that_is_down_is_no_promise_to_monitor_it(
+    health: RunHealth | None,
+) -> None:
+    last = SimpleNamespace(run=health) if health else None
+    world = SimpleNamespace(slug="tiny", last_decided=last)
+
+    (ack,) = Proposer(cast(Any, world), cast(Any, world)).proposals((Option.ACK,), "crashed")
+
+    assert (ack.effect == ACK_WHILE_DOWN) is (health is RunHealth.DOWN)
+    assert shlex.split(ack.command) == ["herorun", "ack", "tiny", "crashed"]

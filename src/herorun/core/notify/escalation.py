@@ -42,6 +42,7 @@ _EFFECTS = {
     Option.PREFLIGHT: "see what blocks a launch with the code and the checkpoint of your choice",
     Option.TAKE: "monitor it from this machine",
 }
+ACK_WHILE_DOWN = "acknowledge it: no more reminders, and its babysitter may end"
 _VERSION_EFFECTS = {
     Option.APPROVE: "yes: this version acts from the next tick on",
     Option.DENY: "no: this version only observes",

@@ -15,9 +15,16 @@ from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import Blocked, HerorunError
 from herorun.core.event import Word
 from herorun.core.evidence import Evidence, GivenUp, History, LiveJobs
+from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.notify.escalation import Option, ProposedCommand, command_of, proposal
+from herorun.core.notify.escalation import (
+    ACK_WHILE_DOWN,
+    Option,
+    ProposedCommand,
+    command_of,
+    proposal,
+)
 from herorun.core.plan import Plan
 from herorun.core.recovery.classify import Cause
 from herorun.gather import gather
@@ -84,6 +91,8 @@ class Proposer:
                 return self._fork(before) or self._preflight()
             case Option.LAUNCH:
                 return self._preflight()
+            case Option.ACK if self._is_down:
+                return ProposedCommand(command_of(way, self.run.slug, about), ACK_WHILE_DOWN)
         return proposal(way, self.run.slug, about, ask)
 
     def _back_or_away(self, way: Option, before: int | None) -> ProposedCommand:
@@ -127,6 +136,11 @@ class Proposer:
         return ProposedCommand(f'{command} --reason "continued from {self.run.slug}"', what)
 
     # --- what works -------------------------------------------------------------------------------
+
+    @property
+    def _is_down(self) -> bool:
+        last = self.memory.last_decided
+        return last is not None and last.run == RunHealth.DOWN
 
     @property
     def _instance(self) -> str:
