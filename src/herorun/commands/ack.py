@@ -26,8 +26,9 @@ def command(
     ALERT, all of them.
 
     Unacknowledged alerts are repeated: a critical one every 4 hours, a warning once a day, until a
-    relaunch or a seal. A new incident is reported again. An `ended-unresolved` alert, whose
-    condition was never seen to be gone, blocks a seal until it is acknowledged here.
+    relaunch or a seal. A new incident is reported again. The babysitter of a run that is down and
+    waits for a person ends once all its critical alerts are acknowledged. An `ended-unresolved`
+    alert, which nothing shows to be over, blocks a seal until it is acknowledged here.
 
     A job without a contract is named by --job ID: `herorun ack --job ID crashed`.
 

@@ -14,9 +14,9 @@ from herorun.commands._options import RunArgument, yes
 def command(start: str, run: str, reason: str, as_json: bool) -> int:
     """Answer yes to a question of the babysitter.
 
-    The relaunch happens at the next tick, through the launch gate. After a numeric failure, or an
-    error that came again after its fix, nothing is relaunched even if approved: use `herorun
-    launch` or `herorun rollback`.
+    The relaunch happens at the next tick, through the launch gate. If a relaunch cannot cure the
+    failure, such as NaN or a bug in the code, this is refused, and the message names the command
+    to use.
 
     If the babysitter asks whether a new version of herorun may act, this answers that question
     alone.

@@ -14,7 +14,8 @@ from herorun.commands._options import RunArgument, yes
 def command(start: str, run: str, reason: str, as_json: bool) -> int:
     """Answer no to a question of the babysitter: this instance is not relaunched.
 
-    The question and the crash are not repeated. A person may still relaunch later.
+    The question and the crash are not repeated, and the babysitter ends unless another critical
+    alert needs a person. `herorun relaunch` may still start the run later.
 
     If the babysitter asks whether a new version of herorun may act, this answers that question
     alone: it then only observes.
