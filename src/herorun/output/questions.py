@@ -17,7 +17,7 @@ def label_of_next(document: Mapping[str, Any]) -> str:
     if _stays_down(document):
         return "to restart"
     if document["next"].startswith("herorun rollback "):
-        return "to go back"
+        return "roll back"
     return "if yes" if _relaunch_questions(document) and _is_yes(document) else "next"
 
 

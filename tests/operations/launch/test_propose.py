@@ -83,7 +83,7 @@ def playing(scene: str) -> Iterator[Story]:
             story.end()
 
 
-NEXT = r"^  (?:next      |to go back|if yes    ) (herorun .+)$"
+NEXT = r"^  (?:next      |roll back |if yes    ) (herorun .+)$"
 
 
 def proposed(story: Story, capsys: CAPTURE) -> list[str]:
@@ -152,7 +152,7 @@ def test_every_proposed_command_does_what_was_proposed(scene: str, capsys: CAPTU
 def test_status_proposes_what_continues_it(scene: str, command: str, capsys: CAPTURE) -> None:
     with playing(scene) as story:
         assert command in proposed(story, capsys)
-        label = "to go back" if "rollback" in command else "next      "
+        label = "roll back " if "rollback" in command else "next      "
         assert f"  {label} {command}\n" in ask(story, capsys, "status", SLUG).out
 
 

@@ -99,7 +99,7 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
             yield "`answer`, and the log. If they allow it, type the command in its row `next`."
             yield "If there is no such row, the babysitter relaunches the run by its rules."
             yield "A row `to restart` means that a person keeps the run down, or paused relaunches."
-            yield "A row `to go back` or `if yes` means that the DRI must decide."
+            yield "A row `roll back` or `if yes` means that the DRI must decide."
             yield "In these cases, ask that person before you type the command."
             yield ""
     else:
