@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.report.downsample import Trace
+from herorun.operations.report import html
 from herorun.operations.report.axes import StepAxes
 from herorun.operations.report.html import page_of
 from operations.report.reports import SPIKE, a_chart, a_link, a_report, an_alert, an_instance
@@ -104,6 +105,16 @@ def test_the_policy_allows_our_own_script_and_style_and_no_network() -> None:
             base64.b64encode(hashlib.sha256(body.encode()).digest()).decode() for body in bodies
         ]
         assert f"{name} " + " ".join(f"'sha256-{digest}'" for digest in digests) + ";" in policy
+
+
+def test_a_template_is_compiled_once_and_anew_where_its_file_changed(monkeypatch) -> None:
+    first = html.html_template("report/page.html")
+    assert html.html_template("report/page.html") is first
+    monkeypatch.setattr(html, "template", lambda name: "a {{ word }}")
+
+    assert (
+        html.html_template("report/page.html").render(word="<b>") == "report/page.html: &lt;b&gt;"
+    )
 
 
 def test_nothing_is_fetched() -> None:

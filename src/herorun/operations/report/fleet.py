@@ -25,7 +25,7 @@ from herorun.core.run_summary_text import (
     format_tick,
 )
 from herorun.operations.babysit.batch import worst
-from herorun.operations.report.html import html_environment, page_of, page_policy
+from herorun.operations.report.html import html_template, page_of, page_policy
 from herorun.operations.report.report import report_of
 from herorun.operations.report.status import all_statuses
 from herorun.operations.report.verdict import LEVELS
@@ -54,19 +54,15 @@ def fleet_page(
     style = template("report/page.css")
     script = template("report/poll.js") if poll else ""
     sorted_runs = worst_first(run_summaries)
-    return (
-        html_environment()
-        .from_string(template("report/fleet.html"))
-        .render(
-            title=readable(title) or _title(sorted_runs),
-            made=timestamp(at.replace(microsecond=0)),
-            runs=[_run_card(summary, at, address(summary.slug)) for summary in sorted_runs],
-            policy=page_policy([script] if poll else [], style, bool(poll)),
-            style=style,
-            script=script,
-            poll=poll,
-            version=__version__,
-        )
+    return html_template("report/fleet.html").render(
+        title=readable(title) or _title(sorted_runs),
+        made=timestamp(at.replace(microsecond=0)),
+        runs=[_run_card(summary, at, address(summary.slug)) for summary in sorted_runs],
+        policy=page_policy([script] if poll else [], style, bool(poll)),
+        style=style,
+        script=script,
+        poll=poll,
+        version=__version__,
     )
 
 

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from herorun.core.finding import count, few
@@ -19,7 +20,7 @@ from herorun.operations.report.report import RunReport
 from herorun.runs import template
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Template
 
 MOST_LOGBOOK = 400_000  # characters, the newest
 KINDS = (
@@ -40,29 +41,25 @@ def page_of(report: RunReport, fleet: str = "", poll: int = 0, newer: str = "") 
     document = report.document
     step, final = document["progress"]["step"], document["progress"]["final_step"]
     shares = list(_shares(document["goodput"]))
-    return (
-        html_environment()
-        .from_string(template("report/page.html"))
-        .render(
-            report=document,
-            fleet=fleet,
-            poll=poll,
-            newer=newer,
-            **_scripts_and_style(bool(poll)),
-            data=_data(report),
-            share=f"{step / final:.1%}" if final and step is not None else None,
-            cards=list(_cards(document)),
-            kinds=KINDS,
-            charts=[_chart(chart) for chart in report.charts],
-            shares=shares,
-            bar="; ".join(label for *_, label in shares),
-            account=report.account,
-            links=[{**one, "url": web_address(one["url"])} for one in document["links"]],
-            axes=report.axes,
-            logbook=_html(logbook),
-            cut=cut,
-            blind=report.blind,
-        )
+    return html_template("report/page.html").render(
+        report=document,
+        fleet=fleet,
+        poll=poll,
+        newer=newer,
+        **_scripts_and_style(bool(poll)),
+        data=_data(report),
+        share=f"{step / final:.1%}" if final and step is not None else None,
+        cards=list(_cards(document)),
+        kinds=KINDS,
+        charts=[_chart(chart) for chart in report.charts],
+        shares=shares,
+        bar="; ".join(label for *_, label in shares),
+        account=report.account,
+        links=[{**one, "url": web_address(one["url"])} for one in document["links"]],
+        axes=report.axes,
+        logbook=_html(logbook),
+        cut=cut,
+        blind=report.blind,
     )
 
 
@@ -86,14 +83,22 @@ def _scripts_and_style(polls: bool) -> dict[str, str]:
     }
 
 
-def html_environment() -> "Environment":
+def html_template(name: str) -> "Template":
+    """Of the file as it is now. To compile one takes longer than to fill it in, and a server fills
+    it in again and again.
+    """
+    return _compiled(template(name))
+
+
+@cache
+def _compiled(text: str) -> "Template":
     """Escapes every text; an undefined name in a template is an error."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters["moment"] = _format_moment
     environment.filters["web"] = web_address
-    return environment
+    return environment.from_string(text)
 
 
 def page_policy(scripts: Sequence[str], style: str, poll: bool = False) -> str:
