@@ -1,7 +1,8 @@
 """Some evidence could not be read for a while.
 
 Why: a babysitter that cannot read its evidence must say so, separately from the run's health.
-Fix: test the access to what it names (`herorun doctor RUN`); the run itself may be healthy.
+Fix: test the access to what it names (`herorun doctor RUN`). If the scheduler no longer lists the
+job, `herorun status RUN` says instead how to record its end. The run itself may be healthy.
 """
 
 from datetime import timedelta
