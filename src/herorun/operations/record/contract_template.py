@@ -110,7 +110,7 @@ def with_command(text: str, command: CommandDraft) -> str:
     if command.configs:
         files = f"files = {_listed(command.configs[:1])}"
         return re.sub(r"(?m)^files = .*$", lambda _: files, text, count=1)
-    return _example(text, "files", "no config file was found")
+    return _example(text, "files", "no config file was found; [] if there is none")
 
 
 def _listed(values: Sequence[str]) -> str:

@@ -47,14 +47,14 @@ class CommandDraft:
     def lines(self) -> list[str]:
         """What was chosen, and what could not be found, for people."""
         return [
-            _note_line("training script", "[command] argv", self.scripts),
-            _note_line("config file", "[config] files", self.configs),
+            _note_line("training script", "[command] argv", self.scripts, "set it"),
+            _note_line("config file", "[config] files", self.configs, "set it, to [] for none"),
         ]
 
 
-def _note_line(what: str, key: str, paths: tuple[str, ...]) -> str:
+def _note_line(what: str, key: str, paths: tuple[str, ...], advice: str) -> str:
     if not paths:
-        return f"no {what} was found in the repository: set {key} yourself"
+        return f"no {what} was found in the repository, so {key} is an example: {advice}"
     others = f"; also there: {', '.join(paths[1:4])}" if len(paths) > 1 else ""
     return f"chose {paths[0]} as the {what} ({key}){others}"
 
