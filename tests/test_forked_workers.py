@@ -66,11 +66,16 @@ def test_comes_after_it():
 
 def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     (folder / "test_cases.py").write_text(CASES)
-    plugins = ["-p", "forked_workers", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
+    plugins = ["-p", "forked_workers", "-p", "no:cacheprovider"]
     return subprocess.run(
         [sys.executable, "-m", "pytest", *plugins, "--tb=short", "-v", *options, "."],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(TESTS), "PYTEST_DEBUG_TEMPROOT": str(folder)},
+        env={
+            **os.environ,
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTHONPATH": str(TESTS),
+            "PYTEST_DEBUG_TEMPROOT": str(folder),
+        },
         capture_output=True,
         text=True,
         check=False,

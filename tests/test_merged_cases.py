@@ -80,13 +80,26 @@ def test_examples(number, yes):
 """
 
 
+# every other plugin that is installed takes its part of a second to import
+PYTEST = [sys.executable, "-m", "pytest", "-p", "hypothesispytest"]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return {
+        **os.environ,
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONPATH": str(TESTS),
+        "PYTEST_DEBUG_TEMPROOT": str(folder),
+    }
+
+
 def test_all_cases_are_run_and_those_that_fail_are_named(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "test_cases.py").write_text(CASES)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rfs", "-v", "--tb=short", "."],
+        [*PYTEST, "-p", "no:cacheprovider", "-rfs", "-v", "--tb=short", "."],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(TESTS), "PYTEST_DEBUG_TEMPROOT": str(tmp_path)},
+        env=environment(tmp_path),
         capture_output=True,
         text=True,
         check=False,
@@ -131,9 +144,9 @@ def test_the_cases_that_failed_are_those_that_last_failed(tmp_path: Path) -> Non
 
     def failing(*options: str) -> set[str]:
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-v", "--tb=no", *options, "."],
+            [*PYTEST, "-v", "--tb=no", *options, "."],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(TESTS), "PYTEST_DEBUG_TEMPROOT": str(tmp_path)},
+            env=environment(tmp_path),
             capture_output=True,
             text=True,
             check=False,
