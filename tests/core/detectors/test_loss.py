@@ -101,11 +101,19 @@ def wavy(mean, count, width=0.2):
 
 
 def rows_until(before, after, kind, gap=1):
-    """How many of the rows `after` show such an excursion; None if they never do."""
-    counts = range(1, len(after) + 1)
-    return next(
-        (n for n in counts if excursions_of(curve(*before, *after[:n], gap=gap), kind)), None
-    )
+    """How many of the rows `after` show such an excursion; None if they never do. They are folded
+    one by one, and again at once as far as it shows and to the row before that.
+    """
+    rows, start = curve(*before, *after, gap=gap), len(before)
+    state, first = folded(rows[:start]), None
+    for count, row in enumerate(rows[start:], 1):
+        state = folded([row], state, keep_closed=True)
+        if summarise(state).of(kind):
+            first = count
+            break
+    assert bool(excursions_of(rows[: start + (first or len(after))], kind)) is bool(first)
+    assert (first or 1) == 1 or not excursions_of(rows[: start + first - 1], kind)
+    return first
 
 
 def rows_until_shifted(before, after, gap=1):
