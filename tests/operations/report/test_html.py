@@ -107,7 +107,7 @@ def test_the_policy_allows_our_own_script_and_style_and_no_network() -> None:
         assert f"{name} " + " ".join(f"'sha256-{digest}'" for digest in digests) + ";" in policy
 
 
-def test_a_template_is_compiled_once_and_anew_where_its_file_changed(monkeypatch) -> None:
+def test_a_template_is_compiled_once_and_again_where_its_file_changed(monkeypatch) -> None:
     first = html.html_template("report/page.html")
     assert html.html_template("report/page.html") is first
     monkeypatch.setattr(html, "template", lambda name: "a {{ word }}")

@@ -84,7 +84,7 @@ def _scripts_and_style(polls: bool) -> dict[str, str]:
 
 
 def html_template(name: str) -> "Template":
-    """Of the file as it is now. To compile one takes longer than to fill it in, and a server fills
+    """What the file holds now. To compile one takes longer than to fill it in, and a server fills
     it in again and again.
     """
     return _compiled(template(name))
