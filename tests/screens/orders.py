@@ -19,7 +19,6 @@ from screens.rendering import Screen
 from screens.states import OPENED, RUN
 
 ORDERS = "herorun.operations.orders."
-STOPPING = f"{ORDERS}stop_and_relaunch."
 QUESTION = "escalate/relaunch/tiny-1/repeated"
 AGO = NOON - timedelta(minutes=20)
 SLOW = Alert(
@@ -48,7 +47,7 @@ RELAUNCHED = replace(MEMORY, done={"relaunch/tiny-1": "tiny-2"})
 TAKING = Intended(at=NOON, key="handoff/take/3", attempt=1, what="eve@node7: its lease is stale")
 UNLOCKED = {
     f"{ORDERS}{room}.locked": lambda *_, **__: nullcontext()
-    for room in ("stop_and_relaunch", "rollback", "handoff")
+    for room in ("stop", "relaunch", "rollback", "handoff")
 }
 
 
@@ -106,12 +105,12 @@ def answers() -> Iterator[Screen]:
 
 
 STARTED = {
-    "stop_and_relaunch__settled": "tiny-1",
-    "stop_and_relaunch__find_job": a_job(JobState.FAILED, exit_code=1),
-    "stop_and_relaunch__record_before_replacing": None,
-    "stop_and_relaunch__intended_once": TAKING,
-    "stop_and_relaunch__relaunch_once": None,
-    "stop_and_relaunch__start_watch": (
+    "relaunch__settled": "tiny-1",
+    "relaunch__find_job": a_job(JobState.FAILED, exit_code=1),
+    "relaunch__record_before_replacing": None,
+    "relaunch__intended_once": TAKING,
+    "relaunch__relaunch_once": None,
+    "relaunch__start_watch": (
         lambda *_, **__: ("process 4711, log /work/.herorun/tiny/babysit.log", "")
     ),
 }
@@ -127,16 +126,16 @@ PREVIEW = SimpleNamespace(target=a_checkpoint(41_000), facts=BACK)
 def starts() -> Iterator[Screen]:
     ended = a_job(JobState.CANCELLED, reason="CANCELLED by 1000")
     stopping = {
-        "stop_and_relaunch__find_job": a_job(),
-        "stop_and_relaunch__settled": "tiny-1",
-        "stop_and_relaunch__intended_once": TAKING,
-        "stop_and_relaunch__stop_once": None,
-        "stop_and_relaunch___until_ended": ended,
+        "stop__find_job": a_job(),
+        "stop__settled": "tiny-1",
+        "stop__intended_once": TAKING,
+        "stop__stop_once": None,
+        "stop___until_ended": ended,
     }
     yield ordered("stop tiny --reason why", **stopping)
-    forgotten = {"stop_and_relaunch__find_job": None, "stop_and_relaunch__settled": "tiny-1"}
+    forgotten = {"stop__find_job": None, "stop__settled": "tiny-1"}
     for name in ("must_have_ended", "must_be_silent", "record_forgotten_end"):
-        forgotten[f"stop_and_relaunch__{name}"] = None
+        forgotten[f"stop__{name}"] = None
     yield replace(ordered("stop tiny --reason why", **forgotten), name="stop-forgotten")
     launching = SimpleNamespace(relaunch_of="", plan={"start": {"value": None}})
     again = SimpleNamespace(plan={"start": {"value": {"path": "/data/tiny/step-41000"}}})

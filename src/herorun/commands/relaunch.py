@@ -62,7 +62,7 @@ def command(
     from herorun.commands._output import show
     from herorun.core.time_options import seconds_of
     from herorun.operations.jobs.orders import resubmit_job
-    from herorun.operations.orders.stop_and_relaunch import relaunch_by_hand
+    from herorun.operations.orders.relaunch import relaunch_by_hand
     from herorun.runs import watched_run
 
     seconds = seconds_of(wait, "--wait")

@@ -41,7 +41,7 @@ def command(
     from herorun.commands._output import show
     from herorun.core.time_options import seconds_of
     from herorun.operations.jobs.orders import stop_job
-    from herorun.operations.orders.stop_and_relaunch import stop
+    from herorun.operations.orders.stop import stop
     from herorun.runs import watched_run
 
     seconds = seconds_of(wait, "--wait")

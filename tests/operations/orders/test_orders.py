@@ -10,6 +10,7 @@ import shutil
 import time
 from dataclasses import replace
 from datetime import timedelta
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from herorun.core.ports import Absent, Unknown
 from herorun.operations.babysit import tick
 from herorun.operations.health import evaluate
 from herorun.operations.launch import relaunch, start_instance
-from herorun.operations.orders import stop_and_relaunch
+from herorun.operations.orders import relaunch as relaunch_order, stop
 from herorun.operations.orders.rollback import rollback
 from herorun.operations.report import babysitter_state
 from herorun.record import Record
@@ -632,14 +633,16 @@ def test_what_is_no_health_check_cannot_stop(story: Story, capsys: CAPTURE) -> N
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("where", ["stop_once", "relaunch_once"])
+@pytest.mark.parametrize(
+    ("module", "where"), [(stop, "stop_once"), (relaunch_order, "relaunch_once")]
+)
 def test_an_interrupted_order_continues_where_it_was(
-    story: Story, monkeypatch: pytest.MonkeyPatch, where: str
+    story: Story, monkeypatch: pytest.MonkeyPatch, module: ModuleType, where: str
 ) -> None:
     story.launched(WAIT)
     order = ("relaunch", SLUG, "--stop-first", "--no-babysit")
     with monkeypatch.context() as patch:
-        patch.setattr(stop_and_relaunch, where, _interrupt)
+        patch.setattr(module, where, _interrupt)
         assert story.herorun(*order) == 130
     assert story.herorun(*order) == 0
     story.ended("tiny-2")

@@ -16,17 +16,12 @@ from herorun.core.ports import Absent, Found, Unknown
 from herorun.core.recovery.classify import Ending
 from herorun.core.recovery.diagnosis import Cause
 from herorun.operations.babysit import perform
-from herorun.operations.orders import forgotten_job, rollback, stop_and_relaunch
+from herorun.operations.orders import forgotten_job, order, relaunch, rollback, stop
 from herorun.operations.orders.forgotten_job import must_have_ended
+from herorun.operations.orders.order import intended_once, ordered_before
+from herorun.operations.orders.relaunch import _may_be_relaunched, _relaunch
 from herorun.operations.orders.rollback import _done_already, _start_once
-from herorun.operations.orders.stop_and_relaunch import (
-    _may_be_relaunched,
-    _relaunch,
-    find_job,
-    intended_once,
-    ordered_before,
-    stop_and_wait,
-)
+from herorun.operations.orders.stop import find_job, stop_and_wait
 from operations.in_memory import OWNER, START, ToldRun, fails, intended
 from screens.notices import Notice
 
@@ -49,17 +44,18 @@ def run(acted: list[Any], monkeypatch: pytest.MonkeyPatch) -> Any:
         run.answers.pop(0) if run.answers[1:] else run.answers[0]
     )
 
-    def order(run: Any, word: Word, about: Any, reason: str) -> tuple[str, ...]:
+    def record_order(run: Any, word: Word, about: Any, reason: str) -> tuple[str, ...]:
         run.record.append(Ordered(NOON, "ada", word, tuple(about), reason))
         return ("ordered",)
 
-    for module in (stop_and_relaunch, rollback, perform):
+    for module in (order, rollback, perform):
         monkeypatch.setattr(module, "now", lambda: NOON)
-    monkeypatch.setattr(stop_and_relaunch, "order", order)
-    monkeypatch.setattr(stop_and_relaunch, "push_warning", lambda run: ("pushed",))
-    monkeypatch.setattr(stop_and_relaunch, "record_before_replacing", lambda run: None)
+    for module in (stop, relaunch):
+        monkeypatch.setattr(module, "order", record_order)
+        monkeypatch.setattr(module, "push_warning", lambda run: ("pushed",))
+    monkeypatch.setattr(relaunch, "record_before_replacing", lambda run: None)
     clock = SimpleNamespace(monotonic=lambda: 0.0, sleep=acted.append)
-    monkeypatch.setattr(stop_and_relaunch, "time", clock)
+    monkeypatch.setattr(stop, "time", clock)
     return run
 
 
@@ -190,13 +186,13 @@ def test_only_the_same_word_about_the_same_instance_was_ordered_before(run: Any)
 
 @pytest.fixture
 def relaunches(acted: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    def relaunch(run: Any, instance: str, why: str, by_itself: bool) -> str:
+    def start_next(run: Any, instance: str, why: str, by_itself: bool) -> str:
         acted.append((instance, why, by_itself))
         return "tiny-2"
 
-    monkeypatch.setattr("herorun.operations.launch.relaunch.relaunch", relaunch)
+    monkeypatch.setattr("herorun.operations.launch.relaunch.relaunch", start_next)
     way = SimpleNamespace(command="THE WAY", effect="")
-    monkeypatch.setattr(stop_and_relaunch, "_proposed", lambda run, option, reason: (way,))
+    monkeypatch.setattr(relaunch, "_proposed", lambda run, option, reason: (way,))
 
 
 def test_a_job_that_lives_is_relaunched_only_behind_its_stop(
@@ -299,7 +295,7 @@ def test_the_same_order_again_starts_nothing(
     orders = run.record.memory()
     memory = SimpleNamespace(launchings={"tiny-2": launching}, just_ordered=orders.just_ordered)
     run.record = SimpleNamespace(memory=lambda: memory)
-    monkeypatch.setattr(stop_and_relaunch, "now", lambda: NOON + timedelta(hours=later))
+    monkeypatch.setattr(order, "now", lambda: NOON + timedelta(hours=later))
     assert bool(_done_already(run, "tiny-2", step, reason, is_pending)) is is_done
     launching.given_up = None
     assert _done_already(run, "tiny-2", step, reason, is_pending) == ""

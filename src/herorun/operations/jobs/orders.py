@@ -9,13 +9,8 @@ from herorun.core.recovery.classify import Cause
 from herorun.operations.jobs.resubmit import resubmit
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.state_file import project, tick_and_project
-from herorun.operations.orders.order import OrderOutcome, order
-from herorun.operations.orders.stop_and_relaunch import (
-    find_job,
-    just_ordered,
-    ordered_before,
-    stop_and_wait,
-)
+from herorun.operations.orders.order import OrderOutcome, just_ordered, order, ordered_before
+from herorun.operations.orders.stop import find_job, stop_and_wait
 from herorun.system.files import is_locked, locked
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from herorun.core.errors import Blocked
-from herorun.core.event import Ordered, Word
+from herorun.core.event import Intended, Ordered, Word
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
@@ -104,3 +104,19 @@ def unwatched_warnings(run: Run) -> tuple[str, ...]:
 
 def describe_unwatched(slug: str) -> str:
     return f"no babysitter runs in this clone: start it with `herorun babysit {slug}`"
+
+
+def ordered_before(run: MonitoredRun, word: Word, name: str) -> bool:
+    return any(each.word is word and name in each.about for each in run.record.memory().orders)
+
+
+def just_ordered(run: MonitoredRun, word: Word, about: tuple[str, ...], reason: str) -> bool:
+    return run.record.memory().just_ordered(word, about, person(run), reason, now())
+
+
+def intended_once(run: MonitoredRun, key: str, what: str) -> Intended:
+    """The intent in the record; an interrupted call continues with its own."""
+    memory = run.record.memory()
+    if key not in memory.intended:
+        run.record.append(Intended(at=now(), key=key, attempt=memory.attempt(key), what=what))
+    return run.record.memory().intended[key]

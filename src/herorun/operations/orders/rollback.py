@@ -16,15 +16,16 @@ from herorun.operations.launch.propose import Proposer, reason_option
 from herorun.operations.launch.relaunch import Successor, must_be_resumable, start_again
 from herorun.operations.launch.rollback_target import RollbackPreview, choose
 from herorun.operations.launch.submit import ShowRequest, ignore_request
-from herorun.operations.orders.order import OrderOutcome, memory_for_orders, order, person
-from herorun.operations.orders.stop_and_relaunch import (
-    find_job,
+from herorun.operations.orders.order import (
+    OrderOutcome,
     intended_once,
     just_ordered,
-    settled,
-    stop_and_wait,
-    with_monitor,
+    memory_for_orders,
+    order,
+    person,
 )
+from herorun.operations.orders.relaunch import with_monitor
+from herorun.operations.orders.stop import find_job, settled, stop_and_wait
 from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import locked

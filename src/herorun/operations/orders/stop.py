@@ -1,28 +1,19 @@
-"""Stops and relaunches a job by order. A relaunch follows only a confirmed end."""
+"""Stops a job by order, and finds out whether it has ended."""
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 
 from herorun.core.babysit.action_key import STARTS, Verb, verb_of, write_key
 from herorun.core.durations import format_span
 from herorun.core.errors import Blocked, CouldNotLook, sentence
-from herorun.core.event import Intended, Word
+from herorun.core.event import Word
 from herorun.core.evidence import Job, JobState
-from herorun.core.journal import Memory
-from herorun.core.journal.launch_intents import plan_value
-from herorun.core.notify.escalation import Option, ProposedCommand
 from herorun.core.ports import Found, Unknown
-from herorun.core.recovery.classify import Cause
-from herorun.operations.babysit.perform import relaunch_once, settle, stop_once, stopped
+from herorun.operations.babysit.perform import settle, stop_once, stopped
 from herorun.operations.health.evaluate import must_be_launched
 from herorun.operations.health.replaced_instance import (
-    record_before_replacing,
     record_forgotten_end,
 )
-from herorun.operations.health.taints import with_taints_now
-from herorun.operations.launch.launch import start_watch
-from herorun.operations.launch.propose import Proposer
 from herorun.operations.launch.start_instance import settle_launching
 from herorun.operations.orders.acknowledge import open_questions
 from herorun.operations.orders.forgotten_job import (
@@ -33,13 +24,14 @@ from herorun.operations.orders.forgotten_job import (
 )
 from herorun.operations.orders.order import (
     OrderOutcome,
+    intended_once,
     memory_for_orders,
     order,
+    ordered_before,
     person,
     push_warning,
 )
 from herorun.runs import MonitoredRun, Run
-from herorun.system.clock import now
 from herorun.system.files import locked
 
 # seconds that a job gets to heed a stop, before the same order tells it once more
@@ -135,14 +127,6 @@ def _close(run: MonitoredRun, name: str) -> None:
         run.record.append(stopped(intent, name, intent.what.partition(": ")[2]))
 
 
-def intended_once(run: MonitoredRun, key: str, what: str) -> Intended:
-    """The intent in the record; an interrupted call continues with its own."""
-    memory = run.record.memory()
-    if key not in memory.intended:
-        run.record.append(Intended(at=now(), key=key, attempt=memory.attempt(key), what=what))
-    return run.record.memory().intended[key]
-
-
 def _until_ended(run: MonitoredRun, name: str, wait: float) -> Job | None:
     """The job when it has ended, or its state after `wait` seconds; None if the scheduler no longer
     lists it. A scheduler may not know for a moment how a job that it just stopped has ended.
@@ -205,97 +189,6 @@ def _why(job: Job) -> str:
     return f": {sentence(job.reason)}" if job.reason else "."
 
 
-def with_monitor(run: Run, message: str, babysit: bool) -> OrderOutcome:
-    """Start the monitoring after an order that started an instance; the message says what monitors
-    it, or that nothing does.
-    """
-    watcher, watch_problem = start_watch(run, babysit)
-    warnings = (*push_warning(run), *((watch_problem,) if watch_problem else ()))
-    return OrderOutcome(
-        run, f"{message}; babysitter: {watcher}", 3 if watch_problem else 0, warnings
-    )
-
-
-def relaunch_by_hand(
-    run: Run, stop_first: bool = False, reason: str = "", wait: float = 120.0, babysit: bool = True
-) -> OrderOutcome:
-    """Relaunch through the launch gate, as the babysitter would, by a person's order."""
-    run.prepare()
-    with locked(run.lock("act"), what="another herorun that acts on this run"):
-        before = memory_for_orders(run)
-        is_pending = before.unsettled is not None or any(
-            verb_of(k) in STARTS for k in before.intended
-        )
-        name = settled(run)
-        memory = run.record.memory()
-        origin = memory.launchings[name].relaunch_of
-        # only if this order started it: after a refused order, a rollback may have started the
-        # current instance
-        ours = memory.done.get(write_key(Verb.RELAUNCH, origin)) == name
-        if origin and (
-            is_pending or (ours and just_ordered(run, Word.RELAUNCH, (origin,), reason))
-        ):
-            message = f"{name} was submitted already, in place of {origin}{_ended_since(run, name)}"
-        else:
-            message = _relaunch(run, name, stop_first, reason, wait)
-    return with_monitor(run, message, babysit)
-
-
-def _ended_since(run: Run, name: str) -> str:
-    """If the instance has ended since: how to give a new order, because the same one counts as a
-    repetition for a while.
-    """
-    job = find_job(run, name)
-    if job is not None and not job.state.ended:
-        return ""
-    return f", and has ended since: to relaunch {name} too, give another `--reason`"
-
-
-def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -> str:
-    job = find_job(run, name)
-    if job is not None and not job.state.ended:
-        if not stop_first:
-            (way,) = _proposed(run, Option.STOP_AND_RELAUNCH, reason)
-            raise Blocked(
-                f"{name} is still {job.state}: `{way.command}` ({way.effect}), or leave it."
-            )
-        stop_and_wait(run, name, reason, wait)
-    record_before_replacing(run)
-    _may_be_relaunched(run, name, reason)
-    if not ordered_before(run, Word.RELAUNCH, name) or run.record.memory().rollback_ordered:
-        order(run, Word.RELAUNCH, [name], reason)
-    why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
-    key = write_key(Verb.RELAUNCH, name)
-    relaunch_once(
-        run, intended_once(run, key, f"relaunch after {name}: {why}"), name, why, ask=False
-    )
-    memory = run.record.memory()
-    new_name = memory.done[key]
-    return f"{new_name} was submitted{_start_of(memory, new_name)}, in place of {name}"
-
-
-def _start_of(memory: Memory, name: str) -> str:
-    """The checkpoint that the instance was submitted with; empty if its plan names none."""
-    launching = memory.launchings.get(name)
-    start = plan_value(launching.plan, "start") if launching else None
-    return f" from {start['path']}" if isinstance(start, Mapping) else ""
-
-
-def _may_be_relaunched(run: Run, name: str, reason: str) -> None:
-    ending = run.record.memory().endings.get(name)
-    if ending and ending.cause is Cause.NUMERIC:
-        (way,) = _proposed(run, Option.ROLLBACK, reason)
-        raise Blocked(
-            f"{name} ended in numeric trouble, which is never relaunched: `{way.command}` "
-            f"({way.effect})."
-        )
-
-
-def _proposed(run: Run, way: Option, reason: str) -> tuple[ProposedCommand, ...]:
-    memory = with_taints_now(run, run.record.memory())
-    return Proposer(run, memory, reason=reason).proposals((way,))
-
-
 def settled(run: Run) -> str:
     """The name of the current instance, after an interrupted launch is settled."""
     memory = memory_for_orders(run)
@@ -307,11 +200,3 @@ def settled(run: Run) -> str:
     if current is None:
         raise Blocked(f"Nothing of {run.slug} was submitted: `herorun launch {run.slug}`.")
     return current.name
-
-
-def ordered_before(run: MonitoredRun, word: Word, name: str) -> bool:
-    return any(each.word is word and name in each.about for each in run.record.memory().orders)
-
-
-def just_ordered(run: MonitoredRun, word: Word, about: tuple[str, ...], reason: str) -> bool:
-    return run.record.memory().just_ordered(word, about, person(run), reason, now())
