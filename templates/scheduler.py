@@ -130,7 +130,7 @@ def parse(text: str) -> dict[str, Job]:
     try:
         return {row["name"]: _job_of(row) for row in map(json.loads, text.splitlines())}
     except (ValueError, KeyError, TypeError) as error:
-        raise CouldNotLook(f"`jobq list` printed something else than jobs: {error!r}") from None
+        raise CouldNotLook(f"`jobq list` printed something other than jobs: {error!r}") from None
 
 
 def _job_of(row: Mapping[str, str | int | None]) -> Job:

@@ -173,7 +173,7 @@ def validated_options(port: str, kind: str, module: Any, options: Table) -> Any:
 def adapter_module(port: str, kind: str) -> Any:
     if not _KIND.fullmatch(kind):
         raise WrongUse(
-            f"{kind!r} is no name of an adapter: use lower-case letters, digits and underscores."
+            f"{kind!r} is not an adapter name: use lower-case letters, digits and underscores."
         )
     if kind in module_names(f"herorun.{port}"):
         own = import_module(f"herorun.{port}.{kind}")

@@ -48,7 +48,8 @@ def must_be_id(kind: str, job: str) -> None:
     jobs_kind = job_kind(kind)
     if not jobs_kind.id_pattern.fullmatch(job):
         raise WrongUse(
-            f"{job!r} is not the id of {jobs_kind.article} {kind} job: write {jobs_kind.id_form}."
+            f"{job!r} is not the id of {jobs_kind.article} {kind} job: it must be "
+            f"{jobs_kind.id_form}."
         )
 
 

@@ -114,9 +114,9 @@ def why(value: object) -> str:
         ((401, "Unauthorized"), "refuses us (HTTP 401)"),
         ((403, "no"), "token_env"),
         ((302, ""), "us elsewhere"),
-        ((200, "<html>Log in</html>"), "no JSON"),
-        ((200, ""), "no JSON"),
-        ((200, []), "another shape"),
+        ((200, "<html>Log in</html>"), "other than JSON"),
+        ((200, ""), "other than JSON"),
+        ((200, []), "unknown format"),
         ((404, "404: Not Found"), "Jobs API"),
         (
             (

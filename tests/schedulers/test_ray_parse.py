@@ -159,7 +159,7 @@ def test_somebodys_own_driver_is_no_submitted_job() -> None:
     "value", [None, {}, {"jobs": []}, "jobs", [3], [{"submission_id": "tiny-1"}]]
 )
 def test_another_shape_is_not_read_as_no_jobs(value: object) -> None:
-    with pytest.raises(CouldNotLook, match="shape"):
+    with pytest.raises(CouldNotLook, match="format"):
         records_of(value)
 
 

@@ -16,7 +16,7 @@ def branch_name(name: str) -> str:
     """
     if not name or _NO_BRANCH.search(name):
         raise ValueError(
-            "is no name of a branch: letters, digits, '-', '_', '.' and '/' between them, such as "
+            "is not a branch name: letters, digits, '-', '_', '.' and '/' between them, such as "
             "herorun/grug"
         )
     return name

@@ -13,7 +13,7 @@ def parse_moment(text: str, now: datetime) -> datetime:
     """
     moment = _storable(_parse_clock_time(text.strip(), now), text)
     if moment <= now:
-        raise WrongUse(f"{text} is over: give a time to come, or a duration such as 2h.")
+        raise WrongUse(f"{text} is in the past: give a future time, or a duration such as 2h.")
     return moment.astimezone(UTC)
 
 
@@ -26,9 +26,7 @@ def parse_since(text: str, now: datetime) -> datetime:
         moment = _parse_clock_time(text.strip(), now)
     moment = _storable(moment, text)
     if moment >= now:
-        raise WrongUse(
-            f"{text} is yet to come: give a time that is over, or a duration such as 24h."
-        )
+        raise WrongUse(f"{text} is in the future: give a past time, or a duration such as 24h.")
     return moment.astimezone(UTC)
 
 

@@ -61,4 +61,6 @@ def must_be_variables(names: Iterable[str], what: str) -> None:
     """`WrongUse` for a name that no shell can set."""
     wrong = [name for name in names if not _VARIABLE.fullmatch(name)]
     if wrong:
-        raise WrongUse(f"{wrong[0]!r} is no name of an environment variable that {what} can set.")
+        raise WrongUse(
+            f"{wrong[0]!r} is not the name of an environment variable that {what} can set."
+        )

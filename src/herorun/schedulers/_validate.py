@@ -17,7 +17,9 @@ def must_be_instance(name: str) -> str:
     and an argument.
     """
     if not _INSTANCE.fullmatch(name):
-        raise WrongUse(f"{name!r} is no instance name: it must be <slug>-<number>, such as tiny-1.")
+        raise WrongUse(
+            f"{name!r} is not an instance name: it must be <slug>-<number>, such as tiny-1."
+        )
     return name
 
 

@@ -95,7 +95,9 @@ def _read_text(path: Path) -> str:
         facts = path.stat()
         of_kernel = os.path.realpath(path).startswith(("/proc/", "/sys/"))  # may never end
         if not stat.S_ISREG(facts.st_mode) or of_kernel or facts.st_size > LARGEST:
-            raise WrongUse(f"{path} is no catalogue: no file, or larger than {LARGEST >> 20} MiB.")
+            raise WrongUse(
+                f"{path} is not a catalogue: not a file, or larger than {LARGEST >> 20} MiB."
+            )
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise WrongUse(f"The catalogue cannot be read: {describe_error(error)}.") from None

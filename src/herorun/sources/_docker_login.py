@@ -40,7 +40,7 @@ def _from_helper(helper: str, host: str) -> str:
         credentials = dict(read_json(answer.out))
     except (ValueError, TypeError):
         raise CouldNotLook(
-            f"docker-credential-{helper} answered with something that is no JSON."
+            f"docker-credential-{helper} answered with something other than JSON."
         ) from None
     text = f"{credentials.get('Username', '')}:{credentials.get('Secret', '')}"
     return "Basic " + base64.b64encode(text.encode()).decode()

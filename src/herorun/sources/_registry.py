@@ -169,7 +169,7 @@ def parsed_json(data: bytes, host: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise CouldNotLook(f"{host} answered with something that is no JSON object.")
+        raise CouldNotLook(f"{host} answered with something other than a JSON object.")
     return document
 
 

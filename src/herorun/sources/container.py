@@ -42,9 +42,7 @@ def _of_registry(image: str) -> tuple[str, str | None]:
 
     name = parse_image(image)
     if name is None:
-        raise CouldNotLook(
-            f"{image} is no image that a registry knows: write it host/name@sha256:... ."
-        )
+        raise CouldNotLook(f"{image} is not an image name: write it host/name@sha256:... .")
     return within(DEADLINE, lambda: ask_image(name))
 
 

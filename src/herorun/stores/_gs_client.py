@@ -114,7 +114,7 @@ def error_message(error: Exception) -> str:
     if name == "DefaultCredentialsError":
         return NONE
     if name == "JSONDecodeError":
-        return "an answer that is no JSON"
+        return "an answer that is not JSON"
     message = getattr(error, "message", None)
     message = str(error) if message is None else message
     return (

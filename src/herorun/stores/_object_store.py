@@ -209,7 +209,7 @@ class ObjectStore:
     def _at(self, path: str) -> ObjectPath:
         scheme, separator, key_path = path.partition("://")
         if not separator or scheme != self.objects.scheme or "\0" in path:
-            raise WrongUse(f"{scrub(path)!r} is no path of the store `{self.objects.scheme}`.")
+            raise WrongUse(f"{scrub(path)!r} is not a path of the store `{self.objects.scheme}`.")
         pinned_path = _PINNED.fullmatch(key_path) if self.objects.keeps_generations else None
         parts = [
             part for part in (pinned_path["path"] if pinned_path else key_path).split("/") if part

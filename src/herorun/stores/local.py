@@ -199,6 +199,6 @@ def _lock_of(file: Path) -> Iterator[None]:
 def _local(path: str) -> Path:
     if not path or "\0" in path or "://" in path:
         raise WrongUse(
-            f"{scrub(path)!r} is no local path, and the store `local` is for local paths only."
+            f"{scrub(path)!r} is not a local path, and the store `local` is for local paths only."
         )
     return Path(path)

@@ -169,7 +169,7 @@ def run_lines(argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
             yield from _read_output_lines(program, complaints, idle, argv[0])
             code = program.wait(idle)
         except subprocess.TimeoutExpired:
-            raise CouldNotLook(f"`{argv[0]}` said nothing for {format_span(idle)}.") from None
+            raise CouldNotLook(f"`{argv[0]}` printed nothing for {format_span(idle)}.") from None
         finally:
             program.kill()
             program.wait()
@@ -193,7 +193,7 @@ def _read_output_lines(
     size = 0
     while True:
         if not select.select([program.stdout], [], [], idle)[0]:
-            raise CouldNotLook(f"`{name}` said nothing for {format_span(idle)}.")
+            raise CouldNotLook(f"`{name}` printed nothing for {format_span(idle)}.")
         data = os.read(program.stdout.fileno(), _BLOCK)
         if not data:
             return

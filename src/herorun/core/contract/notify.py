@@ -79,7 +79,7 @@ class Logbook(Table):
 def _channel(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise ValueError(
-            "is no name of an environment variable: an address holds a secret, so put it into a "
+            "is not the name of an environment variable: an address holds a secret, so put it in a "
             "variable and name that here"
         )
     return name

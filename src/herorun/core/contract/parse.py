@@ -30,7 +30,7 @@ def parse_contract(text: str, where: str) -> Contract:
     except ValueError as error:
         raise WrongUse(f"{where} is not valid TOML: {error}.") from None
     except RecursionError:
-        raise WrongUse(f"{where} is no contract: it is nested too deeply.") from None
+        raise WrongUse(f"{where} is not a contract: it is nested too deeply.") from None
 
 
 @lru_cache(maxsize=4096)

@@ -84,7 +84,7 @@ def _no_nul(value: str) -> str:
 
 def _variable(name: str) -> str:
     if not name or "=" in name:
-        raise ValueError("is no name of an environment variable")
+        raise ValueError("is not the name of an environment variable")
     return _no_nul(name)
 
 
@@ -133,7 +133,7 @@ def _pattern(value: str) -> str:
     try:
         re.compile(value)
     except re.error as error:
-        raise ValueError(f"is no regular expression: {error}") from None
+        raise ValueError(f"is not a regular expression: {error}") from None
     if "\0" in value or "\n" in value:
         raise ValueError("is looked for in one line: it can hold no line break")
     return value

@@ -50,7 +50,7 @@ def condition_of(marker: str | None, state: str | None, step: int | None) -> Wai
             f"--marker {marker!r} is not an absolute path on the machine where the job runs."
         )
     if state is not None and state not in WORDS:
-        raise WrongUse(f"--state {state!r} is no state: {', '.join(WORDS)}.")
+        raise WrongUse(f"--state {state!r} is not a state: {', '.join(WORDS)}.")
     if step is not None and step < 0:
         raise WrongUse(f"--step {step} is no step.")
     return WaitCondition(marker or "", state or "", step)

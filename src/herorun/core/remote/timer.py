@@ -145,8 +145,8 @@ def when(request: TimerRequest) -> str:
             f"{minute} {'*' if hours == 1 else f'*/{hours}' if hours < 24 else offset % 24} * * *"
         )
     raise WrongUse(
-        f"--every {format_duration(request.every)} is no time that cron knows: take a divisor of "
-        "an hour or a day, or systemd."
+        f"--every {format_duration(request.every)} does not fit cron: take a divisor of "
+        "an hour or a day, or use systemd."
     )
 
 

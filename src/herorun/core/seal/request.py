@@ -31,7 +31,7 @@ def sealing_of(
     if milestone is not None:
         if not NAME.fullmatch(milestone):
             raise WrongUse(
-                f"{milestone!r} is no name of a milestone: letters, digits and . _ - (at most 64)."
+                f"{milestone!r} is not a milestone name: letters, digits and . _ - (at most 64)."
             )
         return Sealing(
             SealKind.MILESTONE, milestone, step if step is not None else _step_of_name(milestone)

@@ -86,7 +86,7 @@ def _own_signature(row: Mapping[str, Any], name: str) -> LogSignature:
         re.compile(row["pattern"], re.IGNORECASE)
     except re.error as error:
         what = f"{name}: signature {signature.id}"
-        raise WrongUse(f"{what}: the pattern is no regular expression: {error}.") from None
+        raise WrongUse(f"{what}: the pattern is not a regular expression: {error}.") from None
     return signature
 
 

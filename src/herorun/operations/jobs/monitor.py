@@ -76,7 +76,7 @@ def claim(run: JobRun) -> None:
 def give_job(run: JobRun, to: str) -> OrderOutcome:
     """To another machine, whose monitor is accepted at once; ours ends at its next poll."""
     if "@" not in to or to.strip() != to or " " in to:
-        raise WrongUse(f"{to!r} is no owner: name it as user@machine.")
+        raise WrongUse(f"{to!r} is not an owner: name it as user@machine.")
     job = run.job_id
     if to == run.launcher.owner:
         raise WrongUse(f"{to} is this machine: `herorun handoff --job {job} --take` takes it over.")

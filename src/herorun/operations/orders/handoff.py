@@ -43,7 +43,7 @@ LEASE_POLL_INTERVAL = 5.0  # seconds between two polls of a lease that may be st
 def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
     """Hand the run to another owner. Only the holder of its lease can do so."""
     if "@" not in to or to.strip() != to or " " in to:
-        raise WrongUse(f"{to!r} is no owner: name it as user@machine.")
+        raise WrongUse(f"{to!r} is not an owner: name it as user@machine.")
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         must_be_launched(run, memory_for_orders(run))

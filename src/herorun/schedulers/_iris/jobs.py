@@ -117,7 +117,7 @@ class IrisReader:
         job = self._id(instance)
         if listing.partial:
             return Unknown(
-                f"Iris does not list {job}, and its list is not whole: {listing.partial}"
+                f"Iris does not list {job}, and its list is incomplete: {listing.partial}"
             )
         if asked_at - intended_at <= self._options.settle:
             return Unknown(
@@ -144,7 +144,7 @@ class IrisReader:
         name_pattern = re.compile(rf"/{re.escape(self._options.user)}/({re.escape(slug)}-[0-9]+)")
         listing = self._list(f"{slug}-")
         if listing.partial:
-            raise CouldNotLook(f"Iris' list of jobs is not whole: {listing.partial}")
+            raise CouldNotLook(f"Iris' list of jobs is incomplete: {listing.partial}")
         rows = (
             (row, match[1]) for row in listing.rows if (match := name_pattern.fullmatch(row.id))
         )

@@ -54,7 +54,7 @@ def checked(argument: str) -> str:
 
 def _check_job_name(value: str) -> str:
     if not _NAME.fullmatch(value):
-        raise ValueError(f"{value!r} is no name of a user or a job: no slashes, no spaces")
+        raise ValueError(f"{value!r} is not the name of a user or a job: no slashes, no spaces")
     return value
 
 

@@ -63,7 +63,7 @@ def listing(generation: Generation, out: str, err: str) -> IrisListing:
 def _from_json(text: str) -> tuple[IrisRow, ...]:
     rows = tables_in(text)
     if rows is None or not all(each.get("job_id") for each in rows):
-        raise CouldNotLook(f"iris printed something else than jobs: {scrub(text.strip())[:120]!r}")
+        raise CouldNotLook(f"iris printed something other than jobs: {scrub(text.strip())[:120]!r}")
     return tuple(_parse_iris_row(each) for each in rows)
 
 
@@ -117,7 +117,7 @@ def _from_table(text: str) -> tuple[IrisRow, ...]:
         return ()
     at = next((n for n, line in enumerate(lines) if re.match(r"JOB ID +STATE\b", line)), None)
     if at is None:
-        raise CouldNotLook(f"iris printed something else than jobs: {scrub(text.strip())[:120]!r}")
+        raise CouldNotLook(f"iris printed something other than jobs: {scrub(text.strip())[:120]!r}")
     cells = (_cells(lines[at], line) for line in lines[at + 1 :] if line.startswith("/"))
     return tuple(
         IrisRow(

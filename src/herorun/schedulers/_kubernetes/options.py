@@ -28,7 +28,7 @@ _TOPOLOGY = "cloud.google.com/gke-tpu-topology"
 
 def _label(value: str) -> str:
     if not _LABEL.fullmatch(value):
-        raise ValueError(f"{value!r} is no name of Kubernetes': a-z, 0-9 and -, at most 63")
+        raise ValueError(f"{value!r} is not a Kubernetes name: a-z, 0-9 and -, at most 63")
     return value
 
 

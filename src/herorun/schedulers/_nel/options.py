@@ -82,7 +82,7 @@ def config_and_overrides(argv: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     wrong = [word for word in overrides if not _OVERRIDE.fullmatch(word)]
     if wrong:
         raise WrongUse(
-            f"{wrong[0]!r} in [command] argv is no override for nel: after the file, write "
+            f"{wrong[0]!r} in [command] argv is not an override for nel: after the file, write "
             "key=value."
         )
     ours = [word for word in overrides if word.lstrip("+~").partition("=")[0] == OUTPUT]

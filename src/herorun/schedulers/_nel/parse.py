@@ -104,7 +104,7 @@ def errors_in(text: str) -> str:
 def _parse_json_list(text: str) -> list[dict[str, Any]]:
     tables = tables_in(text)
     if not tables:
-        raise CouldNotLook(f"nel printed something else than jobs: {scrub(text.strip())[:120]!r}")
+        raise CouldNotLook(f"nel printed something other than jobs: {scrub(text.strip())[:120]!r}")
     return tables
 
 

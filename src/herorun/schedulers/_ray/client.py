@@ -95,7 +95,7 @@ class Dashboard:
             return json.loads(answer.body)
         except ValueError:
             raise CouldNotLook(
-                f"{self.address}{path.partition('?')[0]} answered with something that is no JSON: "
+                f"{self.address}{path.partition('?')[0]} answered with something other than JSON: "
                 "[scheduler] address must be that of Ray's dashboard, without a login page before "
                 "it."
             ) from None

@@ -34,9 +34,7 @@ def nodes_of(document: Any) -> tuple[Node, ...]:
             for each in document["data"]["result"]["result"]
         )
     except (KeyError, TypeError):
-        raise CouldNotLook(
-            "Ray's list of nodes has another shape than any known version's."
-        ) from None
+        raise CouldNotLook("Ray's list of nodes has an unknown format.") from None
 
 
 def began(nodes: Iterable[Node], records: Iterable[RayJob]) -> datetime | None:

@@ -53,7 +53,7 @@ class Notes:
             return None
         except (OSError, ValueError) as error:
             raise CouldNotLook(
-                f"{path} cannot be read ({str(error).splitlines()[0]}): put it right, or delete it."
+                f"{path} cannot be read ({str(error).splitlines()[0]}): correct it, or delete it."
             ) from None
 
 

@@ -75,7 +75,7 @@ def record_of(record: Any) -> RayJob | None:
     shape.
     """
     if not isinstance(record, dict) or not isinstance(record.get("status"), str):
-        raise CouldNotLook("Ray's answer about a job has another shape than any known version's.")
+        raise CouldNotLook("Ray's answer about a job has an unknown format.")
     name = record.get("submission_id")
     if not name:
         return None
@@ -99,7 +99,7 @@ def record_of(record: Any) -> RayJob | None:
 
 def records_of(records: Any) -> tuple[RayJob, ...]:
     if not isinstance(records, list):
-        raise CouldNotLook("Ray's list of jobs has another shape than any known version's.")
+        raise CouldNotLook("Ray's list of jobs has an unknown format.")
     return tuple(record for each in records if (record := record_of(each)))
 
 

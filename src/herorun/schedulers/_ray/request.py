@@ -73,9 +73,7 @@ def _build_environment(submission: Submission) -> dict[str, str]:
     env = {**submission.env, "HERORUN_INSTANCE": submission.instance, "HERORUN_ATTEMPT": "1"}
     odd = [name for name in (*env, *submission.secrets) if not _VARIABLE.fullmatch(name)]
     if odd:
-        raise WrongUse(
-            f"{odd[0]!r} is no name that a shell could give to a variable: rename it in [command]."
-        )
+        raise WrongUse(f"{odd[0]!r} is not a variable name of a shell: rename it in [command].")
     return env
 
 

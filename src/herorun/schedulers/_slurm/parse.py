@@ -139,7 +139,7 @@ def _tables(text: str, separator: str, count: int, program: str) -> list[list[st
             strange = strange or lines[at].strip()
             at += 1
     if strange and not rows:
-        raise CouldNotLook(f"{program} printed something else than jobs: {scrub(strange)[:120]!r}")
+        raise CouldNotLook(f"{program} printed something other than jobs: {scrub(strange)[:120]!r}")
     return rows
 
 

@@ -121,7 +121,7 @@ class IrisById:
             root = root_of(listing.rows, job)
             if root is None:
                 return (
-                    Unknown(f"Iris' list is not whole: {listing.partial}")
+                    Unknown(f"Iris' list is incomplete: {listing.partial}")
                     if listing.partial
                     else Absent()
                 )
@@ -162,7 +162,7 @@ class IrisById:
         stem = _ADDED.sub("", name)
         listing = self._iris.list(user, stem, is_full_name=False)
         if listing.partial:
-            raise CouldNotLook(f"Iris' list is not whole: {listing.partial}")
+            raise CouldNotLook(f"Iris' list is incomplete: {listing.partial}")
         same = {
             row.id: iris_state_of(row.word)
             for row in listing.rows
