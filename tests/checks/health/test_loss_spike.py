@@ -64,6 +64,21 @@ def test_it_must_stand_out_of_the_noise(rows, noise, outcome):
     assert outcome_of(noisy) is outcome
 
 
+@pytest.mark.parametrize(
+    ("peak", "expected", "noise", "outcome"),
+    [
+        (300.0, 2.0, 0.0, Outcome.FAIL),
+        (299.0, 2.0, 0.0, Outcome.PASS),
+        (601.0, 0.05, 0.0, Outcome.FAIL),  # 30, which is 300 times 0.1
+        (599.0, 0.05, 0.0, Outcome.PASS),
+        (300.0, 2.0, 0.63, Outcome.FAIL),  # 9 times the noise
+        (300.0, 2.0, 0.64, Outcome.PASS),
+    ],
+)
+def test_one_row_is_enough_if_it_is_enormous(peak, expected, noise, outcome):
+    assert outcome_of(replace(an_excursion(1, peak), expected=expected, noise=noise)) is outcome
+
+
 def test_the_fast_tier_asks_for_what_it_holds_and_not_for_what_it_once_reached():
     assert outcome_of(replace(an_excursion(3, 9.0), typical=2.9)) is Outcome.PASS
     assert outcome_of(replace(an_excursion(3, 9.0), typical=3.1)) is Outcome.FAIL

@@ -36,7 +36,7 @@ def test_it_says_what_the_number_is_and_where_it_began():
     verdict = answer(saturated_loss, some_metrics(excursions=(saturated(10),)))
 
     assert verdict.subject == "loss from step 90"
-    assert mentions(verdict.message, "87.3365", "softmax", "10 rows", "90")
+    assert mentions(verdict.message, "87.3365", "clipped", "10 rows", "90")
 
 
 def test_no_rows_are_not_applicable_and_unread_ones_unknown():

@@ -578,3 +578,18 @@ def test_the_largest_loss_of_a_clipped_softmax_is_one_excursion():
 def test_a_saturated_loss_in_a_batch_is_seen_as_row_by_row():
     rows = curve(*[87.3 + 0.001 * (row % 7) for row in range(200)], *[87.3365] * 3, 87.3)
     assert [each.rows for each in excursions_of(rows, "saturated")] == [3]
+
+
+@pytest.mark.parametrize(
+    ("losses", "rows"),
+    [
+        ((22.763932, 23.025851, 23.025851, 23.025851), 1),  # -ln(1e-10), in a public thread
+        ((22.763932, 23.025851, 23.025851), 0),
+        ((9.1, 15.942385, 15.942385, 15.942385, 15.942385, 9.0), 2),  # -ln(2^-23), of Keras
+        ((9.1, 16.1181, 16.1181, 16.1181), 1),
+        ((9.1, 16.12, 16.12, 16.12, 16.12), 0),  # too few decimals to tell
+        ((11.7, 11.512925, 11.512925, 11.512925, 11.512925), 0),  # ln 100,000 as well
+    ],
+)
+def test_the_largest_loss_of_a_clipped_probability_counts_in_three_equal_rows(losses, rows):
+    assert sum(each.rows for each in excursions_of(curve(*losses), "saturated")) == rows

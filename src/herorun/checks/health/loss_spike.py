@@ -7,59 +7,63 @@ Source: the 50 % above the trend and the 10 steps are from marin-community/marin
 The limits of noise are set on the public curves of docs/backtest.md: with them, no clean or noisy
 curve there raises a false alarm.
 
-With a trend:
+It fires if one line of this table holds for the newest rows. Of several rows before, the highest
+is compared.
 
-- It needs 3 rows, because a run may log every 10 steps: the spike of BLOOM's 13B run has 5 rows in
-  50 steps, and one odd row is no spike.
-- 3 rows at three times the expected loss are a spike.
-- 2 rows at ten times the expected loss are a spike if they are 100 steps apart: healthy runs have
-  recovered by then.
-- A loss that began at ln 2 and has not fallen since may be a generator's, which rises as its
-  discriminator learns: only three times the expected loss counts; `loss-elevated` warns about less.
+| newest rows            | height                | compared with         | condition             |
+| ---------------------- | --------------------- | --------------------- | --------------------- |
+| 3, over 10 steps       | 1.5 times             | trend                 | undecided             |
+| 3                      | 3 times               | trend                 |                       |
+| 2, over 100 steps      | one at 10 times       | trend                 |                       |
+| 1                      | 300 times             | trend, 0.1 at least   |                       |
+| 1                      | 10 times              | 3 or more rows before | first                 |
+| 1                      | 3 times               | 4 rows before         | first, within 10 %    |
+| 2                      | 3 times, norm as well | 4 rows before         | first                 |
+| 3                      | 2 times               | 3 rows before         | first, within 20 %    |
+| 3                      | 1.5 times             | 4 rows before         | first, within 10 %    |
+| 3, each above the last | 2 times               | 2 rows before         | first, fallen by 3    |
+| 8, each above the last | last at 2 times       | first of the 8        | first, fallen by 1.25 |
+| 1                      | 100 times             | all rows before       | late                  |
+| 2                      | 10 times              | all rows before       | late                  |
+| 5                      | 1.5 times             | 2 or more rows before | late, within 10 %     |
+| 3                      | 2 times               | 8 rows before         | level, within twice   |
+| 5                      | 1.5 times             | 8 rows before         | level, within twice   |
+| 10                     | median at 1.5 times   | median of 30 before   | level, above          |
+| 3                      | 1.15 times            | 4 rows before         | level, bend           |
+| 3 or more              | mean at 1.22 times    | median of N before    | level, sum            |
+| 5                      | one range             | 30 rows before        | below zero            |
 
-In the first 30 rows, which have no trend:
+- undecided: not for a loss that began at ln 2 and has not fallen since, which may be a generator's;
+  `loss-elevated` warns about it.
+- first: among the first 30 rows, which have no trend. Losses below 0.1 count only in the line of
+  the eight rows.
+- fallen by: an earlier row, for the eight rows the run's first one, is so many times higher than
+  what they are compared with.
+- late: first, in a record that begins in the middle of a training.
+- within: the rows before are so near to each other.
+- level: a new level needs no trend. It counts once it has 3 rows and 10 steps, or 3 rows at three
+  times the usual loss.
+- above: each of the ten is also above all but one of the 30, and 20 % above their median.
+- bend: in the first 60 rows, above 0.1. The rise is also seven times the median, and twice the
+  maximum, of the distances of the 12 rows before from the line between their neighbours.
+- sum: without its highest row, the mean is also 15 % above the highest of the N rows, H. The sum of
+  ln(row / H) is at least 1, and at least F x ln(H / L), where L is the lowest of the N rows. F is 6
+  for N = 30, 15 for N = 20, 45 for N = 12, and 40 for N = 8; in the first 80 rows 6, 8, 10 and 15,
+  if H / L is at most 1.5. Of the 30 rows, one outlier on each side is left out. They are also
+  compared with rows that come 30 rows later, if the loss has fallen since the first rows. If the
+  median of the N rows is below 0.1, H / L must be at most 3.
+- below zero: the loss is, or was in one of the 500 rows before. The range leaves out one outlier on
+  each side.
 
-- 1 row is a spike at ten times all rows before it, if these are at least three, or at three times
-  the four rows before it, if these are within 10 %.
-- 2 rows are a spike at three times the four rows before them, if the gradient norm rises as much.
-- 3 rows are a spike at twice the three rows before them, if these are within 20 %, or at 1.5 times
-  the four rows before them, if these are within 10 %.
-- 8 rows are a spike if each is above the one before, the eighth is at twice the first of them, and
-  the run began at 1.25 times the first of them. Only this rule judges losses below 0.1.
-- 3 rows are a spike if each is above the one before, the first is at twice both rows before it, and
-  an earlier row was at three times these two.
-
-In the first 30 rows of a record that begins in the middle of a training, these are spikes as well:
-
-- 1 row at a hundred times all rows before it, and 2 rows at ten times.
-- 5 rows at 1.5 times all rows before them, if these are at least two and within 10 %.
-
-A new level needs no trend. It counts once it has 3 rows and 10 steps, or 3 rows at three times the
-usual loss, if one of these holds:
-
-- The mean of its rows without the highest is 22 % above the median of the N rows before, and 15 %
-  above their highest, H. The sum of ln(row / H) over its rows is at least 1, and at least
-  F x ln(H / L), where L is the lowest of the N rows. F is 6 for N = 30, 15 for N = 20, 45 for
-  N = 12, and 40 for N = 8. In the first 80 rows F is 6, 8, 10 and 15, if H / L is at most 1.5. Of
-  the 30 rows, one outlier on each side is left out. They are also compared with rows that come 30
-  rows later, if the loss has fallen since the first rows. If the median of the N rows is below 0.1,
-  H / L must be at most 3.
-- 3 rows are at twice the highest of the eight rows before, or 5 rows at 1.5 times, if the eight are
-  within a factor of two.
-- Each of 10 rows is above all but one of the 30 rows before, and 20 % above their median. The
-  median of the 10 rows is 50 % above the median of the 30.
-- Among the first 60 rows, 3 rows are 15 % above the four before. That is also seven times the
-  median, and twice the maximum, of the distances of the 12 rows before from the line between their
-  neighbours. The highest of the four is above 0.1.
-
-A loss below zero, or that was below zero in one of the 500 rows before, has no such ratios. There 5
-rows are a new level if each is above the highest of the 30 rows before by more than the range of
-those, of which one outlier on each side is left out.
+One odd row is no spike, unless it is enormous: of 285 quiet public curves at five row rates, the
+highest is at 47 times. A spike of BLOOM's 13B run has 5 rows in 50 steps, since a run may log every
+10 steps. Two rows over 100 steps are one, because healthy runs have recovered by then.
 """
 
 import math
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.detectors.first_rises import NEAR_ZERO
 from herorun.core.detectors.loss import RATIO
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
@@ -77,7 +81,8 @@ class Limits:
     Its mean must also be above the trend by at least `noises` times the noise. The distance / noise
     x sqrt(rows) must be at least `sigmas`, or `few_sigmas` for up to `few_rows` rows. An excursion
     whose peak is `leap_ratio` times the expected loss also fails after `leap_rows` and
-    `leap_steps`.
+    `leap_steps`; one whose peak is `huge_ratio` times it, and `huge_ratio` times 0.1, fails at
+    once.
     """
 
     steps: PositiveInt = 10
@@ -91,6 +96,7 @@ class Limits:
     leap_ratio: PositiveFloat = 10.0  # its peak ...
     leap_rows: PositiveInt = 2  # ... of so many rows at least
     leap_steps: PositiveInt = 100
+    huge_ratio: PositiveFloat = 300.0  # its peak, in a single row
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
@@ -101,7 +107,7 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         """An excursion that was high enough still counts when it continues lower, until it ends."""
         if spike.kind == "stepped":
             return not spike.declared
-        return early(spike) or leapt(spike) or stayed(spike)
+        return early(spike) or leapt(spike) or huge(spike) or stayed(spike)
 
     def early(spike: Excursion) -> bool:
         high = spike.peak >= limits.fast_ratio or not may_rise(metrics.opening, spike.expected)
@@ -111,6 +117,11 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         long = spike.rows >= limits.leap_rows and spike.steps >= limits.leap_steps
         high = spike.peak >= limits.leap_ratio
         return long and high and math.log(spike.peak) >= limits.few_sigmas * spike.noise
+
+    def huge(spike: Excursion) -> bool:
+        least = limits.huge_ratio * max(spike.expected, NEAR_ZERO)
+        high = spike.expected * spike.peak >= least
+        return high and math.log(spike.peak) >= limits.few_sigmas * spike.noise
 
     def stayed(spike: Excursion) -> bool:
         slow = spike.steps >= limits.steps and spike.rows >= limits.least_rows
@@ -134,8 +145,9 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
             return "one for a new level: see `herorun explain loss-spike`"
         return (
             f"{RATIO:g} times the expected loss for {count(limits.steps, 'step')}, "
-            f"{limits.fast_ratio:g} times for {count(limits.fast_rows, 'row')}, or "
-            f"{limits.leap_ratio:g} times for {count(limits.leap_steps, 'step')}"
+            f"{limits.fast_ratio:g} times for {count(limits.fast_rows, 'row')}, "
+            f"{limits.leap_ratio:g} times for {count(limits.leap_steps, 'step')}, or "
+            f"{limits.huge_ratio:g} times for 1 row"
         )
 
     def describe(spike: Excursion) -> str:

@@ -1,14 +1,15 @@
-"""The loss is the largest that a softmax in single precision gives.
+"""The loss is the largest that a clipped probability gives.
 
 Why: the probability of the right class is rounded to zero for every example. The loss is then -ln
-of the smallest float, 87.3365, and its gradient is zero or not finite; where the probability is not
-clipped, the same weights give NaN.
+of the smallest float, 87.3365, or of the program's own clip, and its gradient is zero or not
+finite; where the probability is not clipped, the same weights give NaN.
 Fix: roll back to a checkpoint before it (`herorun rollback RUN --to STEP --stop-first`; STEP: see
 `herorun checkpoints list RUN`), or begin again with a lower learning rate; check the labels and the
 scale of the inputs.
 Source: 126 ln 2, the largest loss in single precision, to four decimals (`core.detectors.loss`): no
 mean over real predictions comes so near to it. Public Caffe runs never left it once they had
-reached it.
+reached it. Programs that clip probabilities themselves have -ln(1e-6) to -ln(1e-16) as largest
+loss, and Keras 23 ln 2; these count in three equal rows.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -43,7 +44,7 @@ def saturated_loss(metrics: Metrics, history: History, limits: Limits) -> list[V
 
 def _describe(excursion: Excursion) -> str:
     return (
-        f"{excursion.metric} is {excursion.expected:.6g}, the largest that a softmax in single "
-        f"precision gives, for {count(excursion.rows, 'row')} from step {excursion.first_step}, "
+        f"{excursion.metric} is {excursion.expected:.6g}, the largest that a clipped probability "
+        f"gives, for {count(excursion.rows, 'row')} from step {excursion.first_step}, "
         f"{state(excursion)}: every probability of a right class is zero"
     )

@@ -64,6 +64,11 @@ SHAPES = ("spike", "elevated", "drift", "diverged", "regressed", "untrained", "s
 # -ln of the smallest normal float32, 2^-126: the loss where the probability of every right class
 # was rounded to zero and then clipped, as Caffe's softmax does; printed with six digits
 SATURATED, SATURATED_WITHIN = 126 * math.log(2.0), 5e-4
+# The same for a probability that the program clips: 1e-6 to 1e-16 are the constants of log(p + eps)
+# in use, and 1 - 1e-7, Keras's, is 1 - 2^-23 in single precision. Chance may give one such value,
+# but not in three rows; 1e-5 is no such value, but an untrained vocabulary of 100,000.
+CLIPPED = (23 * math.log(2.0), *(digits * math.log(10.0) for digits in range(6, 17)))
+EQUAL = 2  # rows before this one that have the same loss
 
 _HIGH, _ALONE, _RISING = math.log(RATIO), math.log(ALONE), math.log(RISING)
 _ABSURD = math.log(ABSURD)
@@ -77,7 +82,7 @@ RULES = (
     RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, HELD, RAISED, DENSE, ABSURD, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
     DIVERGED, DIVERGED_NOISE, LEARNED,
     SIGNED, FROZEN, ONE_NAT, REPEATS, CHANGES, MOVES, ODD, FELL, FAR, ROUNDED,
-    SATURATED, SATURATED_WITHIN, BEFORE, OUTLIERS, NEWEST, RANGES, LONGEST,
+    SATURATED, SATURATED_WITHIN, *CLIPPED, EQUAL, BEFORE, OUTLIERS, NEWEST, RANGES, LONGEST,
     REGRESSED, GAVE_BACK, LEAST_LEARNED,
 )  # fmt: skip
 
@@ -146,10 +151,14 @@ def _constants(
         return
     if state.zeros:
         end_zeros(state)
-    if abs(loss - SATURATED) < SATURATED_WITHIN:
+    if abs(loss - SATURATED) < SATURATED_WITHIN or (state.same >= EQUAL and _is_clipped(loss)):
         state.saturated.extend(step, 0.0, loss, 0.0, is_declared)
     elif state.saturated.streak is not None:
         state.saturated.within("saturated", "loss", 0)
+
+
+def _is_clipped(loss: float) -> bool:
+    return any(abs(loss - level) < SATURATED_WITHIN for level in CLIPPED)
 
 
 def _signed(state: LossState, loss: float) -> None:
