@@ -19,6 +19,7 @@ from herorun.core.canonical_json import timestamp
 from herorun.core.errors import HandedOver, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
+from herorun.operations.babysit.bells import Bells, file_mtime
 from herorun.operations.babysit.outcome import TickOutcome, tick_exit_code
 from herorun.operations.babysit.tick import run_tick
 from herorun.operations.health.evaluate import must_be_launched
@@ -60,13 +61,14 @@ def watch(
     *,
     open_monitored: Callable[[str, Path], tuple[W, str]],
     before_tick: Callable[[], None] = lambda: None,
+    bells: Bells | None = None,
 ) -> int:
     """Tick at the run's cadence until it is finished or sealed. There is one such loop for each run
     and machine.
 
     `tick` replaces the usual tick; `open_monitored` reads the run again before each tick.
     `stop_event` ends the loop between two ticks, by KeyboardInterrupt; `before_tick` ends it by
-    raising.
+    raising. `bells` are shared by the loops of one process, and none of these is its main thread.
     """
     run, _ = open_monitored(name, start)
     must_be_launched(run, run.record.memory())
@@ -88,6 +90,7 @@ def watch(
         stop_event=stop_event,
         opened=open_monitored,
         before_tick=before_tick,
+        bells=bells,
     )
     try:
         _wait_first_interval(own, run)
@@ -113,13 +116,13 @@ def _wait_first_interval(own: "BabysitLoop[W]", run: W) -> None:
     """
     due, was_called = (
         next_due(run),
-        _file_mtime(own.bell) > _file_mtime(run.state / "heartbeat.json"),
+        file_mtime(own.bell) > file_mtime(run.state / "heartbeat.json"),
     )
     with contextlib.suppress(OSError):
         beat(run, due)
     if due is not None and not was_called:
         longest = run.contract.babysit.cadence.total_seconds()
-        own.sleep(min((due - now()).total_seconds(), longest), _file_mtime(own.bell))
+        own.sleep(min((due - now()).total_seconds(), longest), file_mtime(own.bell))
 
 
 def tick_once(
@@ -172,11 +175,16 @@ class BabysitLoop(Generic[W]):
     stop_event: threading.Event
     opened: Callable[[str, Path], tuple[W, str]]
     before_tick: Callable[[], None]
+    bells: Bells | None
 
     def sleep(self, seconds: float, bell_time: float) -> None:
         """Sleep so many seconds, or until the bell file changes after `bell_time`."""
         self.end_if_requested()
-        while seconds > 0 and _file_mtime(self.bell) == bell_time:
+        if self.bells is not None:
+            self.bells.wait(seconds, self.bell, bell_time)
+            self.end_if_requested()
+            return
+        while seconds > 0 and file_mtime(self.bell) == bell_time:
             time.sleep(min(1.0, seconds))
             seconds -= 1.0
             self.end_if_requested()
@@ -190,7 +198,7 @@ def _loop(own: BabysitLoop[W]) -> int:
     pause = FIRST_CHECK.total_seconds()
     while True:
         own.before_tick()
-        began, bell_time = time.monotonic(), _file_mtime(own.bell)
+        began, bell_time = time.monotonic(), file_mtime(own.bell)
         try:
             pause, code = _once(own)
             if code is not None:
@@ -228,14 +236,6 @@ def _seconds_to_next_tick(tick: TickOutcome, until: StopCondition) -> float:
     pause = (tick.pause or FIRST_CHECK).total_seconds()
     seconds_left = (until.time - now()).total_seconds() if until.time else pause
     return max(0.0, min(pause, seconds_left))
-
-
-def _file_mtime(path: Path) -> float:
-    """When a file was last written; 0 if it does not exist."""
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
 
 
 def _handle_end_requests(stop_event: threading.Event) -> None:
