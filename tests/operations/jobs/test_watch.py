@@ -198,7 +198,7 @@ def test_what_nobody_could_see_is_no_change_and_stays(
     registry.register(session, {**_entry("/nowhere/jobs/x-1"), "last_status": "RUNNING"})
     answer = jobs(alone, capsys, "watch", "--once")
     assert (answer.code, answer.out) == (3, "")
-    assert "folder of a job" in answer.err
+    assert "/nowhere/jobs/x-1" in answer.err
     assert held(alone)[0]["last_status"] == "RUNNING"
 
 

@@ -17,6 +17,7 @@ from herorun.core.event import Word
 from herorun.core.notify.escalation import Option
 from herorun.core.recovery.policy import ActionPause, Ledger
 from herorun.operations.orders import acknowledge as module
+from herorun.operations.orders.questions import continuation_command, open_questions, ways_on
 from herorun.system.clock import now
 from wording import mentions
 
@@ -188,9 +189,9 @@ def test_the_nearest_name_is_proposed_for_one_that_is_not_open(world: World) -> 
 
 def test_only_questions_about_the_current_instance_are_open(world: World) -> None:
     world.asked("escalate/relaunch/tiny-0/veto", VETO, "stop/tiny-1", FAILED_OFTEN)
-    assert module.open_questions(world.memory) == (VETO, FAILED_OFTEN)
+    assert open_questions(world.memory) == (VETO, FAILED_OFTEN)
     world.memory.current = None
-    assert module.open_questions(world.memory) == ()
+    assert open_questions(world.memory) == ()
 
 
 @pytest.mark.parametrize(
@@ -209,7 +210,7 @@ def test_a_yes_that_led_to_another_failure_is_open_again(
     world.memory.answers = {"tiny-1": answer}
     if failed_at:
         world.memory.failed = {"relaunch/tiny-1": SimpleNamespace(last=failed_at)}
-    assert module.open_questions(world.memory) == ((VETO,) if is_open else ())
+    assert open_questions(world.memory) == ((VETO,) if is_open else ())
 
 
 @pytest.mark.parametrize(
@@ -231,7 +232,7 @@ def test_what_a_person_can_do_depends_on_the_question_and_the_numbers(
     world.asked(*keys)
     world.memory.alerts = {alert.id: alert for alert in alerts}
     world.memory.ledger = Ledger(taints=taints)
-    assert module.ways_on(world.run, world.memory, CHECKS) == ways
+    assert ways_on(world.run, world.memory, CHECKS) == ways
 
 
 @pytest.mark.parametrize(
@@ -248,10 +249,10 @@ def test_after_a_bug_in_the_code_no_relaunch_of_the_same_commit_is_proposed(
 ) -> None:
     world.memory.endings = {"tiny-1": SimpleNamespace(seen=text)}
     world.memory.alerts = {}
-    assert module.ways_on(world.run, world.memory, CHECKS) == (way,)
+    assert ways_on(world.run, world.memory, CHECKS) == (way,)
     world.asked(FAILED_OFTEN)
     world.run.contract.babysit.recovery = Recovery.OBSERVE
-    assert module.ways_on(world.run, world.memory, CHECKS) == (way, Option.DENY)
+    assert ways_on(world.run, world.memory, CHECKS) == (way, Option.DENY)
 
 
 def test_the_next_command_is_the_first_way_on_that_the_gate_allows(world: World) -> None:
@@ -264,15 +265,15 @@ def test_the_next_command_is_the_first_way_on_that_the_gate_allows(world: World)
     world.memory.endings = {"tiny-1": SimpleNamespace(seen="code-bug-small")}
     world.memory.alerts = {}
     proposer: Any = SimpleNamespace(run=world.run, memory=world.memory, proposals=proposals)
-    assert module.continuation_command(proposer) == "herorun preflight tiny"
+    assert continuation_command(proposer) == "herorun preflight tiny"
     assert asked == [((Option.LAUNCH,), None)]
 
 
 def test_where_a_person_alone_acts_they_relaunch_by_hand(world: World) -> None:
     world.asked(FAILED_OFTEN)
-    assert Option.RELAUNCH not in module.ways_on(world.run, world.memory, CHECKS)
+    assert Option.RELAUNCH not in ways_on(world.run, world.memory, CHECKS)
     world.run.contract.babysit.recovery = Recovery.OBSERVE
-    assert module.ways_on(world.run, world.memory, CHECKS) == (Option.RELAUNCH, Option.DENY)
+    assert ways_on(world.run, world.memory, CHECKS) == (Option.RELAUNCH, Option.DENY)
 
 
 @pytest.mark.parametrize("loop_runs", [True, False])

@@ -15,7 +15,6 @@ from herorun.operations.health.replaced_instance import (
     record_forgotten_end,
 )
 from herorun.operations.launch.start_instance import settle_launching
-from herorun.operations.orders.acknowledge import open_questions
 from herorun.operations.orders.forgotten_job import (
     CAUTION,
     give_up_forgotten_launch,
@@ -31,6 +30,7 @@ from herorun.operations.orders.order import (
     person,
     push_warning,
 )
+from herorun.operations.orders.questions import open_questions
 from herorun.runs import MonitoredRun, Run
 from herorun.system.files import locked
 

@@ -32,8 +32,8 @@ from herorun.core.remote.watchdog import WatchState, watchdog
 from herorun.core.untrusted_json import read_json
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
-from herorun.operations.orders.acknowledge import continuation_command
 from herorun.operations.orders.order import babysitter_runs, unwatched_warnings
+from herorun.operations.orders.questions import continuation_command
 from herorun.operations.record.heartbeat import is_hung
 from herorun.operations.remote.probe import probe_host, source
 from herorun.runs import Run

@@ -8,8 +8,8 @@ from herorun.core.finding import failed
 from herorun.core.journal import Memory
 from herorun.core.lineage import final_checkpoint
 from herorun.core.notify.escalation import Option
-from herorun.operations.orders.acknowledge import continuation_command, open_questions
 from herorun.operations.orders.order import babysitter_runs
+from herorun.operations.orders.questions import continuation_command, open_questions
 from herorun.operations.report.babysitter_state import is_babysitter_lost
 from herorun.operations.report.overview import stage_of
 from herorun.runs import Run

@@ -8,7 +8,7 @@ from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen
 from herorun.core.journal import Memory
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.babysit.tick_json import instance_entries
-from herorun.operations.orders.acknowledge import open_questions
+from herorun.operations.orders.questions import open_questions
 from herorun.operations.report.overview import stage_of
 from herorun.runs import MonitoredRun, Run, log_of
 from herorun.schemas.parts import Acked

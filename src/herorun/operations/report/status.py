@@ -38,7 +38,7 @@ from herorun.operations.babysit.tick_json import (
 )
 from herorun.operations.health.evaluate import evaluate, memory_and_acting
 from herorun.operations.health.shared_polls import SharedPolls
-from herorun.operations.orders.acknowledge import open_questions
+from herorun.operations.orders.questions import open_questions
 from herorun.operations.report.babysitter_state import (
     describe_babysitter,
     monitor_is_stale,
