@@ -56,7 +56,7 @@ def why(values, step):
 def test_numbers_decide_and_not_letters():
     deletion_plan = plan(*(sized(step) for step in (9, 10, 99, 101)))
     assert steps(deletion_plan) == [9, 10]
-    assert mentions(why(deletion_plan, 101), "1", "2")
+    assert mentions(why(deletion_plan, 101), "newest", "2")
 
 
 def test_permanent_ones_milestones_and_the_final_one_stay():

@@ -167,6 +167,6 @@ def test_keys_that_the_contract_names_in_vain():
     contract = a_contract(config={"horizon": "a.b", "batch_size": "c", "sequence_length": "d"})
 
     assert misnamed(contract, {"c": "many", "d": 8}) == [
-        ("[config] batch_size", "c is 'many'"),
-        ("[config] horizon", "a.b is missing"),
+        ("[config] batch_size", "[config] batch_size names c, which is 'many'"),
+        ("[config] horizon", "[config] horizon names a.b, which is missing"),
     ]
