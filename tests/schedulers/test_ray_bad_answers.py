@@ -114,8 +114,8 @@ def why(value: object) -> str:
         ((401, "Unauthorized"), "refuses us (HTTP 401)"),
         ((403, "no"), "token_env"),
         ((302, ""), "us elsewhere"),
-        ((200, "<html>Log in</html>"), "other than JSON"),
-        ((200, ""), "other than JSON"),
+        ((200, "<html>Log in</html>"), "than JSON"),
+        ((200, ""), "than JSON"),
         ((200, []), "unknown format"),
         ((404, "404: Not Found"), "Jobs API"),
         (
