@@ -186,7 +186,12 @@ class Dead(BaseException):
     pass
 
 
-STEPS = ((remote, "push"), (remote, "fetch"), (writer, "commit_files"), (remote, "move_ref"))
+STEPS = (
+    (remote, "push"),
+    (remote, "fetch"),
+    (writer, "commit_files"),
+    (remote, "move_ref"),
+)
 
 
 @pytest.mark.thorough

@@ -66,7 +66,7 @@ MOST = {
     "explain --list": 50,
     "explain dirty-tree": 46,
     f"preflight {SLUG}": 375,
-    f"status {SLUG}": 406,
+    f"status {SLUG}": 407,
     f"babysit {SLUG} --once": 440,
 }
 # What markdown_it imports where somebody has installed it; we do not use it.

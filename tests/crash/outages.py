@@ -23,7 +23,7 @@ from herorun.notifiers.local import LocalIssue
 from herorun.notifiers.terminal import Terminal
 from herorun.operations.launch import start_instance
 from herorun.operations.seal import tag
-from herorun.record import Record, remote
+from herorun.record import Record, fetch, remote
 from herorun.schedulers.local import Local
 from herorun.stores.local import LocalStore
 from herorun.system.git import Repository
@@ -53,6 +53,7 @@ READS: tuple[tuple[Any, str], ...] = (
     *((LocalStore, name) for name in ("entries", "names", "read", "end", "modified", "generation")),
     (JsonLines, "read"),
     (remote, "fetch"),
+    (fetch, "fetch"),
     (Repository, "remote_tips"),
 )
 OURS: tuple[
@@ -61,7 +62,8 @@ OURS: tuple[
     (Record, "append"),
     (tag, "annotated_tag"),
 )
-GIT = frozenset({"remote.push", "remote.fetch", "seal_tag.push", "Repository.remote_tips"}) | {
+GIT = frozenset({"remote.push", "remote.fetch", "fetch.fetch", "seal_tag.push"}) | {
+    "Repository.remote_tips",
     "Record.append",
     "seal_tag.annotated_tag",
 }

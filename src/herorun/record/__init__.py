@@ -4,9 +4,10 @@ The truth is the commit at `refs/herorun/record/<slug>`. Recording never touches
 checkout, so it can never dirty the tree that it records.
 """
 
+from herorun.record.fetch import fetch_together
 from herorun.record.model import FoldedMemory, Pushed
 from herorun.record.protocol import RunRecord
 from herorun.record.reader import HOME, LARGEST
-from herorun.record.remote import Record, fetch_together
+from herorun.record.remote import Record
 
 __all__ = ["HOME", "LARGEST", "FoldedMemory", "Pushed", "Record", "RunRecord", "fetch_together"]

@@ -11,7 +11,7 @@ import pytest
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.record.lease import Lease, read_lease
 from herorun.operations.record.lease import take_lease
-from herorun.record import remote
+from herorun.record import fetch
 from herorun.schedulers import local
 from herorun.stores.local import LocalStore
 from herorun.system import host
@@ -321,7 +321,7 @@ def test_a_remote_that_hangs_is_waited_for_but_a_moment_where_the_record_is_here
     story.launch()
     git(story.work, "remote", "set-url", "origin", "ssh://nobody@silent.invalid/origin")
     monkeypatch.setenv("GIT_SSH_COMMAND", "sh -c 'exec sleep 30' #")
-    monkeypatch.setattr(remote, "FOLLOWING", 0.5)
+    monkeypatch.setattr(fetch, "FOLLOWING", 0.5)
     capsys.readouterr()
     began = monotonic()
     story.herorun("status", SLUG, "--json")
