@@ -310,7 +310,7 @@ def a_ray(top: Path, stand: Stand) -> World:
         {"kind": "ray", "address": stand.url, "settle": "1ms", "code": "shared"},
         {
             "a rejected token": (partial(answering, stand, (401, "no")), "refuses us (HTTP 401)"),
-            "a login page": (partial(answering, stand, (200, "<html>")), "no JSON"),
+            "a login page": (partial(answering, stand, (200, "<html>")), "JSON"),
             "a dashboard that is down": (partial(answering, stand, (503, "")), "HTTP 503"),
         },
         {

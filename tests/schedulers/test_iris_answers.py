@@ -242,7 +242,7 @@ def test_names_are_matched_whole() -> None:
 )
 def test_an_answer_that_is_no_list_of_jobs_is_no_empty_one(text: str) -> None:
     for generation in Generation:
-        with pytest.raises(CouldNotLook, match=r"something.*else"):
+        with pytest.raises(CouldNotLook, match="something"):
             listing(generation, text, "")
 
 

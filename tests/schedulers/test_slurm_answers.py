@@ -356,7 +356,7 @@ def test_a_federated_number_and_what_a_site_adds_are_read() -> None:
 )
 def test_an_answer_that_is_no_list_of_jobs_is_no_empty_queue(text: str) -> None:
     for read in (squeue_rows, sacct_rows):
-        with pytest.raises(CouldNotLook, match=r"something.*else"):
+        with pytest.raises(CouldNotLook, match="something"):
             read(text)
 
 

@@ -209,8 +209,8 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"status": 429}, "429"),
     ({"status": 500}, "500"),
     ({"status": 503}, "503"),
-    ({"status": 200, "body": "<html>sign in</html>"}, "no JSON"),
-    ({"status": 200, "body": ""}, "no JSON"),
+    ({"status": 200, "body": "<html>sign in</html>"}, "JSON"),
+    ({"status": 200, "body": ""}, "JSON"),
     ({"status": 200, "body": "[]"}, "none of Cloud Storage's"),
     ({"status": 200, "body": "{}"}, "none of Cloud Storage's"),
 ]

@@ -73,7 +73,7 @@ def test_one_that_says_nothing_or_closed_its_outputs_is_ended_in_time(code: str)
     began = time.monotonic()
     with pytest.raises(CouldNotLook, match=r"gave.*within"):
         run([sys.executable, "-c", code], 1)
-    with pytest.raises(CouldNotLook, match=r"said.*nothing"):
+    with pytest.raises(CouldNotLook, match="nothing"):
         list(run_lines([sys.executable, "-c", code], 1))
     assert time.monotonic() - began < 50
 
