@@ -64,8 +64,22 @@ def test_comes_after_it():
 """
 
 
-def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    (folder / "test_cases.py").write_text(CASES)
+FAILS_FIRST = """
+import time
+
+import pytest
+
+def test_fails():
+    assert 1 == 2
+
+@pytest.mark.parametrize("number", range(40))
+def test_takes_a_while(number):
+    time.sleep(0.05)
+"""
+
+
+def run(folder: Path, *options: str, cases: str = CASES) -> subprocess.CompletedProcess[str]:
+    (folder / "test_cases.py").write_text(cases)
     plugins = ["-p", "forked_workers", "-p", "no:cacheprovider"]
     return subprocess.run(
         [sys.executable, "-m", "pytest", *plugins, "--tb=short", "-v", *options, "."],
@@ -107,11 +121,11 @@ def test_each_test_is_run_once_and_a_dead_worker_is_a_failure(tmp_path: Path) ->
 
 
 def test_it_stops_where_it_is_told_to(tmp_path: Path) -> None:
-    done = run(tmp_path, "--forks", "2", "-x", "-k", "test_fails or test_passes")
+    done = run(tmp_path, "--forks", "2", "-x", cases=FAILS_FIRST)
 
     assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
     assert "stopping after 1 failures" in done.stdout
-    assert "21 passed" not in done.stdout
+    assert len(re.findall(r"^test_cases\.py::\S+ PASSED", done.stdout, re.MULTILINE)) < 40
 
 
 def taken(shares: Shares, worker: int) -> list[tuple[int, int]]:

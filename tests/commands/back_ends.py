@@ -105,7 +105,7 @@ def login_node(top: Path, path: Path) -> Faults:
     unknown = "ssh: Could not resolve hostname alpha: Name or service not known"
     return {
         "an unreachable host": (fails(ssh, refused, 255), "alpha refuses the connection"),
-        "a host that nobody knows": (fails(ssh, unknown, 255), "no host name that can be resolved"),
+        "a host that nobody knows": (fails(ssh, unknown, 255), "alpha is not a host name"),
         "a rejected key": (
             fails(ssh, "Permission denied (publickey).", 255),
             "alpha rejects the key",

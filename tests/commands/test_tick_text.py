@@ -5,7 +5,7 @@ import pytest
 from herorun.core.babysit.actions import Relaunch
 from herorun.operations.babysit.perform import Performed
 from herorun.operations.babysit.tick_json import actions_of
-from herorun.output.run_facts import describe_health, next_action
+from herorun.output.run_facts import describe_health
 from herorun.output.tick import show_summary, show_tick
 from screens.catalogue import TICKS
 from screens.states import RUN
@@ -22,15 +22,6 @@ def test_an_alert_that_ended_unresolved_names_the_command_that_closes_it(
     show_tick("tiny", tick, ack)
     text = " ".join(capsys.readouterr().out.split())
     assert "ended-unresolved:" in text and command in text
-
-
-@pytest.mark.parametrize(
-    ("state", "proposes"),
-    [("pending", True), ("firing", True), ("resolved", False), ("ended-unresolved", False)],
-)
-def test_only_an_alert_that_is_not_over_proposes_its_fix(state: str, proposes: bool) -> None:
-    fix = next_action({"state": state, "fix": "stop the job"})
-    assert bool(fix) is proposes
 
 
 @pytest.mark.parametrize(

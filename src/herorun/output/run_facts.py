@@ -69,9 +69,9 @@ def find_missing(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def next_action(alert: Mapping[str, Any]) -> str:
-    """None for what is over, nor for a problem of an ended job: its fix may stop the next one."""
-    is_over = alert["state"] in (AlertState.RESOLVED, AlertState.ENDED)
-    return "" if is_over or not alert["fix"] else f"; next: {clean(alert['fix'])}"
+    """What is over needs none."""
+    needs_none = alert["state"] == AlertState.RESOLVED or not alert["fix"]
+    return "" if needs_none else f"; next: {clean(alert['fix'])}"
 
 
 def describe_unjudged(metric: Mapping[str, Any], is_finished: bool) -> str:

@@ -144,7 +144,7 @@ class AlertEntry(Shape):
     since: str
     message: str
     fix: str
-    """What to do next; empty for a check that is gone."""
+    """What to do next; empty for a check that is gone, and for an alert that ended unresolved."""
 
 
 class AwaitedEntry(Shape):

@@ -106,6 +106,13 @@ def test_a_run_that_was_there_is_missed_at_once(reported):
     assert missing == [(Outcome.FAIL, "id")]
 
 
+def test_a_job_that_refused_to_train_reports_under_no_identity():
+    items = (("tracker-id", "fail", "is other, but tiny was admitted"),)
+    receipt = a_receipt(outcome="fail", items=items)
+
+    assert drift(an_identity(), receipt) == [(Outcome.NOT_APPLICABLE, "")]
+
+
 def test_a_tracker_that_does_not_answer_is_unknown():
     assert drift(an_identity(TrackerState.UNREACHABLE, why="503")) == [(Outcome.UNKNOWN, "id")]
 

@@ -52,4 +52,11 @@ def test_a_step_that_a_rollback_ruled_out_is_not_due():
     verdict = answer(unkept_checkpoint, checkpoints, a_history(began=0))
 
     assert verdict.outcome is Outcome.PASS
-    assert mentions(verdict.message, "2 permanent")
+    assert mentions(verdict.message, "2 permanent", "200, 300")
+
+
+def test_a_temporary_one_that_a_rollback_ruled_out_excuses_nothing():
+    checkpoints = Checkpoints(
+        (a_checkpoint(100), a_checkpoint(300)), given_up=(a_checkpoint(200, temporary=True),)
+    )
+    assert answer(unkept_checkpoint, checkpoints, a_history(began=0)).outcome is Outcome.FAIL

@@ -83,9 +83,7 @@ def test_a_loss_that_rises_from_ln_2_may_be_a_generators():
 @pytest.mark.parametrize(
     ("third", "fourth", "result"), [(6e4, 1e7, 1), (900.0, 8e3, 0), (6e4, 3, 1), (250.0, 3, 0)]
 )
-def test_rows_a_thousand_times_the_highest_so_far_are_found_however_sparse(
-    third, fourth, result
-):
+def test_rows_a_thousand_times_the_highest_so_far_are_found_however_sparse(third, fourth, result):
     rows = curve(0.85, 1.2, third, fourth, 2.5, 2.4, 2.2, 2.0, gap=100)
 
     assert len([name for name, _ in criticals(rows) if name == "loss-spike"]) == result

@@ -586,9 +586,11 @@ def test_a_saturated_loss_in_a_batch_is_seen_as_row_by_row():
         ((22.763932, 23.025851, 23.025851, 23.025851), 1),  # -ln(1e-10), in a public thread
         ((22.763932, 23.025851, 23.025851), 0),
         ((9.1, 15.942385, 15.942385, 15.942385, 15.942385, 9.0), 2),  # -ln(2^-23), of Keras
-        ((9.1, 16.1181, 16.1181, 16.1181), 1),
+        ((9.1, 16.1181, 16.1181, 16.1181), 0),  # of 1e-7, which may be ln of as many classes
         ((9.1, 16.12, 16.12, 16.12, 16.12), 0),  # too few decimals to tell
         ((11.7, 11.512925, 11.512925, 11.512925, 11.512925), 0),  # ln 100,000 as well
+        ((13.9, 13.815511, 13.815511, 13.815511, 13.815511), 0),  # and ln 1,000,000
+        ((9.1, 18.420681, 18.420681, 18.420681), 1),  # -ln(1e-8)
     ],
 )
 def test_the_largest_loss_of_a_clipped_probability_counts_in_three_equal_rows(losses, rows):

@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 
 from builders import NOON, an_instance
+from herorun import discover
+from herorun.core.babysit.alert import Alert, AlertState
+from herorun.core.check import Gate
 from herorun.core.contract import Recovery
 from herorun.core.event import Ordered, Word
 from herorun.core.journal import Memory
 from herorun.core.recovery.policy import RelaunchAnswer
-from herorun.operations.babysit.tick_json import relaunch_outlook
+from herorun.operations.babysit.tick_json import alert_entries, relaunch_outlook
 from wording import mentions
 
 DOWN = {"run": "down", "wake": None, "stays_down": True}
@@ -69,3 +72,17 @@ def test_without_a_babysitter_no_relaunch_is_promised(wake: Any) -> None:
     assert "LACK" in outlook(lack="LACK", paused=True)
     assert "LACK" not in outlook(lack="LACK", paused=True, recovery="ask")
     assert outlook(lack="LACK", run="healthy") == ""
+
+
+@pytest.mark.parametrize(
+    ("state", "proposes"), [(AlertState.FIRING, True), (AlertState.ENDED, False)]
+)
+def test_an_alert_that_ended_unresolved_proposes_no_fix_that_may_stop_the_next_job(
+    state: AlertState, proposes: bool
+) -> None:
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+    alert = Alert(
+        check="output-moved", subject="", since=NOON, seen=NOON, state=state, message="moved"
+    )
+    (entry,) = alert_entries([alert], checks, "tiny")
+    assert ("`herorun stop tiny`" in entry.fix) is proposes and bool(entry.fix) is proposes

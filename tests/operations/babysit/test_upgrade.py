@@ -150,7 +150,7 @@ def test_without_the_evidence_it_cannot_be_shown(story: Story, alike: Path) -> N
         path.unlink()
     (row,) = by(alike, story, TICK)
     assert len(asked(story)) == 1
-    assert any(mentions(doubt, "1 of", "1 tick", "judged") for doubt in row["doubts"])
+    assert any(mentions(doubt, "1 of", "1 tick", "evidence") for doubt in row["doubts"])
     (story.data / "go").touch()
     story.ended()
 

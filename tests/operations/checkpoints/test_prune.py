@@ -133,7 +133,7 @@ def test_the_plan_says_why_each_is_kept_and_deletes_nothing(ended: Story, capsys
     assert [Path(v["path"]).name for v in plan["victims"]] == ["step-1", "step-3"]
     texts = {Path(k["path"]).name: "; ".join(k["why"]) for k in plan["kept"]}
     assert mentions(texts["step-2"], "permanent", "2 steps")
-    for why in ("latest 1", "recovery source", "of the final step"):
+    for why in ("the newest", "recovery source", "of the final step"):
         assert why in texts["step-4"]
     assert there(ended) == ALL
 

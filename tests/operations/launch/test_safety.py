@@ -142,7 +142,7 @@ def test_a_numeric_veto_outlives_its_alert(
     output = capsys.readouterr().out
     back = "herorun rollback tiny --to 2"
     assert mentions(output, "question  ", "`herorun deny tiny`")
-    assert mentions(output, "  to go", f" {back}\n") and "approve" not in output
+    assert mentions(output, "  roll back", f" {back}\n") and "approve" not in output
 
 
 @pytest.mark.thorough

@@ -23,7 +23,7 @@ from herorun.core.ports import Absent, Unknown
 from herorun.operations.babysit import tick
 from herorun.operations.health import evaluate
 from herorun.operations.launch import relaunch, start_instance
-from herorun.operations.orders import relaunch as relaunch_order, stop
+from herorun.operations.orders import forgotten_job, relaunch as relaunch_order, stop
 from herorun.operations.orders.rollback import rollback
 from herorun.operations.report import babysitter_state
 from herorun.record import Record
@@ -113,28 +113,32 @@ def test_a_run_whose_job_is_forgotten_can_be_ended(
     assert story.herorun("seal", SLUG, "--aborted") == 0
 
 
-def test_a_launch_whose_job_is_forgotten_counts_as_not_submitted(
-    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_relaunch", [False, True])
+def test_an_interrupted_launch_whose_job_is_forgotten_is_stopped_as_one_that_was_submitted(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch, is_relaunch: bool
 ) -> None:
-    """It was interrupted after the submission, and the scheduler lists nothing of it any more."""
+    """What it wrote is the run's, and the babysitter starts no other one."""
     monkeypatch.setattr(local, "Absent", lambda: Unknown("the queue lost it", forgotten=True))
     story.sign(scheduler={"settle": "10ms"})
-    story.init()
+    story.init() if not is_relaunch else story.launched(CRASH)
+    name = "tiny-2" if is_relaunch else "tiny-1"
     with monkeypatch.context() as patched:
         patched.setattr(start_instance, "_confirm", fails(CouldNotLook("cut here")))
-        assert story.herorun("launch", SLUG, "--no-babysit") == 3
-    shutil.rmtree(story.jobs / "tiny-1")
+        story.tick() if is_relaunch else story.launch()
+    assert story.starts[-1:] and story.run.record.memory().unsettled
+    shutil.rmtree(story.jobs / name)
     capsys.readouterr()
-    assert story.herorun("launch", SLUG, "--no-babysit") == 3
+    assert story.launch() == 3
     assert f"`herorun stop {SLUG}`" in capsys.readouterr().err
-    write_long_ago(story)
-    answer = ask(story, capsys, "stop", SLUG, "--reason", "its node was reinstalled")
-    assert answer.code == 0 and "tiny-1" in answer.out
-    (failure,) = [each for each in story.events("Failed") if each.key == "submit/tiny-1"]
-    assert mentions(failure.why, "reinstalled", "queue")
-    shutil.rmtree(story.root)
-    assert story.launch() == 0
-    assert [event.instance for event in story.events("Launched")] == ["tiny-2"]
+    monkeypatch.setattr(forgotten_job, "find_recent_write", lambda *_: None)  # hours later
+    starts = len(story.starts)
+    assert story.herorun("stop", SLUG, "--reason", "its node was reinstalled") == 0
+    assert (story.events("Launched")[-1].instance, words(story)) == (name, ["stop"])
+    shown = status(story, capsys)
+    assert (shown["run"], shown["stopped_by"]) == ("down", "Dri")
+    for _ in range(3):
+        story.tick()
+    assert len(story.starts) == starts
 
 
 def test_a_forgotten_job_is_not_ended_while_its_rows_cannot_be_read(

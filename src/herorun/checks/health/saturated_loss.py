@@ -8,7 +8,7 @@ Fix: roll back to a checkpoint before it (`herorun rollback RUN --to STEP --stop
 scale of the inputs.
 Source: 126 ln 2, the largest loss in single precision, to four decimals (`core.detectors.loss`): no
 mean over real predictions comes so near to it. Public Caffe runs never left it once they had
-reached it. Programs that clip probabilities themselves have -ln(1e-6) to -ln(1e-16) as largest
+reached it. Programs that clip probabilities themselves have -ln(1e-8) to -ln(1e-16) as largest
 loss, and Keras 23 ln 2; these count in three equal rows.
 """
 

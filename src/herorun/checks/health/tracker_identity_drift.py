@@ -71,13 +71,15 @@ def tracker_identity_drift(
         verdicts += server_drift(contract, identity, log.server if isinstance(log, JobLog) else "")
     if verdicts:
         return [failed(message, subject=subject) for subject, message in verdicts]
-    if isinstance(identity, Nothing) and not _has_checked_in_as(job, receipt):
+    ours = receipt if isinstance(receipt, Receipt) and receipt.instance == job.instance else None
+    if ours and ours.outcome == "fail":
+        return [not_applicable(f"{job.instance} refused to train at check-in")]
+    if isinstance(identity, Nothing) and not _has_shown_its_id(ours):
         return [not_applicable(identity.why)]
     return [passed(f"{job.instance} reports under the recorded identity")]
 
 
-def _has_checked_in_as(job: Job, receipt: Receipt | Nothing | Unavailable) -> bool:
+def _has_shown_its_id(receipt: Receipt | None) -> bool:
     """Whether the job showed its tracker id at check-in, and it was the admitted one."""
-    if not isinstance(receipt, Receipt) or receipt.instance != job.instance:
-        return False
-    return any(item == "tracker-id" and outcome == "pass" for item, outcome, _ in receipt.items)
+    items = receipt.items if receipt else ()
+    return any(item == "tracker-id" and outcome == "pass" for item, outcome, _ in items)

@@ -33,9 +33,9 @@ def unkept_checkpoint(contract: Contract, checkpoints: Checkpoints, history: His
     existing_steps = {c.step for c in permanent if not c.incomplete}
     every = policy.permanent_every
     oldest = min((step for step in existing_steps if every and step % every == 0), default=newest)
-    ruled_out = {c.step for c in checkpoints.given_up}
+    ruled_out = {c.step for c in checkpoints.given_up if not c.temporary} - existing_steps
     steps = due_steps(every, policy.milestones, history.began, oldest, newest)
-    due = [step for step in steps if step in existing_steps or step not in ruled_out]
+    due = [step for step in steps if step not in ruled_out]
     missing = [step for step in due if step not in existing_steps]
     if missing:
         message = (
@@ -43,4 +43,6 @@ def unkept_checkpoint(contract: Contract, checkpoints: Checkpoints, history: His
             f"{few([str(s) for s in missing])}"
         )
         return failed(message, subject=few([str(step) for step in missing]))
-    return passed(f"all {len(due)} permanent checkpoints up to step {newest} are there")
+    left_out = [str(step) for step in steps if step in ruled_out]
+    note = f"; a rollback ruled out that of step {few(left_out)}" if left_out else ""
+    return passed(f"all {len(due)} permanent checkpoints up to step {newest} are there{note}")

@@ -64,10 +64,10 @@ SHAPES = ("spike", "elevated", "drift", "diverged", "regressed", "untrained", "s
 # -ln of the smallest normal float32, 2^-126: the loss where the probability of every right class
 # was rounded to zero and then clipped, as Caffe's softmax does; printed with six digits
 SATURATED, SATURATED_WITHIN = 126 * math.log(2.0), 5e-4
-# The same for a probability that the program clips: 1e-6 to 1e-16 are the constants of log(p + eps)
-# in use, and 1 - 1e-7, Keras's, is 1 - 2^-23 in single precision. Chance may give one such value,
-# but not in three rows; 1e-5 is no such value, but an untrained vocabulary of 100,000.
-CLIPPED = (23 * math.log(2.0), *(digits * math.log(10.0) for digits in range(6, 17)))
+# The same for a probability that the program clips: 1e-8 to 1e-16 are constants of log(p + eps) in
+# use, and 1 - 1e-7, Keras's, is 1 - 2^-23 in single precision. Chance may give one such value, but
+# not in three rows; 1e-5 to 1e-7 may be an untrained vocabulary of so many classes.
+CLIPPED = (23 * math.log(2.0), *(digits * math.log(10.0) for digits in range(8, 17)))
 EQUAL = 2  # rows before this one that have the same loss
 
 _HIGH, _ALONE, _RISING = math.log(RATIO), math.log(ALONE), math.log(RISING)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from herorun.core.babysit import actions
 from herorun.core.babysit.action_key import parse_key
-from herorun.core.babysit.alert import Alert
+from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.babysit.muting import inhibitors
 from herorun.core.babysit.tick import RunHealth, Tick
 from herorun.core.check import Check, Response
@@ -98,7 +98,7 @@ def alert_entries(
 
     def fix(alert: Alert) -> str:
         check = checks.get(alert.check)
-        if check is None:
+        if check is None or alert.state is AlertState.ENDED:  # its fix may stop the next job
             return ""
         if alert.id in inhibited_by:
             return f"see {' and '.join(inhibited_by[alert.id])}"

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 
 from herorun.core.babysit.tick import MonitorHealth, RunHealth
 from herorun.core.clock_skew import SKEW
-from herorun.core.durations import format_span
 from herorun.core.event import Decided
 from herorun.core.evidence import (
     Cadence,
@@ -26,7 +25,7 @@ from herorun.operations.health.taints import with_taints_now
 from herorun.runs import Run
 from herorun.system.clock import now
 
-WRONG_CLOCK = timedelta(days=1)  # a write dated further ahead does not tell when it was
+WRONG_CLOCK = timedelta(hours=1)  # a write dated further ahead does not tell when it was
 
 
 def record_before_replacing(run: Run) -> None:
@@ -62,11 +61,8 @@ class RecentWrite:
 
     @property
     def message(self) -> str:
-        age = f"less than {format_span(self.patience)} ago"
-        return (
-            f"{self.what} at {self.at:%H:%M} UTC, which is "
-            f"{'ahead of the clock here' if self.is_ahead else age}"
-        )
+        ahead = ", which is ahead of the clock here" if self.is_ahead else ""
+        return f"{self.what} at {self.at:%H:%M} UTC{ahead}"
 
     @property
     def over_at(self) -> datetime:

@@ -19,7 +19,7 @@ from herorun.core.errors import (
     sentence,
 )
 from herorun.core.event import Launched, Launching
-from herorun.core.evidence import Job
+from herorun.core.evidence import Job, JobState
 from herorun.core.journal import as_json
 from herorun.core.markdown import one_line
 from herorun.core.plan import Plan
@@ -243,17 +243,19 @@ def _confirm(run: Run, order: LaunchOrder, launching: Launching, job: Job) -> La
 # --- an intent whose outcome is unknown -----------------------------------------------------------
 
 
-def settle_launching(run: Run, babysitter: str) -> Launched | None:
+def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) -> Launched | None:
     """Ask the scheduler for an instance that may have been submitted. None if it was not, so that
-    it may be submitted now.
+    it may be submitted now. With `may_be_forgotten` one that the scheduler has forgotten counts as
+    submitted: what it wrote is the run's.
     """
     memory = run.record.memory()
     launching = memory.unsettled
     if launching is None:
         return None
     answer = _search(run, launching)
+    is_forgotten = isinstance(answer, Unknown) and answer.forgotten
     if (
-        isinstance(answer, Absent)
+        (isinstance(answer, Absent) or is_forgotten)
         and launching.where != where(run)
         and not run.scheduler.cluster_wide
     ):
@@ -261,10 +263,12 @@ def settle_launching(run: Run, babysitter: str) -> Launched | None:
             f"{launching.instance} may have been submitted from {launching.where}: only there can "
             "herorun find out. Launch there."
         )
+    if is_forgotten and may_be_forgotten and not launching.adopts:
+        answer = Found(Job("unknown", launching.instance, JobState.GONE))
     if isinstance(answer, Unknown):
         way_on = (
             f"If you know that no such job runs: `herorun stop {run.slug}` records that."
-            if answer.forgotten
+            if is_forgotten
             else "Repeat the command."
         )
         raise CouldNotLook(

@@ -1,36 +1,13 @@
-"""A job that its scheduler does not list: what must hold before the record counts it as ended, or
-as never submitted.
-"""
+"""A job that its scheduler does not list: what must hold before the record counts it as ended."""
 
+from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook, sentence
 from herorun.core.journal import Memory
-from herorun.core.ports import Unknown
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.health.replaced_instance import find_recent_write, unread_signs_of_life
-from herorun.operations.launch.announce import give_up
 from herorun.operations.launch.start_instance import where
-from herorun.operations.orders.order import memory_for_orders, person
 from herorun.runs import Run
 from herorun.system.clock import now
-
-CAUTION = "make sure that no process of it is left"
-
-
-def give_up_forgotten_launch(run: Run, reason: str) -> str:
-    """Record an interrupted launch as not submitted if its scheduler has forgotten what it ran; the
-    message says so. "" if there is none, or if the scheduler can tell.
-    """
-    launching = memory_for_orders(run).unsettled
-    if launching is None or launching.adopts:
-        return ""
-    answer = run.scheduler.find(launching.instance, launching.at)
-    if not isinstance(answer, Unknown) or not answer.forgotten:
-        return ""
-    must_be_silent(run, launching.instance)
-    why = f"ordered by {person(run)}{f': {reason}' if reason else ''}; {answer.why}"
-    give_up(run, launching, why)
-    run.record.push()
-    return f"the record counts {launching.instance} as not submitted: {CAUTION}"
 
 
 def must_have_ended(run: Run, name: str) -> None:
@@ -61,8 +38,8 @@ def must_be_silent(run: Run, name: str) -> None:
     if write := find_recent_write(run, evidence, now()):
         raise CouldNotLook(
             f"The scheduler does not list {name}, but {write.message}: a process of it may still "
-            "run, so nothing was done. End what writes there, and repeat this command after "
-            f"{write.over_at:%H:%M} UTC."
+            f"run, so nothing was done. End what writes there; {format_span(write.patience)} after "
+            f"the last write, at {write.over_at:%H:%M} UTC, repeat this command."
         )
 
 

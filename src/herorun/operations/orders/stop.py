@@ -15,12 +15,7 @@ from herorun.operations.health.replaced_instance import (
     record_forgotten_end,
 )
 from herorun.operations.launch.start_instance import settle_launching
-from herorun.operations.orders.forgotten_job import (
-    CAUTION,
-    give_up_forgotten_launch,
-    must_be_silent,
-    must_have_ended,
-)
+from herorun.operations.orders.forgotten_job import must_be_silent, must_have_ended
 from herorun.operations.orders.order import (
     OrderOutcome,
     intended_once,
@@ -43,9 +38,7 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         undo = f"`herorun status {run.slug}` shows how to start it again"
-        if not_submitted := give_up_forgotten_launch(run, reason):
-            return OrderOutcome(run, f"{not_submitted}. {undo}", warnings=push_warning(run))
-        name = settled(run)
+        name = settled(run, may_be_forgotten=True)
         is_forgotten = find_job(run, name, may_be_forgotten=True) is None
         if is_forgotten:
             must_have_ended(run, name)
@@ -53,7 +46,7 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
         outcome = stop_and_wait(run, name, reason, wait, is_forgotten)
         if is_forgotten:
             record_forgotten_end(run, name)
-            note = f"The record counts it as ended: {CAUTION}"
+            note = "The record counts it as ended: make sure that no process of it is left"
             outcome = replace(outcome, message=f"{outcome.message}. {note}")
         return replace(outcome, message=f"{outcome.message}. {undo}")
 
@@ -189,11 +182,14 @@ def _why(job: Job) -> str:
     return f": {sentence(job.reason)}" if job.reason else "."
 
 
-def settled(run: Run) -> str:
-    """The name of the current instance, after an interrupted launch is settled."""
+def settled(run: Run, may_be_forgotten: bool = False) -> str:
+    """The name of the current instance, after an interrupted launch is settled: with
+    `may_be_forgotten` also one whose job the scheduler has forgotten.
+    """
     memory = memory_for_orders(run)
     must_be_launched(run, memory)
-    settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
+    babysitter = f"{run.launcher.owner}, settled after an interruption"
+    settle_launching(run, babysitter, may_be_forgotten)
     if any(verb_of(key) in STARTS for key in memory.intended):
         settle(run)
     current = run.record.memory().current

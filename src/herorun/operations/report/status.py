@@ -170,8 +170,7 @@ def _forgotten_job(run: Run, memory: Memory, evidence: Evidence, at: datetime) -
         return [f"whether {name} has ended. {way_on}, once its rows can be read"]
     if name not in memory.ends and (write := find_recent_write(run, evidence, at)):
         way_on += (
-            f" after {write.over_at:%H:%M} UTC. Until then it refuses, because {write.what} at "
-            f"{write.at:%H:%M} UTC"
+            f" after {write.over_at:%H:%M} UTC. Until then it refuses, because {write.message}"
         )
     return [f"whether {name} has ended. {way_on}"]
 
