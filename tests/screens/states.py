@@ -386,7 +386,7 @@ STATES: dict[str, Any] = {
     "forgotten": status(
         replace(HEALTHY, run="unknown", monitor="partial"),
         monitor="partial",
-        unread=[f"Job: {FORGOTTEN_JOB.why}"],
+        unread=[f"Job: {FORGOTTEN_JOB.why}", f"LiveJobs: {FORGOTTEN_JOB.why}"],
         alerts=[blind(FORGOTTEN_JOB.why)],
         missing_evidence=[unread_job(FORGOTTEN_JOB.why)],
         forgotten_job=True,

@@ -55,8 +55,11 @@ def _is_closed(document: Mapping[str, Any]) -> bool:
 
 
 def _is_only_forgotten(document: Mapping[str, Any]) -> bool:
-    """Whether everything could be reached, and only the job is in no list; `doubts` says more."""
-    return document["forgotten_job"] and len(document["unread"]) == 1
+    """Whether nothing is unread for another reason than that the job is in no list; `doubts` says
+    more.
+    """
+    reasons = {gap.partition(": ")[2] for gap in document["unread"]}
+    return document["forgotten_job"] and len(reasons) == 1
 
 
 def _is_refused(document: Mapping[str, Any]) -> bool:
