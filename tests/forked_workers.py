@@ -7,6 +7,7 @@ each has fixtures and folders of its own.
 """
 
 import atexit
+import gc
 import os
 import signal
 import sys
@@ -61,6 +62,8 @@ class Workers:
 
     def run(self) -> None:
         os.environ.setdefault("PYTEST_XDIST_TESTRUNUID", uuid.uuid4().hex)
+        gc.collect()
+        gc.freeze()  # a fork that collects garbage would copy every page of what is shared
         try:
             for number in range(self._count):
                 self._begin(number)
