@@ -80,7 +80,9 @@ class Workers:
 
     def _begin(self, number: int) -> None:
         name, self._starts = f"gw{self._starts}", self._starts + 1
-        folder = self._config._tmp_path_factory.getbasetemp() / f"popen-{name}"  # type: ignore[attr-defined]
+        # pytest gives a plugin no other way to its folder
+        base = self._config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+        folder = base / f"popen-{name}"
         messages, sender = Pipe(duplex=False)
         sys.stdout.flush()
         sys.stderr.flush()
@@ -208,6 +210,7 @@ def work(worker: Worker, name: str, folder: Path) -> NoReturn:
 def _part(config: pytest.Config, folder: Path) -> None:
     """What would write to the files of the process before: it captures and tells by itself."""
     folder.mkdir(mode=0o700)
+    # as a worker of pytest-xdist gets it by an option, which a fork cannot be given
     config._tmp_path_factory._basetemp = folder  # type: ignore[attr-defined]
     config.pluginmanager.unregister(name="terminalreporter")
     capture = config.pluginmanager.getplugin("capturemanager")

@@ -43,7 +43,7 @@ def test_fails():
     assert 1 == 2
 
 def test_is_skipped():
-    pytest.skip("not here")
+    pytest.skip("to see a skip reported")
 
 @pytest.fixture
 def broken():

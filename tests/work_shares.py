@@ -25,7 +25,7 @@ class Shares:
         self._workers = workers
         self._cells = memoryview(mmap.mmap(-1, 8 * (4 * workers + 1))).cast("q")
         # the lock of a worker that dies is freed, which those of multiprocessing are not
-        self._lock = tempfile.TemporaryFile()  # noqa: SIM115
+        self._lock = tempfile.TemporaryFile()  # noqa: SIM115  # open as long as the workers run
         for worker in range(workers):
             bounds = (items * worker // workers, items * (worker + 1) // workers)
             self._put(worker, Share(NOTHING, NOTHING, *bounds))
