@@ -3,7 +3,6 @@ act.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from herorun import discover
 from herorun.core.babysit.action_key import parse_key
@@ -28,9 +27,6 @@ from herorun.operations.orders.order import (
 from herorun.operations.orders.questions import continuation_command, open_questions
 from herorun.runs import MonitoredRun, Run
 from herorun.system.clock import now
-
-if TYPE_CHECKING:
-    pass
 
 
 def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOutcome:
