@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+CACHES = ("inactive", "active")
+
 
 def memory(pid: Any) -> dict[str, Any]:
     """The cgroup nearest to its limit, of this process's and those above it; and the number of OOM
@@ -25,30 +27,27 @@ def memory(pid: Any) -> dict[str, Any]:
 
 
 def _new(path: str | None) -> dict[str, Any] | None:
-    return _nearest(
-        "/sys/fs/cgroup", path, "memory.current", "memory.max", "inactive_file", "memory.events"
-    )
+    return _nearest("/sys/fs/cgroup", path, "memory.current", "memory.max", "", "memory.events")
 
 
 def _old(path: str | None) -> dict[str, Any] | None:
     top, limit = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
-    return _nearest(
-        top, path, "memory.usage_in_bytes", limit, "total_inactive_file", "memory.oom_control"
-    )
+    return _nearest(top, path, "memory.usage_in_bytes", limit, "total_", "memory.oom_control")
 
 
 def _nearest(
-    top: str, path: str | None, now: str, most: str, cache: str, events: str
+    top: str, path: str | None, now: str, most: str, prefix: str, events: str
 ) -> dict[str, Any] | None:
-    """The cgroup nearest to its limit. Inactive file cache does not count: the kernel frees it
-    before it kills a process.
+    """The cgroup nearest to its limit. The cache of files does not count, nor does what of it was
+    read twice (`active_file`), such as a data set: the kernel frees it before it kills a process.
     """
     best: dict[str, Any] | None = None
     for folder in _upwards(top, path):
         usage, limit = _read_integer(f"{folder}/{now}"), _read_integer(f"{folder}/{most}")
         if usage is None:
             continue
-        working_set = max(0, usage - (_field(f"{folder}/memory.stat", cache) or 0))
+        cached = (_field(f"{folder}/memory.stat", f"{prefix}{each}_file") for each in CACHES)
+        working_set = max(0, usage - sum(size or 0 for size in cached))
         share = working_set / limit if limit and limit < 1 << 60 else None
         if best is None or (share or 0.0) > (best["share"] or 0.0):
             kills = _field(f"{folder}/{events}", "oom_kill")

@@ -172,6 +172,16 @@ def test_memory_over_nine_tenths_is_a_risk() -> None:
     assert decide(a_look(memory=MemoryUse(91, 100, 0.91, 0)), WAYS).code == 1
 
 
+def test_what_is_done_needs_no_memory_and_no_room() -> None:
+    look = a_look(
+        alive=Alive.NO,
+        succeeded=True,
+        memory=MemoryUse(99, 100, 0.99, 0),
+        disks={"/data": DiskRoom(GIB, 1000 * GIB, 900, 1000)},
+    )
+    assert (rows(look), decide(look, WAYS).code) == (["done"], 0)
+
+
 def test_kills_for_memory_count_from_the_last_tick_on() -> None:
     look = a_look(memory=MemoryUse(1, 100, 0.01, 7))
     assert rows(look) == []

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from herorun.core.durations import format_span
-from herorun.core.patrol.advice import Advice, PatrolCommands
+from herorun.core.patrol.advice import Advice, PatrolCommands, PatrolState
 from herorun.core.patrol.decisions import JobFact
 from herorun.core.patrol.format import size
 from herorun.core.patrol.observation import (
@@ -27,17 +27,21 @@ PEGGED = 0.9  # share of the processors that we may use
 
 
 def risks(
-    observation: HostObservation, ways: PatrolCommands, before: PreviousTick | None, going_on: bool
+    observation: HostObservation,
+    ways: PatrolCommands,
+    before: PreviousTick | None,
+    state: PatrolState,
 ) -> Iterator[Advice]:
-    """`going_on`: it runs, or may run."""
-    if going_on:
+    """What is done needs no memory and no room on the disks any more."""
+    if state in (PatrolState.RUNNING, PatrolState.UNKNOWN):
         if ways.unmonitored:
             yield Advice("unmonitored", ways.unmonitored, critical=False)
         yield from _advise_on_log(observation, ways)
         yield from _gpus(observation, before)
         yield from _threads(observation)
     yield from _chain(observation, ways)
-    yield from _machine(observation, ways, before)
+    if state is not PatrolState.DONE:
+        yield from _machine(observation, ways, before)
 
 
 def _advise_on_log(observation: HostObservation, ways: PatrolCommands) -> Iterator[Advice]:

@@ -32,7 +32,7 @@ _WITHOUT_RELAUNCH = {  # the verb of the next command, and what comes before it
 def decide(
     observation: HostObservation, ways: PatrolCommands, before: PreviousTick | None = None
 ) -> PatrolAdvice:
-    """The seed's rows, in its order; then what threatens a run that continues."""
+    """The seed's rows, in its order; then what threatens the run."""
     state, remedy = decided_on(observation)
     if observation.unreachable:
         return PatrolAdvice(PatrolState.UNKNOWN, (_unreachable(observation),))
@@ -43,8 +43,7 @@ def decide(
         *_copies(observation, ways),
         *_all_done(state, ways),
     ]
-    going_on = state in (PatrolState.RUNNING, PatrolState.UNKNOWN)
-    return PatrolAdvice(state, (*advice, *risks(observation, ways, before, going_on)), ways.monitor)
+    return PatrolAdvice(state, (*advice, *risks(observation, ways, before, state)), ways.monitor)
 
 
 def _unreachable(observation: HostObservation) -> Advice:
