@@ -1,5 +1,6 @@
 """What a person decides a launch on: the plan, the request, and the findings."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
@@ -62,13 +63,25 @@ def _show_plan(out: Any, slug: str, answer: Any, submission: Mapping[str, Any]) 
     if request_lines == plain_argv and not progress.verbose:
         return  # the plan shows it
     out.print(f"\nSubmission of {answer.submission.instance}", style="bold")
-    most = len(request_lines) if progress.verbose else MOST_LINES
-    for line in request_lines[:most]:
+    head, body = _head_and_body(request_lines)
+    shown = [*head, *body] if progress.verbose else head[:MOST_LINES]
+    for line in shown:
         out.print(f"  {clean(line)}")
-    if len(request_lines) > most:
-        out.print(
-            f"  and {count(len(request_lines) - most, 'line')} more: -v shows them", style="dim"
-        )
+    if left_out := len(head) + len(body) - len(shown):
+        out.print(f"  and {count(left_out, 'line')} more: -v shows them", style="dim")
+
+
+def _head_and_body(lines: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Parts a request to a server: its address, and its JSON document, indented. Without --verbose
+    the plan above shows what a person decides on.
+    """
+    if not lines[-1].startswith("{"):
+        return lines, ()
+    try:
+        document = json.loads(lines[-1])
+    except ValueError:
+        return lines, ()
+    return lines[:-1], json.dumps(document, indent=2, ensure_ascii=False).splitlines()
 
 
 def _show_people_and_size(out: Any, answer: Any) -> None:
