@@ -75,6 +75,15 @@ def test_each_recorded_failure_is_read_as_what_it_is(what: str) -> None:
     assert means(recorded()[what], what), recorded()[what]
 
 
+def test_a_wrong_kubeconfig_names_the_file_of_the_environment_that_is_ignored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", "/home/ada/cluster.yaml")
+    for what in ("no context", "no kubeconfig"):
+        error = kube_of("heroes").trouble(recorded()[what], "/x")
+        assert mentions(f"{error}", "KUBECONFIG", "/home/ada/cluster.yaml", "[scheduler]")
+
+
 def test_a_failure_of_the_cluster_is_never_no_such_job() -> None:
     absent = {what for what in MEANING if MEANING[what][0] is NotThere}
     assert absent == {"404", "404 kind"}

@@ -149,7 +149,9 @@ class Kubectl:
             return ServerRefusal(f"{self.where} refuses: {plain[:400].rstrip('.')}.")
         if match is None:
             if _CONFIG.search(plain):
-                return WrongUse(f"[scheduler] kubeconfig and context: {_final_lines(lines)}.")
+                return WrongUse(
+                    f"[scheduler] kubeconfig and context: {_final_lines(lines)}.{_ignored_file()}"
+                )
             return CouldNotLook(f"could not query {self.where}: {_final_lines(lines)}.")
         reason, why = match["reason"] or "", match["said"]
         webhook = _WEBHOOK.search(why)
@@ -165,6 +167,12 @@ class Kubectl:
         if reason in _NEVER:
             return ServerRefusal(f"{self.where} refuses: {why[:400].rstrip('.')}.")
         return CouldNotLook(f"{self.where} did not answer the request: {why[:400].rstrip('.')}.")
+
+
+def _ignored_file() -> str:
+    """Name the file that kubectl alone would take, where the contract's may be the wrong one."""
+    path = os.environ.get("KUBECONFIG", "")
+    return f" KUBECONFIG ({path}) is ignored: set [scheduler] kubeconfig." if path else ""
 
 
 def _final_lines(lines: Sequence[str]) -> str:
