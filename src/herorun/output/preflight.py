@@ -64,10 +64,10 @@ def _show_plan(out: Any, slug: str, answer: Any, submission: Mapping[str, Any]) 
         return  # the plan shows it
     out.print(f"\nSubmission of {answer.submission.instance}", style="bold")
     head, body = _head_and_body(request_lines)
-    shown = [*head, *body] if progress.verbose else head[:MOST_LINES]
-    for line in shown:
+    lines = [*head, *body] if progress.verbose else head[:MOST_LINES]
+    for line in lines:
         out.print(f"  {clean(line)}")
-    if left_out := len(head) + len(body) - len(shown):
+    if left_out := len(head) + len(body) - len(lines):
         out.print(f"  and {count(left_out, 'line')} more: -v shows them", style="dim")
 
 
