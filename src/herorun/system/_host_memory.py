@@ -46,8 +46,8 @@ def _nearest(
         usage, limit = _read_integer(f"{folder}/{now}"), _read_integer(f"{folder}/{most}")
         if usage is None:
             continue
-        cached = (_field(f"{folder}/memory.stat", f"{prefix}{each}_file") for each in CACHES)
-        working_set = max(0, usage - sum(size or 0 for size in cached))
+        caches = (_field(f"{folder}/memory.stat", f"{prefix}{each}_file") for each in CACHES)
+        working_set = max(0, usage - sum(size or 0 for size in caches))
         share = working_set / limit if limit and limit < 1 << 60 else None
         if best is None or (share or 0.0) > (best["share"] or 0.0):
             kills = _field(f"{folder}/{events}", "oom_kill")
