@@ -163,7 +163,7 @@ def _notes(
     if without_start:
         yield (
             f"when {', '.join(without_start)} left the queue is not recorded: the time until the "
-            "first sign of them is unknown"
+            "check-in or the first row counts as unknown"
         )
     if any(beat.evaluated and not beat.eval_seconds for beat in beats):
         yield (
