@@ -48,8 +48,7 @@ def command(dry_run: bool, as_json: bool) -> int:
     rows, unregistered_processes = reconcile(not dry_run), others()
     if as_json:
         entries = [
-            {**WatcherEntry.of(row).as_json(), **(vars(row.watcher) if row.watcher else {})}
-            for row in rows
+            WatcherEntry.of(row, **(vars(row.watcher) if row.watcher else {})) for row in rows
         ]
         output.show_json(Watchers(watchers=entries, others=unregistered_processes))
         return 0

@@ -1,7 +1,7 @@
 """Documents of the commands about machines: remote ones, and this one."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from herorun.core.doctor_report import DoctorPart
 from herorun.core.lazy_pydantic import Field
@@ -66,11 +66,32 @@ class TimerDocument(Document):
 
 
 class WatcherEntry(Shape):
-    """A process that watches from this machine, and whether it still does."""
+    """A wait that has registered itself on this machine. If its file cannot be read, only `stands`,
+    `why` and `action` are there.
+    """
 
-    stands: str
+    stands: Literal["watches", "gone", "stale", "damaged"]
+    """`gone`: its process has ended; `stale`: nothing needs it any more; `damaged`: its file cannot
+    be read."""
     why: str
+    """Why it is not needed; empty if it is."""
     action: str
+    """What was done about it, or would be; empty for nothing."""
+    kind: str = ""
+    """`await`, for `herorun box wait`."""
+    run: str = ""
+    top: str = ""
+    """The repository's folder; empty if there is none."""
+    what: str = ""
+    """What it waits for, as text."""
+    pid: int = 0
+    born: str = ""
+    """The boot and the clock tick at which the process began: they tell it from a later one with
+    its number."""
+    started: float = 0.0
+    """Seconds since 1970."""
+    until: float = 0.0
+    """When it ends by itself, in seconds since 1970; 0: with its run."""
 
 
 class OtherProcess(Shape):
@@ -82,7 +103,7 @@ class OtherProcess(Shape):
 
 
 class Watchers(Document):
-    watchers: Sequence[Mapping[str, Any]]
+    watchers: Sequence[WatcherEntry]
     others: Sequence[OtherProcess]
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from herorun.core.decode import decode
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.system.files import make_folders, write_atomic
@@ -90,16 +91,10 @@ def registered_watchers() -> dict[Path, RegisteredWatcher | None]:
 
 def _read_watcher(path: Path) -> RegisteredWatcher | None:
     try:
-        watcher = RegisteredWatcher(**read_json(path.read_bytes()))
-        return (
-            watcher
-            if isinstance(watcher.pid, int)
-            and watcher.pid > 1
-            and isinstance(watcher.started, (int, float))
-            else None
-        )
-    except (OSError, ValueError, TypeError):
+        watcher = decode(RegisteredWatcher, read_json(path.read_bytes()))
+    except (OSError, ValueError):
         return None
+    return watcher if watcher.pid > 1 else None
 
 
 def retire(watcher: RegisteredWatcher) -> bool:

@@ -1,13 +1,16 @@
 """What becomes of each registered watcher; `retire` and the process table are made up."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from builders import NOON
+from herorun import cli
 from herorun.operations.remote import wait, watchers
-from herorun.operations.remote.watchers import SENTINEL_GRACE, reconcile
+from herorun.operations.remote.watchers import SENTINEL_GRACE, WatcherRow, reconcile
+from herorun.system import process_registry
 from herorun.system.process_registry import RegisteredWatcher
 
 NOW = NOON.timestamp()
@@ -105,3 +108,29 @@ def test_the_end_of_a_wait_names_the_newer_one(
         with pytest.raises(KeyboardInterrupt):
             wait._retired("tiny", "/w", enders)
         assert len(enders) == 1 and name in enders[0]
+
+
+def test_json_of_an_entry_with_its_watcher_and_of_one_without(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waiting = a_watcher(4)
+    rows = [WatcherRow(waiting, Path("a"), "watches"), WatcherRow(None, Path("b"), "damaged")]
+    monkeypatch.setattr(watchers, "reconcile", lambda act: rows)
+    monkeypatch.setattr("herorun.system.process_registry.others", list)
+    assert cli.run(["box", "watchers", "--json"]) == 0
+    first, second = json.loads(capsys.readouterr().out)["watchers"]
+    assert first == {"stands": "watches", "why": "", "action": "", **vars(waiting)}
+    assert second == {"stands": "damaged", "why": "", "action": ""}
+
+
+@pytest.mark.parametrize(
+    "changes", [{"until": "soon"}, {"what": 5}, {"top": None}, {"pid": 1}, {"pid": "four"}]
+)
+def test_a_registration_with_a_wrong_value_is_damaged(
+    changes: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    folder = process_registry.folder()
+    folder.mkdir(parents=True)
+    (folder / "4-await-tiny.json").write_text(json.dumps({**vars(a_watcher(4)), **changes}))
+    assert list(process_registry.registered_watchers().values()) == [None]
