@@ -1,17 +1,19 @@
 """What the record says of a run: its launches, its seal, people's orders, and its own problems."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen
 from herorun.core.journal import Memory
+from herorun.core.lazy_dataclass import dataclass
+from herorun.core.recovery.policy import ActionPause
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.babysit.tick_json import instance_entries
 from herorun.operations.orders.questions import open_questions
 from herorun.operations.report.overview import stage_of
 from herorun.runs import MonitoredRun, Run, log_of
-from herorun.schemas.parts import Acked
+from herorun.schemas.parts import Acked, InstanceEntry
 from herorun.system.clock import now
 
 if TYPE_CHECKING:
@@ -20,39 +22,59 @@ if TYPE_CHECKING:
 
 # the parts of the message of `operations.babysit.tick`
 DRIFT, STANDS = "contract-drift: ", "; the admitted contract still applies"
+AS_ADMITTED = "as admitted"
 
 
-def record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class RecordFacts:
+    """What the record says, by the names of the fields in the JSON document of `status`."""
+
+    slug: str
+    stage: str
+    instances: Sequence[InstanceEntry]
+    log: str
+    seal_tag: str | None
+    record: str | None
+    branch: str
+    doubts: Sequence[str]
+    contract: str
+    pushed: bool | None
+    unfinished_actions: Sequence[str]
+    paused: ActionPause | None
+    questions: Sequence[str]
+    answer: str | None
+    acknowledgements: Sequence[Acked]
+    stopped_by: str | None
+
+
+def record_facts(run: Run, memory: Memory, drift: str) -> RecordFacts:
     """The facts that come from the record, without evidence about the job."""
     instances, (is_there, losses) = memory.instances, _branch_on_remote(run)
     doubts = [f"{DRIFT}{drift}{STANDS}"] if drift else []
-    return {
-        "slug": run.slug,
-        "stage": stage_of(run),
-        "instances": instance_entries(memory),
-        "log": log_of(run, instances[-1].name) if instances and not run.shut else "",
-        "seal_tag": memory.sealed.tag if memory.sealed else None,
-        "record": run.record.tip,
-        "branch": run.record.branch,
-        **_record_state(run, drift, [*doubts, *_rejected_parts(run), *losses], is_there),
-        "unfinished_actions": memory.unfinished.actions,
-        **_people(memory),
-    }
+    current = memory.current.name if memory.current else ""
+    person_answer = memory.answers.get(current)
+    return RecordFacts(
+        slug=run.slug,
+        stage=stage_of(run),
+        instances=instance_entries(memory),
+        log=log_of(run, instances[-1].name) if instances and not run.shut else "",
+        seal_tag=memory.sealed.tag if memory.sealed else None,
+        record=run.record.tip,
+        branch=run.record.branch,
+        doubts=[*doubts, *_rejected_parts(run), *losses],
+        contract=drift or AS_ADMITTED,
+        pushed=is_there if _is_pushed(run) else False,
+        unfinished_actions=memory.unfinished.actions,
+        paused=memory.pause if memory.ledger.paused(now()) else None,
+        questions=[*_judge_question(memory), *open_questions(memory)],
+        answer=person_answer.summary if person_answer else None,
+        acknowledgements=_acknowledgements(memory),
+        stopped_by=memory.stopped_instances.get(current),
+    )
 
 
-def _record_state(
-    run: MonitoredRun, drift: str, doubts: Sequence[str], is_there: bool | None = True
-) -> dict[str, Any]:
-    """The record's problems, which people must know besides the run's health. `is_there`: whether
-    the remote still has its branch, None if that is unknown.
-    """
-    record = run.record
-    is_pushed = record.tip is not None and record.tip == record.pushed
-    return {
-        "doubts": doubts,
-        "contract": drift or "as admitted",
-        "pushed": is_there if is_pushed else False,
-    }
+def _is_pushed(run: MonitoredRun) -> bool:
+    return run.record.tip is not None and run.record.tip == run.record.pushed
 
 
 def _branch_on_remote(run: Run) -> tuple[bool | None, list[str]]:
@@ -88,23 +110,10 @@ def unread_lines(run: Run, evidence: Evidence, is_sealed: bool = False) -> list[
     return [f"record: what other clones added is unknown: {record.remote_unread}"]
 
 
-def _people(memory: Memory) -> dict[str, Any]:
-    """People's orders that still apply."""
-    pause = memory.pause if memory.ledger.paused(now()) else None
-    current = memory.current.name if memory.current else ""
-    person_answer = memory.answers.get(current)
-    acks = [
-        (key, memory.acked[key])
-        for key in (a.key for a in (*memory.alerts.values(), *memory.ended.values()))
-        if key in memory.acked
-    ]
-    return {
-        "paused": pause,
-        "questions": [*_judge_question(memory), *open_questions(memory)],
-        "answer": person_answer.summary if person_answer else None,
-        "acknowledgements": [Acked.of(ack, alert=key) for key, ack in acks],
-        "stopped_by": memory.stopped_instances.get(current),
-    }
+def _acknowledgements(memory: Memory) -> list[Acked]:
+    """Those of alerts that are open, or ended unresolved."""
+    keys = (alert.key for alert in (*memory.alerts.values(), *memory.ended.values()))
+    return [Acked.of(memory.acked[key], alert=key) for key in keys if key in memory.acked]
 
 
 def _judge_question(memory: Memory) -> list[str]:
@@ -117,4 +126,10 @@ def document_of(tick: "TickOutcome", **slug: str) -> "BabysitDocument":
 
     drift = next((doubt_line for doubt_line in tick.doubts if doubt_line.startswith(DRIFT)), "")
     drift = drift.removeprefix(DRIFT).removesuffix(STANDS)
-    return BabysitDocument.of(tick.entry(), **_record_state(tick.run, drift, tick.doubts), **slug)
+    return BabysitDocument.of(
+        tick.entry(),
+        doubts=tick.doubts,
+        contract=drift or AS_ADMITTED,
+        pushed=_is_pushed(tick.run),
+        **slug,
+    )

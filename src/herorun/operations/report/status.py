@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ from herorun.operations.report.babysitter_state import (
 )
 from herorun.operations.report.next_command import next_command
 from herorun.operations.report.overview import stage_of, summarise
-from herorun.operations.report.record_facts import record_facts, unread_lines
+from herorun.operations.report.record_facts import RecordFacts, record_facts, unread_lines
 from herorun.record import fetch_together
 from herorun.runs import Run, watched_run
 from herorun.schemas.status import RunSummaryEntry, Status, StatusOf
@@ -104,17 +105,19 @@ def status_of_run(
     Before the launch and after the seal no evidence is read.
     """
     (memory, is_acting), is_shut = memory_and_acting(run), run.shut
-    facts = {**record_facts(run, memory, drift), "acting": is_acting}
+    facts = record_facts(run, memory, drift)
     if is_shut or not memory.instances or memory.sealed:
-        return _inactive_status(run, memory, facts)
+        return _inactive_status(run, memory, facts, is_acting)
     result, evidence = evaluate(run, memory=memory, polls=polls, is_acting=is_acting)
     job = evidence.get(Job)
-    facts["doubts"] = [*facts["doubts"], *_forgotten_job(run, memory, evidence, now())]
-    facts["forgotten_job"] = isinstance(job, Unavailable) and job.root == FORGOTTEN
-    facts["instances"] = instance_entries(memory, job)
     is_known = isinstance(job, Job) or run.scheduler.cluster_wide
-    if not is_known and not Path(facts["log"]).exists():
-        facts["log"] = ""  # the job may run in another clone, where its log is
+    facts = replace(
+        facts,
+        doubts=[*facts.doubts, *_forgotten_job(run, memory, evidence, now())],
+        instances=instance_entries(memory, job),
+        # the job may run in another clone, where its log is
+        log=facts.log if is_known or Path(facts.log).exists() else "",
+    )
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     needless = _why_unmonitored(result)
     silence = [] if needless else _silence(run, memory, evidence, checks)
@@ -125,7 +128,6 @@ def status_of_run(
     summary = summarise(run, memory, evidence, state, now(), alerts, missing=result.awaited)
     memory_after = fold([decided(result, evidence, memory, ())], memory)
     command = next_command(run, result, memory_after, evidence)
-    facts["babysitter"] = describe_babysitter(run, needless, command)
     is_paused = memory.ledger.paused(now())
     decision = QUESTION_NEXT if open_questions(memory) else dri_decides(command)
     outlook = relaunch_outlook(
@@ -136,7 +138,8 @@ def status_of_run(
         decision,
         why_not_relaunched(run),
     )
-    status = Status(
+    status = Status.of(
+        facts,
         run=result.run,
         monitor=monitor,
         unread=[*unread(evidence), *unread_record],
@@ -149,7 +152,9 @@ def status_of_run(
         next=command,
         summary=RunSummaryEntry.of_summary(summary),
         unjudged=unjudged_metrics(evidence),
-        **facts,
+        acting=is_acting,
+        babysitter=describe_babysitter(run, needless, command),
+        forgotten_job=isinstance(job, Unavailable) and job.root == FORGOTTEN,
     )
     return status, evidence, summary
 
@@ -216,22 +221,22 @@ def _silence(
 
 
 def _inactive_status(
-    run: Run, memory: Memory, facts: dict[str, Any]
+    run: Run, memory: Memory, facts: RecordFacts, is_acting: bool
 ) -> tuple[Status, Evidence, RunSummary]:
     """The status before the launch, after the seal, and if the contract's programs are not
     trusted.
     """
     from herorun.operations.seal.facts import progress_at_seal, summarise_sealed
 
-    facts["babysitter"] = describe_babysitter(run, "the run is sealed" if memory.sealed else "")
     unread_record = unread_lines(run, {}, is_sealed=memory.sealed is not None)
-    facts["doubts"] = [*facts["doubts"], *unread_record]
+    facts = replace(facts, doubts=[*facts.doubts, *unread_record])
     monitor = STALE if run.shut else PARTIAL if unread_record else FRESH
     summary = RunSummary(run.slug, stage_of(run), monitor=monitor)
     monitor = NOT_NEEDED if monitor == FRESH else monitor
     if memory.sealed:
         summary = summarise_sealed(run, memory, summary)
-    status = Status(
+    status = Status.of(
+        facts,
         run=summary.run,
         monitor=monitor,
         unread=[*(f"{ALL}: {why}" for why in filter(None, [run.shut])), *unread_record],
@@ -244,8 +249,9 @@ def _inactive_status(
         next=next_command(run, None, memory, {}),
         summary=RunSummaryEntry.of_summary(summary),
         unjudged=[],
+        acting=is_acting,
+        babysitter=describe_babysitter(run, "the run is sealed" if memory.sealed else ""),
         forgotten_job=False,
-        **facts,
     )
     return status, {}, summary
 
