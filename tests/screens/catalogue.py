@@ -117,8 +117,9 @@ def raising(error: Exception) -> Any:
 
 LONG_AGO = (an_instance(1, started=NOON - timedelta(hours=10)),)
 JOURNAL_FAULT = (
-    "The record of old is damaged: journal/20260101.jsonl, line 7: not a journal line. "
-    "`herorun verify old` shows more."
+    "old has a damaged record (commit 9f2c4e1a7, .agents/logbooks/old.journal/20260101.jsonl:7: "
+    "not a journal line). Until it is repaired, no command monitors, launches or stops old; its "
+    "job is left alone. `herorun verify old` lists the faults, and the commits that made them."
 )
 WATCHDOG = {
     "fresh": Memory(instances=LONG_AGO, last_seen=NOON - timedelta(minutes=5)),

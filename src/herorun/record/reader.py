@@ -228,21 +228,31 @@ class RecordReader:
         """What the whole journal amounts to, file by file: in memory lies one of them at a time."""
         memory, last = Memory(), START
         for row in self._segments(tip):
-            lines = self._lines(self._contents([row]), 0, last)
+            lines = self._lines(tip, self._contents([row]), 0, last)
             memory = fold((line.event for line in lines), memory)
             last = lines[-1].hash if lines else last
         return memory
 
     def _lines(
-        self, segments: Mapping[str, bytes], known_bytes: int, last: str
+        self, tip: str, segments: Mapping[str, bytes], known_bytes: int, last: str
     ) -> list[JournalLine]:
         try:
             return read_lines(places(segments, known_bytes), last)
         except BrokenJournal as error:
-            raise HerorunError(
-                f"The record of {self.slug} is damaged: {error}. `herorun verify {self.slug}` "
-                "shows more."
-            ) from None
+            raise HerorunError(self._damage(tip, error)) from None
+
+    def _damage(self, tip: str, error: BrokenJournal) -> str:
+        """Where; what no longer works, if it is the record of this clone; and what shows more."""
+        effect = (
+            f"Until it is repaired, no command monitors, launches or stops {self.slug}; its job is "
+            "left alone. "
+            if tip == self.tip
+            else ""
+        )
+        return (
+            f"{self.slug} has a damaged record (commit {tip[:9]}, {error}). {effect}"
+            f"`herorun verify {self.slug}` lists the faults, and the commits that made them."
+        )
 
     def _load(
         self,
@@ -258,7 +268,7 @@ class RecordReader:
         if amount and not amount.is_prefix_of(segments[f"{self.journal_path}/{new_objects[0][0]}"]):
             return self._load(tip, objects)
         lines = self._lines(
-            segments, amount.size if amount else 0, amount.hash if amount else START
+            tip, segments, amount.size if amount else 0, amount.hash if amount else START
         )
         memory = fold((line.event for line in lines), amount.memory if amount else None)
         content = Content(tip, lines, segments, None, memory, amount)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from builders import NOON
-from herorun.core.errors import CouldNotLook
+from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.operations.record.verify import Verified, open_record, verify_record, verify_run
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import commit_files
@@ -235,6 +235,17 @@ def test_a_damaged_object_is_never_an_empty_record(healthy_record: Story, name: 
         verified(healthy_record)
     for words in commands:
         assert healthy_record.herorun(*words) == 3
+
+
+def test_a_damaged_line_is_placed_and_no_note_repeats_it(healthy_record: Story) -> None:
+    healthy_record.tamper(".jsonl", lambda text: text[5:])
+    record = healthy_record.run.record
+    with pytest.raises(HerorunError) as caught:
+        record.memory()
+    assert f"{str(record.tip)[:9]}, {record.journal_path}/" in str(caught.value)
+    verification = verify_run(SLUG, healthy_record.work)
+    assert verification.verdict == "blocked" and len(verification.faults) == 2
+    assert not any(str(caught.value) in note for note in verification.notes)
 
 
 @pytest.mark.thorough

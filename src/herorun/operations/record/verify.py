@@ -89,10 +89,19 @@ def verify_run(name: str, start: Path) -> Verified:
     return replace(
         outcome,
         faults=(*outcome.faults, *faults),
-        notes=(*outcome.notes, *doubts, *notes),
+        notes=_without_damage(record, (*outcome.notes, *doubts, *notes)),
         unseen=outcome.unseen or bool(doubts),
         seal=_seal_of(record),
     )
+
+
+def _without_damage(record: Record, notes: tuple[str, ...]) -> tuple[str, ...]:
+    """All that needs a damaged record fails with the same message, which the faults repeat."""
+    try:
+        record.memory()
+    except HerorunError as error:
+        return tuple(note.replace(str(error), "the record is damaged") for note in notes)
+    return notes
 
 
 def _seal_of(record: Record) -> str:
