@@ -24,6 +24,7 @@ from herorun.operations.orders.rollback import _done_already, _start_once
 from herorun.operations.orders.stop import find_job, stop_and_wait
 from operations.in_memory import OWNER, START, ToldRun, fails, intended
 from screens.notices import Notice
+from wording import mentions
 
 LIVE, ENDED = Found(a_job()), Found(a_job(JobState.CANCELLED))
 STOP = "stop/tiny-1"
@@ -80,6 +81,12 @@ def test_a_stop_waits_out_a_moment_in_which_the_end_is_in_doubt(run: Any, acted:
     run.answers = [LIVE, Found(a_job(JobState.UNKNOWN)), ENDED]
     assert stop_and_wait(run, "tiny-1", "it burns", 60.0).code == 0
     assert acted == [("stop", "tiny-1", OWNER), 0.2]
+
+
+def test_a_job_that_ends_well_at_a_stop_was_not_stopped_for_sure(run: Any) -> None:
+    run.answers = [LIVE, Found(a_job(JobState.SUCCEEDED))]
+    message = stop_and_wait(run, "tiny-1", "it burns", 60.0).message
+    assert mentions(message, "asked to stop", "succeeded") and "was stopped" not in message
 
 
 @pytest.mark.parametrize("doubt", [Found(a_job(JobState.UNKNOWN)), Unknown("no answer")])

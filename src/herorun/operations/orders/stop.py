@@ -37,7 +37,7 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
     """Stop the current instance through its scheduler, and wait so many seconds for the end."""
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
-        undo = f"`herorun status {run.slug}` shows how to start it again"
+        way_on = f"`herorun status {run.slug}` shows what to do next"
         name = settled(run, may_be_forgotten=True)
         is_forgotten = find_job(run, name, may_be_forgotten=True) is None
         if is_forgotten:
@@ -48,7 +48,7 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
             record_forgotten_end(run, name)
             note = "The record counts it as ended: make sure that no process of it is left"
             outcome = replace(outcome, message=f"{outcome.message}. {note}")
-        return replace(outcome, message=f"{outcome.message}. {undo}")
+        return replace(outcome, message=f"{outcome.message}. {way_on}")
 
 
 def stop_and_wait(
@@ -77,6 +77,8 @@ def stop_and_wait(
             "nothing was started. Try again."
         )
     message = f"{name} was stopped" + (f" and {_how(ended_job)}" if ended_job else "")
+    if ended_job and ended_job.state is JobState.SUCCEEDED:  # by itself, or as the stop asked it to
+        message = f"{name} was asked to stop and {_how(ended_job)}"
     return OrderOutcome(run, message, warnings=warnings or push_warning(run))
 
 
