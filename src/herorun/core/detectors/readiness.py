@@ -73,8 +73,10 @@ def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:
     if trend.young or trend.scale <= limit or noise >= limit:
         return
     reason = (
-        "the loss of the rows so far varies so much that this check cannot tell a rise of less "
-        f"than {RATIO - 1:.0%} from noise"
+        f"its rows are typically {math.expm1(trend.scale):.0%} away from its trend, and above "
+        f"{math.expm1(limit):.0%} this check cannot distinguish a rise of {RATIO - 1:.0%} from "
+        "noise; loss-spike still detects larger rises; to shorten this, log the mean of more steps "
+        "per row"
     )
     until = state.judged + trend.rows_until(limit)
     yield UnjudgedMetric("loss", ("loss-elevated",), reason, until)
