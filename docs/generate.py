@@ -583,16 +583,16 @@ Its *role* says how a line that matches counts:
 - `progress`: what failed before was retried with success or skipped, so it is not the root cause.
 - `suspect`: the line looks like an error, and no other row explains it.
   If the log has no root and no cascade, the class is `unknown`; it has no fingerprint.
-- `success`: the trainer or the launcher reports a normal end, so an earlier suspect counts no more, unless it is the end of one process or job of many.
+- `success`: the trainer or the launcher reports a normal end, which cancels an earlier `suspect`; the end of one process or job of several cancels none.
 
 Rules for all of them:
 
 - A root after which the training continued for many steps is not reported, unless its strength is `cause` or its class is `numeric`.
 - An exception that no row matches is a bug of the program; the innermost frame is reported.
   Its class is `code-bug-small` for a type such as `KeyError` or `ImportError`, and for one such as `TypeError` or `ValueError` if all of the user's frames are in one file; otherwise it is `code-bug-complex`.
-- A log is `benign` only if its exit code is 0, or if a step beyond 0, a measurement with its step, or one that changes, in its last 8 KiB, or a row with the role `success`, shows that it trains or ended normally.
-  Otherwise a log without a failure is `unknown`.
-- A FILE that was last written an hour ago or earlier needs such a row, followed by at most 20 steps, the last of the steps that it counts (`step 500/500`), or an exit code: other steps do not show that it did not hang.
+- A log without a failure is `benign` if its exit code is 0, if a `success` row reports a normal end, or if its last 8 KiB show training: a step above 0, a measurement with its step, or a measurement that changes.
+  Otherwise it is `unknown`.
+- A FILE to which nothing was written for an hour may hang, so steps alone do not count: it needs its exit code, its last step (`step 500/500`), or a `success` row that at most 20 steps follow.
 - With exit code 0, what looks like an error at the end is `not-a-failure`, and shown.
 - Text after words such as "this might be caused by" is a tool's guess and is ignored.
   So is source code that a log prints.

@@ -220,7 +220,7 @@ def test_a_remote_that_is_gone_is_named(story: Story, capsys: CAPTURE) -> None:
         ask(story, capsys, "logbook", "verify", SLUG).out, "could not", "query", "remote"
     )
     noted = ask(story, capsys, *NOTE)
-    assert noted.code == 3 and mentions(noted.err, "same command", "UTC")
+    assert noted.code == 3 and mentions(noted.err, "repeat", "UTC")
 
 
 def test_a_host_that_is_not_known_is_named(

@@ -814,7 +814,7 @@ def wrong() -> Iterator[Screen]:
         yield answered_by(f"error-{name}", "preflight tiny", target, raising(error))
     blocked = Blocked(
         'The contract says recovery = "observe": the babysitter relaunches nothing, also after an '
-        "approval. To continue the run: `herorun relaunch tiny`"
+        "approval. The next command is `herorun relaunch tiny`."
     )
     yield answered_by(
         "error-blocked", "approve tiny", "orders.acknowledge.answer", raising(blocked)

@@ -41,7 +41,7 @@ COLUMNS = (
     "checkpoint",
     "next tick",
 )
-READ_NOW = tuple("read" if name == "last tick" else name for name in COLUMNS)
+READ_NOW = tuple("read ago" if name == "last tick" else name for name in COLUMNS)
 FEWEST = 2  # columns that stay on any terminal
 GAP = 2  # cells between two columns
 

@@ -204,8 +204,7 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
         if outcome.remaining:
             again = output.clean(propose_command(start, "checkpoints", "plan", run))
             output.show_line(
-                "next: fix what stopped it and repeat this command; or make a new plan, which "
-                f"leaves out what must be kept: `{again}`"
+                f"next: make a new plan, which leaves out what must be kept: `{again}`"
             )
     for warning in outcome.warnings:
         output.show_note(output.clean(warning))

@@ -64,7 +64,8 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
             output.show_line(
                 f"  next: on the machine of its owner, run `herorun status {each.slug}`. It may "
                 "show a babysitter that runs but cannot push its record. If none runs there, "
-                f"start `herorun babysit {each.slug}` there; or take the run over here: "
-                f"`herorun handoff {each.slug} --take`, then `herorun babysit {each.slug}`"
+                f"start `herorun babysit {each.slug}` there. If that machine is gone, on one that "
+                f"reaches the output root: `herorun handoff {each.slug} --take`, which shows how "
+                f"long the lease must be watched, then `herorun babysit {each.slug}`"
             )
     return worst(codes)

@@ -55,17 +55,24 @@ METRICS: Sequence[ExportedMetric] = (
     _metric("cadence_seconds", "The contract's time between two ticks."),
     _metric("ticks_total", "Ticks in the record."),
     _metric("last_tick_timestamp_seconds", "Time of the last tick."),
-    _metric("step", "Completed updates that the run keeps: none that a rollback gave up."),
+    _metric("step", "Completed updates, without those that a rollback discarded."),
     _metric("final_step", "The step at which the run is finished."),
     _metric("step_advanced_timestamp_seconds", "Time at which the step last advanced."),
     _metric("steps_per_second", "The pace of the newest rows; 0 while the step does not advance."),
     _metric("remaining_seconds", "Time until the final step at the current pace, uninterrupted."),
     _metric("loss", "The newest training loss."),
-    _metric("alerts", "Alerts that fire; no sample if none does.", "check", "severity"),
+    _metric(
+        "alerts",
+        "Alerts that fire; no sample if none does, or if the run cannot be read.",
+        "check",
+        "severity",
+    ),
     _metric("unacknowledged_alerts", "Alerts that ended unresolved and are not acknowledged."),
     _metric("undelivered_messages", "Messages that no channel and no issue has accepted yet."),
     _metric("instances_total", "Instances that were launched."),
-    _metric("relaunches_total", "Relaunches, by why the job before had ended.", "cause"),
+    _metric(
+        "relaunches_total", "Relaunches, by the cause of the previous instance's end.", "cause"
+    ),
     _metric("checkpoint_step", "The step of the newest complete checkpoint."),
     _metric(
         "checkpoint_timestamp_seconds", "Time at which the newest complete checkpoint was written."

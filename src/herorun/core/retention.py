@@ -218,8 +218,8 @@ def _victim(each: SizedCheckpoint, policy: RetentionPolicy) -> Victim:
     why = (
         f"incomplete: {candidate.problem}"
         if candidate.incomplete
-        else f"{kind}older than the latest {policy.keep}, not permanent by the contract, "
-        "and no contract in this work tree and no record refers to it"
+        else f"{kind}not among the latest {policy.keep}, not permanent by the contract, and "
+        "named by no contract in this work tree and by no record"
     )
     return Victim(candidate.path, candidate.step, each.bytes, each.files, each.digest, why)
 

@@ -87,7 +87,7 @@ def _show_details(out: Any, finding: Mapping[str, Any]) -> None:
     """Those that the message does not name; if it names some, they are its others."""
     details = [detail for detail in finding["details"] if detail not in finding["message"]]
     if details and len(details) < len(finding["details"]):
-        out.print(f"{INDENT}and these:", style="dim")
+        out.print(f"{INDENT}the others:", style="dim")
     for detail in details[:10]:
         hang(out, INDENT, clean(detail), "dim")
     if len(details) > 10:
@@ -129,7 +129,7 @@ def what_blocks(answer: Any, again: str) -> str:
     `again` has all that was typed: without its --adopt or --plan it would do something else.
     """
     if answer.verdict is GateVerdict.UNKNOWN:
-        return f"once what did not answer is fixed, repeat: {again}"
+        return f"once everything can be read, repeat: {again}"
     blocking = answer.report.blocking
     if not blocking:
         return ""

@@ -23,7 +23,7 @@ from herorun.output.run_facts import (
 INDENT = 13  # columns before the words
 _PUSHED = {
     True: "pushed",
-    False: "not pushed: other clones lack the newest",
+    False: "not pushed: other clones lack its newest entries",
     None: "pushed before; whether the remote still has it is unknown",
 }
 
@@ -110,7 +110,9 @@ def _monitor(document: Mapping[str, Any]) -> str:
         gaps = clean("; ".join(format_gaps(others))) or "any evidence"
         has_access = _is_closed(document) or _is_only_forgotten(document) or _is_refused(document)
         access = "" if has_access else f"; `herorun doctor {document['slug']}` tests the access"
-        return f"{document['monitor']}: could not read {gaps}{access}"
+        # a stale one may be due to this reading alone: the row of the babysitter says if it runs
+        state = "" if document["monitor"] == "stale" else f"{document['monitor']}: "
+        return f"{state}could not read {gaps}{access}"
     meaning = {
         "fresh": "all evidence was read",
         "stale": "no babysitter is known to run; this command read all evidence now",
@@ -168,7 +170,7 @@ def _unfinished_actions(document: Mapping[str, Any]) -> Iterator[str]:
     for key in document["unfinished_actions"]:
         action = clean(describe_action(key))
         if document["acting"]:
-            yield f"  underway   {action}; a herorun process on this machine does it now"
+            yield f"  underway   {action}; a herorun process on this machine is doing it"
             continue
         yield (
             f"  unfinished {action}; whether it was carried out is unknown: `herorun explain "

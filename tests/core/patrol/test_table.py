@@ -172,6 +172,13 @@ def test_memory_over_nine_tenths_is_a_risk() -> None:
     assert decide(a_look(memory=MemoryUse(91, 100, 0.91, 0)), WAYS).code == 1
 
 
+def test_a_question_to_the_dri_comes_before_the_relaunch() -> None:
+    look = a_look(alive=Alive.NO, why="tiny-1 ended as failed: exit code 1")
+    ways = replace(WAYS, has_question=True, status="STATUS")
+    (gone,) = [each for each in decide(look, ways).advice if each.row == "gone"]
+    assert mentions(gone.message, "DRI", "STATUS") and gone.command == "RESUME"
+
+
 def test_what_is_done_needs_no_memory_and_no_room() -> None:
     look = a_look(
         alive=Alive.NO,

@@ -160,7 +160,7 @@ def test_a_note_that_cannot_be_pushed_is_queued_and_says_what_delivers_it(
     document = json.loads(capsys.readouterr().out)
     assert (document["pushed"], document["queued"]) == (False, True)
     assert mentions(document["warning"], "clone", f"{begun.work}", "yet")
-    assert mentions(document["warning"], "same", "command")
+    assert mentions(document["warning"], "repeat", "note")
     hook.unlink()
     assert note(begun, "flat") == 0
     assert len(begun.events("Noted")) == 1

@@ -2,8 +2,8 @@
 
 Why: a hero run that waits does not train, and its reserved hardware may be idle. `pending-too-long`
 warns earlier; after several times its limit a person must decide.
-Fix: do what the message says; the DRI decides whether to wait (`herorun ack RUN` ends the
-reminders) or to stop the job (`herorun stop RUN`).
+Fix: the DRI decides whether to wait (`herorun ack RUN` ends the reminders) or to stop the job
+(`herorun stop RUN`); the message says what may end the wait.
 """
 
 from datetime import timedelta

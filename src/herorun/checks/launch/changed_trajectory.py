@@ -61,7 +61,7 @@ def changed_trajectory(
         )
         return passed(message, *listed(files), subject=change.instance)
     return failed(
-        f"{count(len(files), 'file')} with an effect on the training changed {since}: "
+        f"{count(len(files), 'file')} that can change the training changed {since}: "
         f"{few(files)}; the tracker id is still {identity}",
         *listed(files),
         subject=change.instance,

@@ -131,7 +131,7 @@ A false alarm is a critical alert on a loss or throughput curve that people labe
 A run-hour is {3600 / SECONDS:g} rows: one every {SECONDS:g} s, the cadence of a large run.
 An event is found by a critical alert that fires within its rows or {SLACK} rows before or after;
 for throughput a warning counts too.
-*curves* counts the curves with an event, *throughput* the events of throughput: found, of all.
+*events*, *curves* (with an event) and *throughput* (its events) show how many were found, of all.
 A delay is from an event's first row to the alert: the median, and what at most one in ten exceeds.
 The other projects' rules are reimplemented from their description.
 They read the loss alone; some were made to stop or roll back a run, not to alert.

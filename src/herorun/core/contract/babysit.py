@@ -29,7 +29,10 @@ class Budgets(Table):
     )
     unknown: Whole = Field(3, ge=0, description="Relaunches after an end that nothing explains.")
     code_bug: Whole = Field(
-        1, ge=0, description="Relaunches for the same error after a person's fix."
+        1,
+        ge=0,
+        description="Launches after a person's fix of one bug. herorun makes none; if the same "
+        "error comes after more of them, its question says so.",
     )
     oom: Whole = Field(0, ge=0, description="Relaunches after running out of memory.")
 

@@ -37,6 +37,7 @@ class PatrolCommands:
     restart: str = ""  # stops it, and starts it again from its newest checkpoint
     chain_waits: bool = False  # whether the chain's script waits before its first stage
     resume_verb: str = ""  # the command of herorun that `resume` is; empty if it is none
+    has_question: bool = False  # herorun asked the DRI what to do with a run that is down
     relaunches_itself: bool = False  # a babysitter here does, if its rules allow it
     stays_down: str = ""  # the order by which nothing relaunches it; empty where there is none
     is_settled: bool = False  # a person or the contract stopped it, or a person denied a relaunch

@@ -113,6 +113,8 @@ def _how_to_resume(observation: HostObservation, ways: PatrolCommands) -> str:
         return _WITHOUT_RELAUNCH[ways.resume_verb]
     if isinstance(observation.log, LogEnd) and needs_fix(observation.log.failure):
         return "Once that is fixed, the next command is:"
+    if ways.has_question:
+        return f"The DRI decides (see `question` in `{ways.status}`). If yes:"
     if ways.relaunches_itself:
         return "The babysitter relaunches it at a next tick if its rules allow it; to do it now:"
     return "The next command is:"

@@ -10,6 +10,7 @@ a lock each, so they are two owners.
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from math import ceil
 
 from herorun.core.lazy_dataclass import dataclass
 
@@ -88,3 +89,14 @@ def follows(lease: Lease, current: Lease | None) -> bool:
 def stale_at(unchanged_since: datetime, cadence: timedelta) -> datetime:
     """When a lease that does not move may be taken over."""
     return unchanged_since + STALE * cadence
+
+
+def takeover_wait(cadence: timedelta) -> str:
+    """How long to watch a lease that nobody has watched yet, as a value of `handoff --take --wait`:
+    whole minutes, with one to spare.
+
+    >>> [takeover_wait(timedelta(seconds=seconds)) for seconds in (20, 900, 3_600)]
+    ['2m', '31m', '121m']
+    """
+    minutes = ceil(STALE * cadence.total_seconds() / 60)
+    return f"{minutes + 1}m"

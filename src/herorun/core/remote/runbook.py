@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from herorun.core.contract import Contract
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import PatrolCommands
+from herorun.core.record.lease import takeover_wait
 from herorun.core.remote.job_chain import waits_for_the_job
 
 
@@ -97,10 +98,10 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         if not own:
             yield "Read its rows `alert`, `question`, `paused`, `unfinished`, `stop` and"
             yield "`answer`, and the log. If they allow it, type the command in its row `next`."
-            yield "If there is no such row, the babysitter relaunches the run by its rules."
             yield "A row `to restart` means that a person keeps the run down, or paused relaunches."
-            yield "A row `roll back` or `if yes` means that the DRI must decide."
+            yield "A row `roll back`, `if yes` or `to seal` means that the DRI must decide."
             yield "In these cases, ask that person before you type the command."
+            yield "If there is none of these rows, the babysitter relaunches the run by its rules."
             yield ""
     else:
         yield (
@@ -114,10 +115,11 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield from _write_code(command)
     run = f"herorun -C {facts.top}"
     if facts.instances and not facts.sealed:
-        yield "Monitor the run with one babysitter. If the old one died, the first command takes"
-        yield "over its lease, which can last 40 minutes:"
+        wait = takeover_wait(contract.babysit.cadence)
+        yield "Monitor the run with one babysitter. If the old one died, the first command watches"
+        yield f"its lease for two cadences before it takes it over, at most {wait}:"
         yield from _write_code(
-            f"{run} handoff {contract.slug} --take --wait 40m && {run} babysit {contract.slug}"
+            f"{run} handoff {contract.slug} --take --wait {wait} && {run} babysit {contract.slug}"
         )
     if not facts.sealed:
         yield "Wait for its end, for at most 3 hours (120 queries, one every 90 s):"

@@ -67,8 +67,9 @@ def _describe_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
         f"{without_markup(silence.why)}. The state of the run itself is unknown meanwhile: at the "
         f"last tick it was {memory.last_decided.run if memory.last_decided else 'unknown'}."
         f"\n\n{run.dri}: check the machine of its babysitter, and start `herorun babysit "
-        f"{run.slug}` there, or "
-        f"`herorun handoff {run.slug} --take` elsewhere."
+        f"{run.slug}` there. If it is gone, type `herorun handoff {run.slug} --take` on a machine "
+        f"that reaches the output root; it shows how long the lease must be watched. Then "
+        f"`herorun babysit {run.slug}`."
     )
 
 

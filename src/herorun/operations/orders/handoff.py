@@ -23,7 +23,7 @@ from herorun.core.journal import Memory
 from herorun.core.markdown import quoted
 from herorun.core.notify.escalation import Option
 from herorun.core.notify.notifications import progress_of
-from herorun.core.record.lease import stale_at
+from herorun.core.record.lease import stale_at, takeover_wait
 from herorun.core.redaction.scrub import scrub
 from herorun.gather import gather
 from herorun.operations.health.evaluate import evaluate, must_be_launched
@@ -175,7 +175,8 @@ def _stale(run: Run, wait: float, sleep: Callable[[float], None]) -> LeaseSeen |
             raise CouldNotLook(
                 f"The lease of {lease.owner} was first seen in its present state at "
                 f"{lease.unchanged_since:%H:%M:%S} UTC{lease.caveat}: whether it is stale shows at "
-                f"{due:%H:%M:%S} UTC. Type the same command again then, or with --wait."
+                f"{due:%H:%M:%S} UTC. Type the same command again then, or now with "
+                f"`--wait {takeover_wait(run.contract.babysit.cadence)}`."
             )
         sleep(min(LEASE_POLL_INTERVAL, max(0.1, (due - at).total_seconds())))
 

@@ -79,8 +79,8 @@ def _describe_queued(run: Run, at: datetime, push_result: Pushed) -> str:
         delivers = "The babysitter of this clone pushes it after its next tick"
     else:
         delivers = (
-            "The next push of the record sends it. So does the same command, which adds no second "
-            f"note before {at + AGAIN:%H:%M} UTC"
+            "The next push of the record sends it; to push now, repeat this command: until "
+            f"{at + AGAIN:%H:%M} UTC that adds no second note"
         )
     return (
         f"the note is in this clone, {run.repository.main}, but not on {run.record.remote} yet "

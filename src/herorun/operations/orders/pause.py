@@ -23,8 +23,8 @@ def pause(run: Run, until: datetime, reason: str = "") -> OrderOutcome:
     memory = memory_for_orders(run)
     message = (
         f"paused until {timestamp(until)}: herorun neither stops nor relaunches the job by itself, "
-        f"and a babysitter still monitors and notifies; `herorun resume {run.slug}` ends the "
-        "pause"
+        f"but monitoring and notifications are not paused; `herorun resume {run.slug}` ends "
+        "the pause"
     )
     if memory.pause and memory.pause.until == until:
         message, warnings = f"{message}, as it was", push_warning(run)

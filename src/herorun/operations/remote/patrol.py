@@ -33,7 +33,7 @@ from herorun.core.untrusted_json import read_json
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.orders.order import babysitter_runs, unwatched_warnings
-from herorun.operations.orders.questions import continuation_command
+from herorun.operations.orders.questions import continuation_command, open_questions
 from herorun.operations.record.heartbeat import is_hung
 from herorun.operations.remote.probe import probe_host, source
 from herorun.runs import Run
@@ -112,6 +112,7 @@ def ways_of(run: Run) -> PatrolCommands:
         status=status if is_ours else "",
         stop=f"{_herorun(run)} stop {run.slug}" if is_ours else "",
         restart=f"{_herorun(run)} relaunch {run.slug} --stop-first" if is_ours else "",
+        has_question=bool(open_questions(run.record.memory())),
         relaunches_itself=run.contract.babysit.recovery is Recovery.RELAUNCH
         and babysitter_runs(run),
         stays_down=_stays_down(run.record.memory()),

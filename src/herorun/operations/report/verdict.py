@@ -59,15 +59,20 @@ def verdict_text(slug: str, status: Status, progress: str) -> str:
     alerts_text = (
         f"{_some(names)} fire{'s' if len(names) == 1 else ''}" if names else "no alert fires"
     )
+    pending = [alert.check for alert in status.alerts if alert.state == "pending"]
+    if pending:
+        alerts_text += f"; pending: {_some(list(dict.fromkeys(pending)))}"
     others = [alert.check for alert in status.alerts if alert.state == "ended-unresolved"]
     if others:
         alerts_text += f"; ended unresolved: {_some(list(dict.fromkeys(others)))}"
     monitor_text = "" if status.monitor in ALL_READ else f"; the monitor is {status.monitor}"
     question_text = "; a decision is asked for" if status.questions else ""
     missing = "".join(f"; missing: {each.message}" for each in status.missing_evidence)
+    metrics = list(dict.fromkeys(each.metric for each in status.unjudged))
+    unjudged_text = f"; not judged: {_some(metrics)}" if metrics else ""
     return (
         f"{slug} is {status.run} at {progress} steps; "
-        f"{alerts_text}{missing}{monitor_text}{question_text}."
+        f"{alerts_text}{unjudged_text}{missing}{monitor_text}{question_text}."
     )
 
 
