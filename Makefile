@@ -3,8 +3,7 @@
 
 VENV ?= .venv
 CANDIDATES := python3.11 python3.12 python3.13 python3.14 python3 python
-FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
-PYTHON ?= $(shell for p in $(CANDIDATES); do "$$p" -c "$(FITS)" >/dev/null 2>&1 && echo "$$p" && break; done)
+PYTHON ?= $(eval PYTHON := $$(shell .ci/python $(CANDIDATES)))$(PYTHON)
 DEVELOPMENT := import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['dev'])
 
 # Some tests wait for processes and servers of their own: two workers for each core.
@@ -121,7 +120,7 @@ pins:  ## Pin the newest versions that fit; run the tests before you commit them
 	{ echo "# The NeMo evaluator launcher, in an environment of its own. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze; } > tests/services/requirements-nel.txt
 	$(PYTHON) -m venv --clear $(VENV)-pins
-	$(VENV)-pins/bin/pip install --quiet zensical tomli_w
+	$(VENV)-pins/bin/pip install --quiet zensical tomli_w 'pymdown-extensions<13' # 13 needs 3.11.5
 	{ echo "# What the site is built with, in an environment of its own. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze; } > docs/requirements.txt
 	$(PYTHON) -m venv --clear $(VENV)-pins

@@ -202,7 +202,7 @@ def test_the_versions_agree() -> None:
 
 def rehearsed(target: str) -> str:
     """What make would do on a fresh machine."""
-    argv = ["make", "--dry-run", "VENV=not-there-yet", target]
+    argv = ["make", "--dry-run", "VENV=not-there-yet", f"PYTHON={sys.executable}", target]
     return subprocess.run(
         argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=True
     ).stdout
@@ -223,6 +223,34 @@ def test_every_target_sets_itself_up(target: str) -> None:
 def test_the_demo_needs_none_of_the_developers_tools() -> None:
     assert "requirements-dev" not in rehearsed("demo")
     assert "requirements-dev" in rehearsed("test")
+
+
+def chosen_python(*folders: Path) -> str:
+    """For the environments, of those on such a PATH."""
+    argv = ["/bin/sh", TOP / ".ci" / "python", "python3.0", "python3"]
+    env = {"PATH": ":".join(map(str, folders))}
+    return subprocess.run(
+        argv, env=env, capture_output=True, text=True, timeout=60, check=True
+    ).stdout.strip()
+
+
+def test_the_fastest_python_that_fits_is_chosen(tmp_path: Path) -> None:
+    for name, code, microseconds in (("old", 1, 1), ("slow", 0, 900), ("fast", 0, 700)):
+        python = tmp_path / name / "python3"
+        python.parent.mkdir()
+        asked = f'case $2 in *ensurepip*) echo "$0"; exit {code};; esac'
+        python.write_text(f"#!/bin/sh\n{asked}\necho {microseconds}\n")
+        python.chmod(0o755)
+    old, slow, fast = (tmp_path / name for name in ("old", "slow", "fast"))
+    assert chosen_python(old, slow, fast) == chosen_python(fast, slow) == f"{fast}/python3"
+    assert chosen_python(old, slow) == f"{slow}/python3"
+    assert chosen_python(old) == ""
+
+
+def test_a_real_python_is_chosen_and_runs() -> None:
+    chosen = chosen_python(Path(sys.base_prefix) / "bin", Path("/usr/bin"))
+    code = "import sys; print(sys.version_info >= (3, 11))"
+    assert subprocess.check_output([chosen, "-c", code], timeout=60) == b"True\n"
 
 
 def test_too_old_a_python_is_reported(tmp_path: Path) -> None:
