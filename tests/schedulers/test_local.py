@@ -78,7 +78,9 @@ def supervisor_of(pid: int) -> int:
 
 def alone(jobs: Path) -> None:
     """Wait until the supervisor has left too, a moment after its record."""
-    eventually(lambda: not is_locked(jobs / "tiny-1.lock"))
+    eventually(
+        lambda: not is_locked(jobs / "tiny-1.lock") and not is_locked(jobs / "tiny-1" / "watched")
+    )
 
 
 def end_all(jobs: Path) -> None:
