@@ -24,6 +24,14 @@ def test_the_lines_with_a_stem_are_found_and_no_others(text: str) -> None:
     assert Sieve(STEMS).starts(block) == target
 
 
+def test_the_automaton_of_long_texts_finds_the_same() -> None:
+    block = b"a loss of nan\nanother line\nout of memory\n" * 100
+    for sieve in (Sieve(STEMS), Sieve(("|nan|", *STEMS[1:]))):
+        first = sieve.starts(block)
+        for _ in range(prefilter.FEW // len(block) + 1):
+            assert sieve.starts(block) == first
+
+
 @given(TEXT)
 def test_a_stem_with_an_edge_hides_none_that_it_overlaps(text: str) -> None:
     stems, block, at, target = ("|an|", "nano", "room", "=nan"), text.encode(), 0, []
