@@ -103,12 +103,9 @@ def _signature(row: Mapping[str, Any], name: str) -> LogSignature:
     _require(isinstance(keywords, list) and bool(keywords), what, "keywords is missing or empty")
     assert isinstance(keywords, list)
     for keyword in keywords:
-        enough = isinstance(keyword, str) and _LETTERS.search(keyword.strip())
-        _require(
-            bool(enough),
-            what,
-            f"keyword {keyword!r} needs three characters in a row that are not digits",
-        )
+        if not (isinstance(keyword, str) and _LETTERS.search(keyword.strip())):
+            problem = f"keyword {keyword!r} needs three characters in a row that are not digits"
+            raise WrongUse(f"{what}: {problem}.")
     return LogSignature(
         id=RENAMED.get(row["id"], row["id"]),
         failure=_one_of(FailureClass, row["class"], f"{what}: class"),

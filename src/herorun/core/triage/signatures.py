@@ -6,7 +6,7 @@ from functools import cached_property
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import FailureClass, LineRole, LoadedState, Strength
-from herorun.core.triage.prefilter import KeywordFilter, Sieve
+from herorun.core.triage.prefilter import KeywordFilter, Sieve, WordFinder
 
 # an exception's lines hold one
 _FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault", "call stack:")
@@ -96,8 +96,11 @@ def _stems(initial: Sequence[str], signatures: Iterable[LogSignature]) -> tuple[
 
     One with an edge stands for itself alone: `|inf|` is in few lines, and `inf` in each `INFO`.
     """
-    stems = list(initial)
-    for keyword in (k for signature in signatures for k in signature.keywords):
-        if not any(map(keyword.__contains__, stems)):
-            stems.append(keyword)
-    return tuple(dict.fromkeys(stems))
+    stems = dict.fromkeys(initial)
+    keywords = dict.fromkeys(k for signature in signatures for k in signature.keywords)
+    words = [*stems, *keywords]
+    find = WordFinder(word.encode() for word in words)
+    for keyword in keywords:
+        if not any(words[number] in stems for number, _, _ in find(keyword.encode())):
+            stems[keyword] = None
+    return tuple(stems)
