@@ -57,6 +57,7 @@ RULES = (
     *(value for rise in RISES for value in (*rise[:3], str(rise.within), *rise[4:])),
 )  # fmt: skip
 
+_TIMES = tuple(math.log(rise.times) for rise in RISES)
 _FLOOR, _STAYS, _BOTH = math.log(NEAR_ZERO), math.log(STAYS), math.log(BOTH)
 _CLIMBED, _FELL = math.log(CLIMBED), math.log(FELL)
 _ABOVE_PAIR, _FALLEN = math.log(ABOVE_PAIR), math.log(FALLEN)
@@ -117,11 +118,11 @@ def _newest_risen(state: FirstRises) -> tuple[int, float]:
     length = state.steps[-1] - state.first_step
     is_mid_training = state.first_step >= LATE_STEP and state.first_step > 2 * length
     newest = losses[-1]
-    for rise in RISES:
+    for rise, times in zip(RISES, _TIMES, strict=True):
         # What is cheap rules out most rows: too few before, or no rise even above the last of them.
         if len(losses) < rise.newest + rise.before:
             continue
-        if newest <= losses[-rise.newest - 1] + math.log(rise.times):
+        if newest <= losses[-rise.newest - 1] + times:
             continue
         reference = (
             losses[: -rise.newest]

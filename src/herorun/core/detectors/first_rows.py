@@ -134,9 +134,10 @@ def _follow_excerpt(state: FirstRows, step: int, loss: float) -> None:
         )
     if state.one_number:
         _follow_one_number(state, step, loss)
-    state.late_levels = tuple(
-        level for level in state.late_levels if abs(loss - level) < NEAR * level
-    )
+    if state.late_levels:
+        state.late_levels = tuple(
+            level for level in state.late_levels if abs(loss - level) < NEAR * level
+        )
     if state.late_levels:
         state.chance.extend(step, 0.0, state.late_levels[0], 0.0)
     elif not state.levels:
@@ -228,13 +229,15 @@ def _stands(state: FirstRows, steps: int) -> bool:
 def _follow_start(state: FirstRows, step: int, y: float) -> None:
     """Add a row, with its loss as a logarithm."""
     state.rows += 1
-    state.floor = min(state.floor, y)
+    if y < state.floor:
+        state.floor = y
     if state.rows == 1:
         state.first, state.first_step, state.before = y, step, y
         state.first_loss = y
         return
     if y != state.before:
-        state.moves, state.finest = state.moves + 1, min(state.finest, abs(y - state.before))
+        state.moves += 1
+        state.finest = min(state.finest, abs(y - state.before))
         state.before = y
     if state.rows == 2 and state.first_step > 2 * (step - state.first_step):
         state.is_over = True  # the record lacks the earlier rows
@@ -245,7 +248,8 @@ def _follow_start(state: FirstRows, step: int, y: float) -> None:
     if state.flat.streak is not None:
         _go_on(state, step, y)
         return
-    state.lowest = min(state.lowest, y)
+    if y < state.lowest:
+        state.lowest = y
     if (state.rows - SKIPPED) % state.every == 0:
         state.values.append(state.lowest)
         state.lowest = math.inf

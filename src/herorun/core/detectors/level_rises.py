@@ -43,6 +43,13 @@ FALLEN = 1.25  # times that a loss must have fallen since its first rows
 ROWS, HIGHER = 3, 1.22  # rows of a rise, and their mean above the usual, at least
 SMALLEST = 0.01  # range of the rows before, as a logarithm
 
+# of each lag, the fewest rows before that a comparison needs
+_SHORTEST = tuple(
+    (lag, lag + min(each.rows for each in COMPARISONS if each.lag == lag))
+    for lag in {each.lag: None for each in COMPARISONS}
+)
+assert max(each.outliers for each in COMPARISONS) < 2
+
 LEAST, LEAST_FALL = math.log(ABOVE), math.log(FALLEN)
 _CALM_RANGE, _HIGHER = math.log(CALM_RANGE), math.log(HIGHER)
 _WIDEST, _NEAR_ZERO = math.log(WIDEST), math.log(NEAR_ZERO)
@@ -54,8 +61,14 @@ RULES = (
 
 def begins(before: Sequence[float], y: float) -> list[int]:
     """The comparisons in which this row is above those before."""
-    numbers = []
+    numbers: list[int] = []
     mark = y - LEAST
+    # Two higher rows rule out all comparisons, and nearly all rows have them.
+    for lag, least in _SHORTEST:
+        if len(before) >= least and (before[-lag - 1] < mark or before[-lag - 2] < mark):
+            break
+    else:
+        return numbers
     for number, comparison in enumerate(COMPARISONS):
         rows, _, _, outliers, lag, *_ = comparison
         if len(before) < rows + lag:

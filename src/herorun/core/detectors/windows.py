@@ -90,19 +90,21 @@ def follow_level(state: LossState, step: int, y: float, is_declared: bool) -> No
         return
     rows = state.recent
     rises = [later for rise in state.rises_above if (later := continued_rise(rise, y)) is not None]
-    open_now = {rise.comparison for rise in rises}
-    for number in begins(rows, y):
-        if number not in open_now and (rise := new_rise(state, number, y)):
-            rises.append(rise)
+    if numbers := begins(rows, y):
+        open_now = {rise.comparison for rise in rises}
+        for number in numbers:
+            if number not in open_now and (rise := new_rise(state, number, y)):
+                rises.append(rise)
     state.rises_above = rises
     count = leaps(rows, y)
     is_perhaps_up = may_have_moved_up(rows, y)
     rows.append(y)
     state.recent_steps.append(step)
-    del rows[:-WINDOW], state.recent_steps[:-WINDOW]
+    if len(rows) > WINDOW:
+        del rows[:-WINDOW], state.recent_steps[:-WINDOW]
     if is_perhaps_up and state.raised.streak is None and has_moved_up(rows, state.opening):
         _begin_raised(state, is_declared)
-    sure = next((rise for rise in rises if is_sure(rise)), None)
+    sure = next(filter(is_sure, rises), None) if rises else None
     if count:
         before = rows[-count - REFERENCE : -count]
         _begin_shift(state, count, median(before), max(before), is_declared)
