@@ -7,11 +7,11 @@ that the same value has the same bytes in every process and on every machine.
 import dataclasses
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from functools import partial
+from math import isfinite
 from operator import attrgetter
 from typing import Any
 
@@ -50,7 +50,9 @@ def _object(
 ) -> dict[str, Any]:
     """`values` gives the class, so that one field makes a tuple too, and the fields."""
     return {
-        name: item if type(item) in _AS_THEY_ARE else plain(item)
+        name: item
+        if (kind := type(item)) in _AS_THEY_ARE or (kind is float and isfinite(item))
+        else plain(item)
         for name, item in zip(names, values(value)[1:], strict=True)
     }
 
@@ -58,18 +60,23 @@ def _object(
 def _mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
     return {
         key if type(key) is str else str(plain(key)): item
-        if type(item) in _AS_THEY_ARE
+        if (kind := type(item)) in _AS_THEY_ARE or (kind is float and isfinite(item))
         else plain(item)
         for key, item in value.items()
     }
 
 
 def _sequence(value: Iterable[Any]) -> list[Any]:
-    return [item if type(item) in _AS_THEY_ARE else plain(item) for item in value]
+    return [
+        item
+        if (kind := type(item)) in _AS_THEY_ARE or (kind is float and isfinite(item))
+        else plain(item)
+        for item in value
+    ]
 
 
 def _float(value: float) -> float | str:
-    return value if math.isfinite(value) else str(value)
+    return value if isfinite(value) else str(value)
 
 
 def _bytes(value: bytes) -> str:

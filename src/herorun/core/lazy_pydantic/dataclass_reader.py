@@ -27,7 +27,7 @@ class DataclassReader:
                 values[name] = reader(value[name])
             elif not has_default:
                 raise Unsure
-        return called(lambda: self._kind(**values))
+        return called(self._kind, **values)
 
     def _field_readers(self) -> list[tuple[str, Reader, bool]]:
         fields = self._kind.__dataclass_fields__.values()

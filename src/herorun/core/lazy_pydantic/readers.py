@@ -6,7 +6,7 @@ or one that pydantic would convert, such as the text "3" for a number.
 
 import re
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import EnumType
 from functools import cache, partial
@@ -90,13 +90,20 @@ def _reader_of_form(kind: Any, is_stored: bool) -> Reader:
     if origin is tuple:
         return partial(_tuple, items[0]) if ... in arguments else partial(_fixed_tuple, items)
     if origin in (list, Sequence):
-        return partial(_list, items[0], keeps_tuples=origin is Sequence)
+        return partial(_list, items[0], arguments[0], keeps_tuples=origin is Sequence)
     if origin in (set, frozenset):
         return partial(_set_of, origin, items[0])
     if origin in (dict, Mapping):
         key = _key_number if is_stored and arguments[0] is int else items[0]
-        return partial(_mapping, key, items[1])
+        return partial(_mapping, key, items[1], arguments[1])
     return refuse
+
+
+def _are_all(kind: Any, values: Iterable[Any]) -> bool:
+    """Whether all of them are numbers of that type, which their reader leaves as they are: a state
+    has hundreds.
+    """
+    return kind in (int, float) and {*map(type, values)} == {kind}
 
 
 def _literal(allowed_values: Mapping[tuple[type, Any], Any], value: Any) -> Any:
@@ -117,12 +124,12 @@ def _fixed_tuple(items: Sequence[Reader], value: Any) -> Any:
     return tuple([item(each) for item, each in zip(items, value, strict=True)])
 
 
-def _list(item: Reader, value: Any, keeps_tuples: bool) -> Any:
+def _list(item: Reader, kind: Any, value: Any, keeps_tuples: bool) -> Any:
     if type(value) is tuple and keeps_tuples:
         return tuple([item(each) for each in value])
     if type(value) is not list:
         raise Unsure
-    return [item(each) for each in value]
+    return value.copy() if _are_all(kind, value) else [item(each) for each in value]
 
 
 def _set_of(kind: Callable[[Any], Any], item: Reader, value: Any) -> Any:
@@ -131,15 +138,19 @@ def _set_of(kind: Callable[[Any], Any], item: Reader, value: Any) -> Any:
     return kind([item(each) for each in value])
 
 
-def _mapping(key: Reader, item: Reader, value: Any) -> Any:
+def _mapping(key: Reader, item: Reader, kind: Any, value: Any) -> Any:
     if type(value) is not dict:
         raise Unsure
+    if _are_all(kind, value.values()):
+        return {key(name): each for name, each in value.items()}
     return {key(name): item(each) for name, each in value.items()}
 
 
 def _key_number(value: Any) -> Any:
     """JSON has texts alone as keys."""
-    if type(value) is not str or not re.fullmatch(r"0|[1-9][0-9]{0,14}", value):
+    if type(value) is not str or not (value.isascii() and value.isdecimal()):
+        raise Unsure
+    if len(value) > 15 or (value[0] == "0" and value != "0"):
         raise Unsure
     return int(value)
 

@@ -22,10 +22,10 @@ EARLIEST, LATEST = datetime(1000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo
 LONGEST = timedelta(days=36_500)
 
 
-def called(function: Callable[..., Any], *values: Any) -> Any:
+def called(function: Callable[..., Any], *values: Any, **by_name: Any) -> Any:
     """What a validator makes of it; pydantic says what it refuses."""
     try:
-        return function(*values)
+        return function(*values, **by_name)
     except (ValueError, AssertionError, TypeError):
         raise Unsure from None
 

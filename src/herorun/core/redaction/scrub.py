@@ -99,12 +99,13 @@ def scrub_tree(value: Any, name: str = "") -> Any:
             return MASK if is_pass_number(name, value) else value
         case dict() | Mapping():  # the first of them is asked a tenth as long
             pair = _name_of_pair(value) if "value" in value else ""
-            return {
-                scrub(key) if isinstance(key, str) else key: item
-                if type(item) in _HIDES_NOTHING
-                else scrub_tree(item, pair if key == "value" and pair else _secret_key(str(key)))
-                for key, item in value.items()
-            }
+            tree: dict[Any, Any] = {}
+            for key, item in value.items():
+                clean, secret = _scrubbed_key(key)
+                if type(item) not in _HIDES_NOTHING:
+                    item = scrub_tree(item, pair if key == "value" and pair else secret)
+                tree[clean] = item
+            return tree
         case list() | tuple() if not name and _is_argv(value):
             return list(scrub_argv(tuple(value)))
         case list() | tuple():
@@ -124,6 +125,12 @@ def _name_of_pair(value: Mapping[Any, Any]) -> str:
     """The name in `{"name": "HF_TOKEN", "value": "..."}`, as schedulers list an environment."""
     name = value.get("name")
     return _secret_key(name) if isinstance(name, str) else ""
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _scrubbed_key(key: Any) -> tuple[Any, str]:
+    """The key as it is shown, and `_secret_key` of it."""
+    return scrub(key) if isinstance(key, str) else key, _secret_key(str(key))
 
 
 @lru_cache(maxsize=4096)
