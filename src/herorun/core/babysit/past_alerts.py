@@ -38,6 +38,8 @@ def without_old_news(
         for alert in past
         if alert.state is AlertState.RESOLVED and alert.id not in still
     }
+    if not past_by_id:
+        return list(findings)
     return [
         _as_passed(finding) if _is_old(finding, past_by_id, checks, instance) else finding
         for finding in findings

@@ -196,7 +196,8 @@ def summarise(
 
 
 def _alerts(alerts: Iterable[Alert]) -> tuple[OpenAlert, ...]:
-    severity = {check.name: check.severity.value for check in discover.checks(Gate.HEALTH)}
+    alerts = tuple(alerts)
+    severity = {c.name: c.severity.value for c in discover.checks(Gate.HEALTH)} if alerts else {}
     open_alerts = (
         OpenAlert(a.check, severity.get(a.check, "warn"), a.state.value, scrub(a.message))
         for a in alerts
