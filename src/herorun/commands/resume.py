@@ -5,7 +5,7 @@ import click
 from herorun.commands._options import RunArgument, yes
 
 
-@click.command(short_help="End a pause of the babysitter early.")
+@click.command(short_help="End a pause early (`relaunch` continues a run).")
 @click.argument("run", cls=RunArgument)
 @click.option("--reason", default="", help="Why, for the record.")
 @yes

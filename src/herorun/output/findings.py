@@ -133,7 +133,7 @@ def what_blocks(answer: Any, again: str) -> str:
     blocking = answer.report.blocking
     if not blocking:
         return ""
-    return f"fix this, then repeat: {again}\nmore: herorun explain {blocking[0].check}"
+    return f"fix what failed, then repeat: {again}\nmore: herorun explain {blocking[0].check}"
 
 
 def show_next(out: Any, command: str) -> None:
