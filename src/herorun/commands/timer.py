@@ -53,7 +53,9 @@ def command(start: str, run: str, host: str, every: str, what: str | None, as_js
     else:
         click.echo(timer.text, nl=False)
         if host == "cron":
-            output.show_note("Add this line with `crontab -e`; its output goes to the log that the line names.")
+            output.show_note(
+                "Add this line with `crontab -e`; its output goes to the log that the line names."
+            )
         if timer.notifies_nobody:
             output.show_note(
                 "Nobody is notified of what this patrol finds, because [notify] names no channel: "
