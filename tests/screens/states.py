@@ -421,9 +421,9 @@ STATES: dict[str, Any] = {
     "down": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
         alerts=[CRASHED],
-        next="herorun relaunch tiny",
+        next="herorun approve tiny",
         questions=[QUESTION],
-        babysitter="gone, last heartbeat 18m0s ago: the relaunch starts it",
+        babysitter="gone, last heartbeat 18m0s ago: `herorun babysit tiny` starts it",
         monitor="stale",
     ),
     "code-bug": status(
