@@ -1,5 +1,6 @@
 """Several runs in one process: each in its own time, and none ends or delays another."""
 
+import gc
 import json
 import os
 import signal
@@ -165,8 +166,9 @@ def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch)
 def test_one_that_waits_for_its_push_delays_no_other(
     two: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There is place for one tick."""
+    """There is place for one tick. Garbage is looked for as seldom as in each fleet."""
     monkeypatch.setattr(Bells, "wait", lambda *_: None)
+    usual, thresholds = gc.get_threshold(), set[int]()
     monkeypatch.setattr(supervise, "MAX_CONCURRENT_TICKS", 1)
     ticked, real, waited = threading.Event(), push.PushPacer.push, list[bool]()
 
@@ -178,11 +180,14 @@ def test_one_that_waits_for_its_push_delays_no_other(
         return real(self, record, *given)
 
     monkeypatch.setattr(push.PushPacer, "push", waits)
-    assert fleet.watch_all([OTHER, SLUG], two.work, lambda *_: None, print, StopCondition()) == [
-        0,
-        0,
-    ]
+
+    def report(*_: object) -> None:
+        thresholds.add(gc.get_threshold()[0])
+
+    codes = fleet.watch_all([OTHER, SLUG], two.work, report, print, StopCondition())
+    assert codes == [0, 0]
     assert all(waited)
+    assert (thresholds, gc.get_threshold()) == ({fleet.YOUNG}, usual)
 
 
 @pytest.mark.thorough
