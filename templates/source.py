@@ -35,4 +35,4 @@ def parse(text: str) -> GpuTemperature:
         rows = [line.split(",") for line in text.splitlines()]
         return GpuTemperature({int(gpu): int(celsius) for gpu, celsius in rows})
     except ValueError:
-        raise CouldNotLook(f"`{QUERY[0]}` printed something else than a table.") from None
+        raise CouldNotLook(f"`{QUERY[0]}` printed something other than a table.") from None

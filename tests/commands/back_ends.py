@@ -170,7 +170,7 @@ def a_near_slurm(top: Path, path: Path) -> World:
         refusals,
         {
             "an unknown key": ({"partitions": "x"}, "unknown key `partitions`"),
-            "an argument of ours": ({"arguments": ["--array=1-3"]}, "--array is herorun's to set"),
+            "an argument of ours": ({"arguments": ["--array=1-3"]}, "--array is set by herorun"),
             "an argument with a key": ({"arguments": ["--time=5"]}, "[scheduler] time_limit"),
             "a time without a unit": ({"time_limit": 5}, "has no unit"),
         },
@@ -273,9 +273,9 @@ def an_iris(top: Path, path: Path) -> World:
             "an unknown key": ({"clusters": "x"}, "unknown key `clusters`"),
             "two clusters": (
                 {"config": "/x.yaml"},
-                "iris: say exactly one of cluster, config and controller_url.",
+                "iris: set exactly one of cluster, config and controller_url.",
             ),
-            "a flag of ours": ({"arguments": ["--user=grace"]}, "--user is herorun's to set"),
+            "a flag of ours": ({"arguments": ["--user=grace"]}, "--user is set by herorun"),
         },
         end=cluster / "jobs" / "ada%tiny-1" / "exit",
     )

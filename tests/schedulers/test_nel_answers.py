@@ -215,7 +215,7 @@ def test_a_kill_that_ended_nothing_is_no_stop(tmp_path: Path) -> None:
     reason = "docker is gone"
     error = json.dumps([{**row, "status": "error", "data": {"error": reason}}])
     scheduler = adapter(tmp_path, f"case $1 in kill) echo '{error}';; *) echo '{running}';; esac")
-    with pytest.raises(CouldNotLook, match=f"ended nothing.*{reason}"):
+    with pytest.raises(CouldNotLook, match=f"stopped nothing.*{reason}"):
         scheduler.stop("tiny-1", "ada@box")
     assert not list((tmp_path / "state").rglob("*.stop.json"))
 

@@ -198,7 +198,7 @@ def test_a_submission_that_is_cut_while_it_sends_starts_nothing_and_can_be_made_
 
 def test_an_order_that_a_cut_link_held_up_starts_nothing(rig: Rig, box: Box, folder: str) -> None:
     scheduler = adapter(box, folder, settle="1ms")
-    with pytest.raises(HerorunError, match=r"order.*late"):
+    with pytest.raises(HerorunError, match=r"request.*time limit"):
         scheduler.submit(rig.job("echo ran"), str(rig.code), rig.admission)
     assert scheduler.find("tiny-1", long_ago()) == Absent()
 

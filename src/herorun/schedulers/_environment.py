@@ -75,8 +75,8 @@ def _recorded(path: Path) -> dict[str, str] | None:
         return None
     except (OSError, ValueError) as error:
         raise CouldNotLook(
-            f"{path}, the environment of the launch, cannot be read: {describe_error(error)}. "
-            "Delete it, and launch by hand."
+            f"The launch's environment, {path}, cannot be read: {describe_error(error)}. Delete "
+            "it, then launch or relaunch yourself: that records it again."
         ) from None
     table = document if isinstance(document, dict) else {}
     # A file of an earlier version also has variables of trainers, which that version's plans

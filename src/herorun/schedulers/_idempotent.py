@@ -41,7 +41,8 @@ def end_once(folder: Path, job: Job, by: str, whose: str, end: Callable[[Job], N
         return
     if not job.state.live:
         raise CouldNotLook(
-            f"It is unknown from {whose} whether {job.instance} runs: {sentence(job.reason)}"
+            f"{whose} does not say whether {job.instance} runs, so it was not stopped: "
+            f"{sentence(job.reason)}"
         )
     keeping.keep_stop(folder, job.instance, job.id, by)
     try:

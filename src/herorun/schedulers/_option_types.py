@@ -39,21 +39,24 @@ def long_argument(
     match = _LONG.fullmatch(argument)
     if not match:
         raise ValueError(
-            f"{argument!r} must be written long, as --name or --name=value in one string"
+            f"write {argument!r} in its long form, as --name or --name=value in one string"
         )
     name = match[1]
     if name in keys:
-        raise ValueError(f"--{name} has a key of its own: [scheduler] {keys[name]}")
+        raise ValueError(f"--{name} has a key of its own: set [scheduler] {keys[name]} instead")
     clashes = [each for each in ours if each == name or (abbreviates and each.startswith(name))]
     if clashes:
-        raise ValueError(f"--{name} is herorun's to set: {ours[clashes[0]]}")
+        raise ValueError(f"--{name} is set by herorun itself: {ours[clashes[0]]}")
     return argument
 
 
 def safe_word(value: str, allowed_words: re.Pattern[str], whose: str) -> str:
     """One word for a back end that cannot be mistaken for an option."""
     if not allowed_words.fullmatch(value) or value.startswith("-"):
-        raise ValueError(f"{value!r} is no word that {whose} could mean")
+        raise ValueError(
+            f"{whose} cannot take {value!r}: it begins with -, or has a character that is not "
+            "allowed"
+        )
     return value
 
 
@@ -62,5 +65,6 @@ def must_be_variables(names: Iterable[str], what: str) -> None:
     wrong = [name for name in names if not _VARIABLE.fullmatch(name)]
     if wrong:
         raise WrongUse(
-            f"{wrong[0]!r} is not the name of an environment variable that {what} can set."
+            f"{what} cannot set a variable named {wrong[0]!r}: use letters, digits and _, and no "
+            "digit first."
         )

@@ -73,5 +73,7 @@ def _read_record(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         document = None
     if not isinstance(document, dict):
-        raise CouldNotLook(f"{path}, what was kept of a submission, cannot be read: delete it.")
+        raise CouldNotLook(
+            f"The submission record {path} cannot be read: delete it, then repeat the command."
+        )
     return document

@@ -6,6 +6,7 @@ or this machine knows. Secrets are not sent: the cluster must have them.
 """
 
 import re
+import shlex
 from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
@@ -155,10 +156,9 @@ class Iris(IrisReader):
     def _must_find_secrets(self, submission: Submission) -> None:
         if submission.secrets and not self.secrets_vouched:
             raise WrongUse(
-                f"{submission.instance} needs {', '.join(submission.secrets)}, and no secret "
-                "travels to an Iris cluster: "
-                'set them there and say [scheduler] secrets = "on-cluster", or take them out of '
-                "[command] secrets."
+                f"{submission.instance} needs {', '.join(submission.secrets)}, and herorun sends "
+                "no secret to an Iris cluster: set them there and add [scheduler] secrets = "
+                '"on-cluster", or remove them from [command] secrets.'
             )
 
     def _must_know(self, argv: list[str]) -> None:
@@ -192,12 +192,17 @@ class Iris(IrisReader):
             return
         took = submitted_id(answer.text, answer.err.decode("utf-8", "replace"))
         if took and took != self._id(instance):
+            argv = (*self._iris.program, *stop_argv(self._iris.generation, took))
             raise CouldNotLook(
-                f"Iris took {instance} as {took}, not as {self._id(instance)}: end it by hand."
+                f"Iris accepted {instance} as {took}, not as {self._id(instance)}: end it with "
+                f"`{shlex.join(argv)}`."
             )
 
     def _current_job(self, instance: str) -> Job:
         job = self._submitted_job(instance)
         if job is None:
-            raise CouldNotLook(f"Iris took {instance}, and does not know it any more.")
+            raise CouldNotLook(
+                f"Iris accepted {instance}, but no longer lists it. Repeat the command: it looks "
+                "for the job before it submits."
+            )
         return job

@@ -153,9 +153,9 @@ class Local:
             return
         if not snapshot.started.lives and not folder.find_remaining():
             raise CouldNotLook(
-                f"Supervisor and main process of {folder.name} are gone, but something that it "
-                "started still "
-                f"runs. `fuser -v '{folder.lock}'` shows it; end it by hand."
+                f"The supervisor and the main process of {folder.name} have ended, but a process "
+                f"that they started still runs: `fuser -v '{folder.lock}'` shows it. End it "
+                "yourself."
             )
         group = snapshot.started.pid if snapshot.started.lives else -1
         folder.end_remaining(group, self._options.grace.total_seconds())

@@ -54,7 +54,7 @@ def connect(options: Options, place: Place) -> Scheduler:
     folder = options.folder or f"{place.output_root.rstrip('/')}/nel"
     if not folder.startswith("/"):
         raise WrongUse(
-            f"nel cannot write to {place.output_root}: say [scheduler] folder, an absolute path."
+            f"nel cannot write to {place.output_root}: set [scheduler] folder to an absolute path."
         )
     return Nel(options, Path(place.state).absolute() / "nel", folder.rstrip("/"), place.repository)
 
@@ -216,7 +216,10 @@ class Nel(NelJobs):
         secret_values(submission)  # a missing one is reported before anything starts
         where = Path(code, submission.cwd)
         if not (where / argv[2]).is_file():
-            raise WrongUse(f"{instance} was not submitted: there is no {where / argv[2]}.")
+            raise WrongUse(
+                f"{instance} was not submitted: there is no {where / argv[2]}. Correct [command] "
+                "argv."
+            )
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         within = self._options.submit_timeout.total_seconds()
         with locked(self._folder / f"{instance}.lock", within, f"another submission of {instance}"):
@@ -227,7 +230,10 @@ class Nel(NelJobs):
             self._run(submission, argv, str(where), admission)
             job = self._submitted_job(instance)
             if job is None:
-                raise CouldNotLook(f"nel took {instance}, and does not list it.")
+                raise CouldNotLook(
+                    f"nel accepted {instance}, but does not list it. Repeat the command: it looks "
+                    "for the job before it submits."
+                )
             keeping.record_id(self._folder, instance, job.id)
             return job
 

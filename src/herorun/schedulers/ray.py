@@ -81,9 +81,8 @@ class Ray(RayReader):
         plan_digest = admitted_plan(admission)
         if record.instance != submission.instance or record.metadata.get(PLAN, "") != plan_digest:
             raise WrongUse(
-                f"{self._options.address} has another job called {name}, of another plan or not "
-                "herorun's at all: "
-                "set [scheduler] prefix, or choose another slug."
+                f"{self._options.address} already has a job {name}, of another plan or not made "
+                "by herorun: set [scheduler] prefix, or choose another slug."
             )
         return snapshot.job(record, submission.instance, self._notes.stop(submission.instance))
 
@@ -93,10 +92,9 @@ class Ray(RayReader):
         options = self._options
         if submission.secrets and not self.secrets_vouched:
             raise WrongUse(
-                f"{submission.instance} needs {', '.join(submission.secrets)}, and no secret "
-                "travels to a Ray cluster: set "
-                'them there and say [scheduler] secrets = "on-cluster", or take them out of '
-                "[command] secrets."
+                f"{submission.instance} needs {', '.join(submission.secrets)}, and herorun sends "
+                "no secret to a Ray cluster: set them there and add [scheduler] secrets = "
+                '"on-cluster", or remove them from [command] secrets.'
             )
         needs = Needs(options.num_cpus, options.num_gpus, options.memory, options.resources)
         name = self._name(submission.instance)
@@ -124,7 +122,8 @@ class Ray(RayReader):
         record = snapshot.record(name)
         if record is None:
             raise CouldNotLook(
-                f"Ray took the job {name}, and does not know it now: look at its dashboard."
+                f"Ray accepted the job {name}, but does not list it: see its dashboard, then "
+                "repeat the command, which looks for the job before it submits."
             )
         return record
 

@@ -227,7 +227,9 @@ class Slurm(SlurmReader):
         job = self._submitted_job(instance)
         if job is None:
             raise CouldNotLook(
-                f"Slurm took {instance} as job {number}, and does not know it any more."
+                f"Slurm accepted {instance} as job {number}, but no longer lists it: see `sacct "
+                f"-j {number}`, then repeat the command, which looks for the job before it "
+                "submits."
             )
         return job
 
@@ -249,8 +251,8 @@ class Slurm(SlurmReader):
         live_ids = {row.id for row in self._queue()} if dependencies else set()
         if dependencies - live_ids:
             raise WrongUse(
-                f"--dependency names job {min(dependencies - live_ids)}, which Slurm does not know:"
-                " it would not wait at all."
+                f"--dependency names job {min(dependencies - live_ids)}, which Slurm does not "
+                "list, so the new job would not wait for it: remove it."
             )
 
     def _tag(self, submission: Submission) -> Tag:

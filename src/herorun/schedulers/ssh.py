@@ -99,9 +99,9 @@ class SshScheduler:
         if job is None or job.state is JobState.PENDING:
             raise CouldNotLook(
                 f"{name} has not started on {self._where} within "
-                f"{format_duration(self._options.start_timeout)}; "
-                f"it may yet. Look into {self._folder}/{name}, then submit it again: it cannot "
-                "start twice."
+                f"{format_duration(self._options.start_timeout)}, but still may. Read "
+                f"{self._folder}/{name} there, then repeat the command: the job cannot start "
+                "twice."
             )
         self._must_be_ours(submission, answer["jobs"][name])
         return job
@@ -151,9 +151,8 @@ class SshScheduler:
             submission.cwd,
         ):
             raise WrongUse(
-                f"{submission.instance} in {self._folder} on {self._where} is another job, with "
-                "another command: "
-                "give this run a `folder` of its own in [scheduler]."
+                f"{submission.instance} in {self._folder} on {self._where} was started with "
+                "another command: give this run a `folder` of its own in [scheduler]."
             )
 
     # --- looking ----------------------------------------------------------------------------------

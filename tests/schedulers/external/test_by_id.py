@@ -313,7 +313,7 @@ def test_a_jobs_name_cannot_say_whose_it_is() -> None:
         "WorkDir=/x\n"
     )
     assert origin_in(shown.format("tiny"), "1000").mine is False
-    with pytest.raises(CouldNotLook, match=r"shows.*owner"):
+    with pytest.raises(CouldNotLook, match=r"scontrol.*owners"):
         origin_in(shown.format("UserId=ada(1000)"), "1000")
     assert origin_in(shown.format("x\n   Command=/forged"), "1001").details == ""
 

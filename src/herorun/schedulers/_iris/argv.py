@@ -30,8 +30,8 @@ def generation_of(help_text: str) -> Generation:
     if "--prefix" in help_text:
         return Generation.B
     raise CouldNotLook(
-        "`iris job list --help` names none of --json, --prefix and --limit: no Iris that herorun "
-        "knows."
+        "herorun does not know this version of Iris: `iris job list --help` names none of "
+        "--json, --prefix and --limit. Upgrade iris or herorun."
     )
 
 

@@ -179,7 +179,7 @@ class Options(RenamedKeys, AdapterOptions):
     @model_validator(mode="after")
     def _one_cluster(self) -> "Options":
         if sum(each is not None for each in (self.cluster, self.config, self.controller_url)) != 1:
-            raise ValueError("say exactly one of cluster, config and controller_url")
+            raise ValueError("set exactly one of cluster, config and controller_url")
         return self
 
 

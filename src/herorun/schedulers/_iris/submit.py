@@ -28,7 +28,10 @@ NO_FOLDER, NOT_SET = 76, 78  # 78: refused, as check-in would
 def must_be_sound(submission: Submission) -> None:
     must_be_variables((*submission.env, *submission.secrets), "a shell")
     if any("\0" in word for word in (*submission.argv, submission.cwd, *submission.env.values())):
-        raise WrongUse(f"{submission.instance}: Iris takes no word with NUL in it.")
+        raise WrongUse(
+            f"{submission.instance}: an argument, a variable or the cwd has a NUL character, "
+            "which Iris cannot take: remove it from [command]."
+        )
 
 
 def selector(options: Options) -> list[str]:

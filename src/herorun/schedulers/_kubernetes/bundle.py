@@ -57,9 +57,9 @@ def _packed(top: Path) -> bytes:
             for path in _list_code_files(top):
                 if buffer.tell() + path.lstat().st_size > MOST:
                     raise WrongUse(
-                        f"{top} is more than the {MOST >> 20} MiB that a bundle may have: put the "
-                        'code into the image ([scheduler] code = "image"), or keep large files '
-                        "out of git."
+                        f"{top} is larger than the {MOST >> 20} MiB that a bundle may have: put "
+                        'the code into the image ([scheduler] code = "image"), or keep large '
+                        "files out of git."
                     )
                 _add_file(tar, path.relative_to(top).as_posix(), path)
     except OSError as error:

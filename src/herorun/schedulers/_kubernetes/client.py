@@ -79,9 +79,13 @@ class Kubectl:
         try:
             return str(self.get(f"/apis/{group}")["preferredVersion"]["groupVersion"])
         except NotThere:
-            raise CouldNotLook(f"{self.where} has no kinds of {group}.") from None
+            raise CouldNotLook(
+                f"{self.where} does not serve the API group {group}: is its controller installed?"
+            ) from None
         except (KeyError, TypeError):
-            raise CouldNotLook(f"{self.where} does not say its version of {group}.") from None
+            raise CouldNotLook(
+                f"{self.where} did not return its version of the API group {group}."
+            ) from None
 
     def read(self, path: str) -> bytes:
         return self._read(["get", "--raw", path], path).out
@@ -131,7 +135,7 @@ class Kubectl:
         except ValueError:
             document = None
         if not isinstance(document, dict):
-            raise CouldNotLook(f"{self.where} answered with something else than an object.")
+            raise CouldNotLook(f"{self.where} answered with something other than a JSON object.")
         return document
 
     def trouble(self, stderr: str, subject: str) -> Exception:
@@ -193,6 +197,6 @@ def documents_in(text: str) -> list[dict[str, Any]]:
         try:
             document, at = decoder.raw_decode(text, at + len(text[at:]) - len(text[at:].lstrip()))
         except (ValueError, RecursionError):
-            raise CouldNotLook("kubectl printed something else than objects.") from None
+            raise CouldNotLook("kubectl printed something other than JSON objects.") from None
         documents += [document] if isinstance(document, dict) else []
     return documents

@@ -94,9 +94,11 @@ class PodLogs:
     def _pod(self, pods: Sequence[PodRecord]) -> PodRecord:
         pod = telling(pods)
         if pod is None:
-            raise FileNotFoundError(2, "No pod of it is there, and no log", self._kube.where)
+            raise FileNotFoundError(2, "It has no pod, so there is no log", self._kube.where)
         if not pod.node:  # the server gives an empty log, as if something had begun
-            raise FileNotFoundError(2, "No node has taken the pod, and it has no log", pod.name)
+            raise FileNotFoundError(
+                2, "The pod is not scheduled to a node yet, so there is no log", pod.name
+            )
         return pod
 
     def _read(self, pod: PodRecord, **query: str | int) -> bytes:
@@ -104,7 +106,7 @@ class PodLogs:
         try:
             data = self._kube.read(path)
         except NotThere:
-            raise LogGone(2, "The pod is gone, and its log", pod.name) from None
+            raise LogGone(2, "The pod was deleted, and its log with it", pod.name) from None
         except ReadRefusal as error:
             if any(phrase in str(error) for phrase in _NONE_YET):
                 raise FileNotFoundError(2, "It has no log yet", pod.name) from None

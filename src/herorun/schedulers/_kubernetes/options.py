@@ -163,12 +163,12 @@ class Options(RenamedKeys, AdapterOptions):
     @model_validator(mode="after")
     def _finds_its_code(self) -> "Options":
         if (self.code == "image") != (self.folder is not None):
-            raise ValueError('say folder with code = "image", and with no other')
+            raise ValueError('folder and code = "image" go together: set both, or neither')
         if self.fetch and self.code != "bundle":
-            raise ValueError('say fetch with code = "bundle", and with no other')
+            raise ValueError('fetch is only for code = "bundle": remove it')
         argv = " ".join(self.fetch)
         if argv and not ("{from}" in argv and "{to}" in argv):
-            raise ValueError("fetch must name {from} and {to}")
+            raise ValueError("fetch must contain {from} and {to}")
         return self
 
     @property

@@ -85,7 +85,7 @@ class PodRecord:
 def items_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     items = document.get("items")
     if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
-        raise CouldNotLook("Kubernetes answered a question for a list with something else.")
+        raise CouldNotLook("Kubernetes returned something other than a list of objects.")
     return items
 
 

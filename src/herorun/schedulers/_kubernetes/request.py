@@ -47,10 +47,15 @@ def must_be_sound(submission: Submission, options: Options) -> None:
     names = (*submission.env, *submission.secrets)
     wrong = [name for name in names if not _VARIABLE.fullmatch(name)]
     if wrong:
-        raise WrongUse(f"{wrong[0]!r} is no name that Kubernetes gives to a variable.")
+        raise WrongUse(
+            f"{wrong[0]!r} is not a valid variable name in Kubernetes: rename it in [command]."
+        )
     texts = (*submission.argv, submission.cwd, *submission.env.values())
     if any("\0" in word or not is_text(word) for word in texts):
-        raise WrongUse(f"{submission.instance}: Kubernetes takes words of UTF-8 without NUL alone.")
+        raise WrongUse(
+            f"{submission.instance}: an argument, a variable or the cwd has a NUL character or is "
+            "not UTF-8, which Kubernetes refuses: correct [command]."
+        )
     lacking = [name for name in submission.secrets if name not in options.secrets]
     if lacking:
         raise WrongUse(
@@ -181,14 +186,17 @@ def merged(template: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, An
 def _must_leave_ours(template: Mapping[str, Any]) -> None:
     spec = template.get("spec") or {}
     if set(template) - {"metadata", "spec"} or not isinstance(spec, Mapping):
-        raise WrongUse("[scheduler] pod_template must hold `metadata` and `spec` alone.")
+        raise WrongUse(
+            "[scheduler] pod_template must have no keys but `metadata` and `spec`, and `spec` "
+            "must be a mapping."
+        )
     main = [each for each in spec.get("containers") or () if _name(each) == MAIN]
     decided_fields = [name for name in _DECIDED if name in spec]
     decided_fields += [name for name in _OF_MAIN if main and name in main[0]]
     if decided_fields:
         raise WrongUse(
-            f"[scheduler] pod_template sets {decided_fields[0]}, which herorun decides: "
-            "take it out."
+            f"[scheduler] pod_template sets {decided_fields[0]}, which herorun sets itself: "
+            "remove it."
         )
 
 

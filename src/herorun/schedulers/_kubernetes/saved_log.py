@@ -30,7 +30,7 @@ def last_lines(folder: Path, instance: str, lines: int) -> str:
         text = path.read_bytes().decode("utf-8", "replace")
         read_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     except FileNotFoundError:
-        raise FileNotFoundError(2, "No pod of it is there, and no log", instance) from None
+        raise FileNotFoundError(2, "It has no pod, and no log was saved", instance) from None
     end = f"[the pod is gone: this is its log as it was read at {timestamp(read_at)}]\n"
     newest = text.splitlines(keepends=True)[-lines:] if lines > 0 else []
     tail = "".join(newest)

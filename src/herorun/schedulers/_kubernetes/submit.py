@@ -119,7 +119,7 @@ class KubernetesSubmitter:
                 f"[scheduler] pod_template cannot be read: {describe_error(error)}."
             ) from None
         if not isinstance(template, dict):
-            raise WrongUse(f"[scheduler] pod_template: {name} holds no table.")
+            raise WrongUse(f"[scheduler] pod_template: {name} is not a YAML mapping.")
         return template
 
     def _must_have_secrets(self, submission: Submission) -> None:
@@ -190,12 +190,15 @@ class KubernetesSubmitter:
         plan = document["metadata"]["annotations"][PLAN]
         if record.root != self._root or record.annotations.get(PLAN, "") != plan:
             raise WrongUse(
-                f"{self._kube.where} has a {self._kind.title} {instance} already, of another plan "
-                "or not herorun's at all: choose another slug."
+                f"{self._kube.where} already has a {self._kind.title} {instance}, of another plan "
+                "or not made by herorun: choose another slug."
             )
         job = self._find_submitted(instance)
         if job is None:
-            raise CouldNotLook(f"{self._kube.where} took {instance}, and does not know it now.")
+            raise CouldNotLook(
+                f"{self._kube.where} accepted {instance}, but no longer lists it. Repeat the "
+                "command: it looks for the job before it submits."
+            )
         return job
 
 

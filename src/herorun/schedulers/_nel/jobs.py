@@ -124,7 +124,7 @@ class NelJobs:
             raise CouldNotLook(f"nel kill failed: {message_of(answer)}")
         if "killed" not in statuses(answer.text).values():
             raise CouldNotLook(
-                f"nel kill ended nothing: {errors_in(answer.text) or message_of(answer)}"
+                f"nel kill stopped nothing: {errors_in(answer.text) or message_of(answer)}"
             )
 
 

@@ -75,9 +75,8 @@ def config_and_overrides(argv: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     config, *overrides = argv or ("",)
     if not _CONFIG.fullmatch(config) or config.startswith("-"):
         raise WrongUse(
-            "nel runs evaluations and no commands: [command] argv must be its configuration "
-            "file, such as eval.yaml, "
-            f"and overrides as key=value after it, and not {config!r}."
+            "nel runs evaluations, not commands: [command] argv must be its configuration file, "
+            f"such as eval.yaml, then overrides as key=value. It begins with {config!r}."
         )
     wrong = [word for word in overrides if not _OVERRIDE.fullmatch(word)]
     if wrong:
@@ -88,8 +87,8 @@ def config_and_overrides(argv: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     ours = [word for word in overrides if word.lstrip("+~").partition("=")[0] == OUTPUT]
     if ours:
         raise WrongUse(
-            f"{OUTPUT} is herorun's to set, because an instance is found by it: say [scheduler] "
-            "folder."
+            f"herorun sets {OUTPUT} itself, because it finds the instance by it: remove it from "
+            "[command] argv, and set [scheduler] folder."
         )
     return config, tuple(overrides)
 

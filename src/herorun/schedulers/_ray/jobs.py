@@ -26,8 +26,8 @@ def _headers(options: Options) -> dict[str, str]:
     missing = [name for name in names.values() if not os.environ.get(name)]
     if missing:
         raise CouldNotLook(
-            f"{', '.join(missing)} is not set: {options.address} is asked with it, as [scheduler] "
-            "says."
+            f"{', '.join(missing)} is not set, and [scheduler] token_env or header_env needs it "
+            f"for {options.address}: export it."
         )
     values = {header: os.environ[name].strip() for header, name in names.items()}
     if options.token_env:

@@ -22,7 +22,7 @@ def read_log(snapshot: RaySnapshot, record: RayJob, lines: int) -> str:
     """
     has_ended = STATES.get(record.status) is not None and STATES[record.status].ended
     if not record.node and not has_ended:
-        raise FileNotFoundError(f"{record.name} has no log before it is placed")
+        raise FileNotFoundError(f"{record.name} has no log until Ray starts it")
     try:
         return (
             own_lines(_fetch_log_end(snapshot, record, lines), record, lines)

@@ -54,8 +54,8 @@ class RaySnapshot:
             or "ray_version" not in version
         ):
             raise CouldNotLook(
-                f"{self.dashboard.address} is no Ray dashboard that herorun can speak with: Ray "
-                "2.9 or newer is needed."
+                f"{self.dashboard.address} is not the dashboard of Ray 2.9 or newer, which "
+                "herorun needs: check [scheduler] address."
             )
         return str(version["session_name"])
 

@@ -84,8 +84,8 @@ class RemoteFolder:
         where = self.where(instance, code, admission)
         if (Path(code) / ".git").exists():
             raise WrongUse(
-                f"{code} is a checkout: with [code] in_place nothing can be copied to "
-                f"{self._transport.where}."
+                f"{code} is a git checkout, and [code] in_place copies no code to "
+                f"{self._transport.where}: remove in_place."
             )
         archive = self._packed(Path(code), Path(admission), where)
         answer = self._transport.run(

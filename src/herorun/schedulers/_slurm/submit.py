@@ -54,7 +54,8 @@ def must_be_sound(submission: Submission) -> None:
     texts = [*submission.argv, submission.cwd, *submission.env.values()]
     if any("\0" in word or "\r\n" in word for word in texts):
         raise WrongUse(
-            f"{submission.instance}: sbatch takes no script with NUL or a DOS line break in it."
+            f"{submission.instance}: an argument, a variable or the cwd has a NUL character or a "
+            "DOS line break, which sbatch refuses: remove it from [command]."
         )
 
 

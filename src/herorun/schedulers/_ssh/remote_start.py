@@ -50,7 +50,7 @@ def submit(order: dict[str, Any]) -> dict[str, Any]:
     standard input.
     """
     if time.time() > order["expires"]:  # held up on a link that was cut, and given up since
-        raise OSError("the order came too late")
+        raise OSError("the request arrived after its time limit")
     private = json.loads(sys.stdin.buffer.read(order["private"]))
     folder, name = order["folder"], order["request"]["instance"]
     os.makedirs(folder, mode=0o700, exist_ok=True)

@@ -42,12 +42,12 @@ def _receive(stream: Any, order: dict[str, Any], path: str) -> None:
         while remaining:
             data = stream.read(min(remaining, BLOCK))
             if not data:
-                raise OSError("the connection ended before the code was there")
+                raise OSError("the connection ended before all of the code had arrived")
             file.write(data)
             digest.update(data)
             remaining -= len(data)
     if digest.hexdigest() != order["sha256"]:
-        raise OSError("the code did not arrive as it was sent")
+        raise OSError("the code that arrived is not the code that was sent")
 
 
 def write_file(path: str, data: bytes) -> None:

@@ -27,7 +27,7 @@ def origin_in(text: str, uid: str) -> Origin:
     """
     owners = re.findall(r"\bUserId=([^ (]*)\((\d+)\)", text)
     if len(owners) > 1:
-        raise CouldNotLook("its name shows another owner, and it is unknown which one is right")
+        raise CouldNotLook("`scontrol` names two owners of it, one of them perhaps in its job name")
     user, number = owners[0] if owners else ("", "")
     command, folder = _single_value("Command", text), _single_value("WorkDir", text)
     return Origin(

@@ -67,7 +67,8 @@ class IrisJobKind(JobKind):
     def contract_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         if not (options.get("config") or options.get("cluster")):
             raise WrongUse(
-                "A job of Iris is adopted by [scheduler] config or cluster, not by controller_url."
+                "herorun adopts an Iris job only by [scheduler] config or cluster: set one of "
+                "them instead of controller_url."
             )
         return dict(options)
 

@@ -196,7 +196,9 @@ class KubernetesById:
         path = self._kube.path(self._kube.version_of(kind.group), kind.plural)
         objects = {str(each["metadata"]["name"]): each for each in items_of(self._kube.get(path))}
         if name not in objects:
-            raise CouldNotLook(f"{self._kube.where} no longer reports what {job} ran")
+            raise CouldNotLook(
+                f"{self._kube.where} no longer lists {job}, so what it ran is unknown"
+            )
         own = objects.pop(name)
         same = [other for other, each in objects.items() if is_same_work(own, each)]
         return tuple(

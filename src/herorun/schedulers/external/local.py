@@ -163,7 +163,7 @@ class LocalById:
         log_file = self._kept_log(job)
         if log_file.exists():
             return Path(os.fsdecode(log_file.read_bytes()))
-        raise FileNotFoundError(2, "its log is not named (--log)", f"process {job}")
+        raise FileNotFoundError(2, "its log is unknown: name it with --log", f"process {job}")
 
     def stop(self, job: str) -> None:
         if job.startswith("/"):
@@ -212,5 +212,8 @@ def _owned_by(uid: int) -> Origin:
 def _folder(job: str) -> Folder:
     path = Path(job)
     if not path.is_dir():
-        raise WrongUse(f"{job} is not the folder of a job that herorun started here.")
+        raise WrongUse(
+            f"{job} is not the folder of a job that herorun started on this machine: check the "
+            "path."
+        )
     return Folder(path.parent, path.name)

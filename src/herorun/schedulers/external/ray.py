@@ -139,7 +139,7 @@ class RayById:
         snapshot = self._take_snapshot()
         record = snapshot.record(job)
         if record is None or not record.entrypoint:
-            raise CouldNotLook(f"Ray has forgotten {job}, and with it what it ran")
+            raise CouldNotLook(f"Ray no longer lists {job}, so what it ran is unknown")
         return tuple(
             each.name
             for each in snapshot.records

@@ -128,7 +128,7 @@ class SshById:
         first = self._known(job)
         path = self._log or (first.out if first else "")
         if not path:
-            raise FileNotFoundError(2, "its log is not named (--log)", f"process {job}")
+            raise FileNotFoundError(2, "its log is unknown: name it with --log", f"process {job}")
         return {"path": path, "folder": first.folder if first else ""}
 
     def tail(self, job: str, lines: int) -> str:
@@ -152,7 +152,10 @@ class SshById:
         except FileNotFoundError:
             return None
         except (ValueError, TypeError):
-            raise CouldNotLook(f"{self._record_file(job)} is damaged: move it away.") from None
+            raise CouldNotLook(
+                f"The record {self._record_file(job)} is damaged: move it away, then repeat the "
+                "command."
+            ) from None
 
     def _write_record(self, job: str, facts: dict[str, Any]) -> None:
         document = {each.name: facts[each.name] for each in fields(_ProcessRecord)}
