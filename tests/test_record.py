@@ -283,7 +283,7 @@ def test_a_rewritten_remote_is_never_adopted(two: tuple[Record, Record], story: 
     second.append(note("later"))
     before = second.tip
     pushed = second.push()
-    assert "was rewritten" in pushed.why and mentions(pushed.why, "person", "must")
+    assert "was rewritten" in pushed.why and mentions(pushed.why, "`herorun verify")
     assert second.tip == before
     assert git(story.origin, "rev-parse", BRANCH) == forged
     assert first.tip

@@ -57,7 +57,7 @@ def _must_be(tool: Tool, parameter: Parameter, value: Any) -> None:
     if parameter.kind == "integer" and not 0 <= value <= (parameter.most or value):
         raise WrongUse(f"{where} must be from 0 to {parameter.most}.")
     if parameter.pattern and not re.fullmatch(parameter.pattern, value):
-        raise WrongUse(f"{where} is a name of letters, digits, '.', '_' and '-', and no path.")
+        raise WrongUse(f"{where} must be a name of letters, digits, '.', '_' and '-', not a path.")
     texts = value if isinstance(value, list) else [value]
     if any(isinstance(text, str) and ("\0" in text or not text) for text in texts):
         raise WrongUse(f"{where} must not be empty.")

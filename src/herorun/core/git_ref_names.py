@@ -27,5 +27,5 @@ def remote_name(name: str) -> str:
     start a program.
     """
     if not name or _NO_REMOTE.search(name):
-        raise ValueError("is no remote: the name that `git remote` lists, such as origin")
+        raise ValueError("is not a remote: give a name that `git remote` lists, such as origin")
     return name

@@ -106,8 +106,8 @@ def _fetch_login(github: Any, calls: Calls) -> tuple[str, int | None]:
         if os.environ.get("GITHUB_ACTIONS") == "true":
             return ACTIONS, None
         raise CouldNotLook(
-            "This token may not ask who it is, and only our own comments count: name it as "
-            "[issue] login."
+            "GitHub does not tell the login of this token (403), and herorun needs it to "
+            "recognise its own comments: set [issue] login."
         ) from None
 
 

@@ -40,7 +40,7 @@ class Options(AdapterOptions):
 
 def connect(options: Options, place: Place) -> Channel:
     if not options.variable:
-        raise WrongUse("A channel cannot hold the issue of a run: name it in [notify] targets.")
+        raise WrongUse("A channel cannot hold the issue of a run: put it into [notify] targets.")
     return AppriseChannel(options.variable, place)
 
 

@@ -122,7 +122,7 @@ class GitHubIssue:
     def comments(self, key: str, most: int) -> Comments:
         page = self._page(key)
         if page is None:
-            raise CouldNotLook(f"The run has no issue on {self._repo}.")
+            raise CouldNotLook(f"The run has no issue on {self._repo}: `herorun init` opens it.")
         newest = self._calls.read(lambda: list(islice(page.get_comments(), most + 1)))
         ours = [c for c in newest[:most] if self._are_we(c.user)]
         return Comments(tuple(str(c.body or "") for c in ours), len(newest) > most)

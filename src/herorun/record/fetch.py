@@ -121,7 +121,10 @@ class FetchedRecord(RecordWriter):
             if tip != pushed_tip:
                 return
             if missing(self._read_all(), content):
-                raise RemoteFault(f"{self.branch} on {remote} lacks lines that were pushed.")
+                raise RemoteFault(
+                    f"{self.branch} on {remote} lacks lines that were pushed. `herorun verify "
+                    f"{self.slug}` shows the differences."
+                )
             move_refs(
                 self.repository, [(self.ref, theirs, tip), (self.pushed_ref, theirs, pushed_tip)]
             )
@@ -137,8 +140,8 @@ class FetchedRecord(RecordWriter):
             return
         if self.repository.is_ancestor(theirs, pushed_tip):
             raise RemoteFault(
-                f"{self.branch} on {remote} was put back to {theirs[:9]}: it lacks lines that were "
-                "pushed."
+                f"{self.branch} on {remote} was put back to {theirs[:9]}: it lacks lines that "
+                f"were pushed. `herorun verify {self.slug}` shows the differences."
             )
 
     def _sound_content(self, theirs: str, remote: str) -> Content:
@@ -219,6 +222,6 @@ class FetchedRecord(RecordWriter):
         if self.pushed and not self.repository.is_ancestor(self.pushed, theirs):
             raise Blocked(
                 f"{self.branch} on {remote} was rewritten: it does not contain {self.pushed[:9]}, "
-                "which was pushed. A person must check it."
+                f"which was pushed. `herorun verify {self.slug}` shows the differences."
             )
         self._must_hold_this_run(theirs)

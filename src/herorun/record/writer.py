@@ -82,7 +82,8 @@ class RecordWriter(RecordReader):
                 continue
             return str(self._content.tip)
         raise CouldNotLook(
-            f"The record of {self.slug} changed again and again while it was written to. Try again."
+            f"The record of {self.slug} could not be written, because other processes changed it "
+            "each time. Try again."
         )
 
     def _written(

@@ -80,7 +80,8 @@ class Prover:
             if self.record.remote is None:
                 return  # only this clone writes this record
             raise NotProven(
-                f"there is no remote {self.code.remote} that could have its commit {commit[:9]}"
+                f"this clone has no remote {self.code.remote}, where its commit {commit[:9]} "
+                "should be"
             )
         self._must_be_published(commit)
         self._must_rebuild(launching, commit)
@@ -97,9 +98,7 @@ class Prover:
             raise CouldNotLook(
                 "this clone is shallow: `git fetch --unshallow` brings what is missing"
             )
-        raise NotProven(
-            f"its commit {commit[:9]} is in no published ref of {remote} that [code] refs names"
-        )
+        raise NotProven(f"its commit {commit[:9]} is on {remote} in no ref that [code] refs names")
 
     def _is_in(self, commit: str, tips: dict[str, str]) -> bool:
         """Whether one of the tips contains it; those that are not known here are fetched."""
@@ -150,9 +149,9 @@ class Prover:
         try:
             plan_again(self.repository, self.record.slug, launching, self.code.remote)
         except MovedPlan:
-            raise NotProven(f"its plan cannot be made again from commit {commit[:9]}") from None
+            raise NotProven(f"its plan cannot be rebuilt from commit {commit[:9]}") from None
         except (KeyError, TypeError, ValueError):
-            raise NotProven("the record states its plan in a form that no herorun writes") from None
+            raise NotProven("the record has its plan in an unknown format") from None
 
     def _contract(self, launching: Launching, commit: str) -> Contract:
         try:
@@ -161,7 +160,7 @@ class Prover:
             raise
         except (HerorunError, ValueError) as error:
             raise NotProven(
-                f"its commit holds no such contract: {str(error).rstrip('.')}"
+                f"its contract cannot be read from its commit: {str(error).rstrip('.')}"
             ) from None
         if contract.slug != self.record.slug:
             raise NotProven(

@@ -78,8 +78,8 @@ def open_run(name: str, start: Path) -> Run:
     )
     if run.slug != path.stem:
         raise WrongUse(
-            f"{shown_path} says slug = {run.slug!r}: a slug names its file. "
-            "Rename the one or the other."
+            f"{shown_path} says slug = {run.slug!r}, which must be the file's name: rename one of "
+            "them."
         )
     check_limits(run.contract, run.file)
     with run.naming_lines():

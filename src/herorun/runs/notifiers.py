@@ -19,7 +19,10 @@ def connect_issue(
     if not _is_issue_tracker(adapter):
         must_hold_pages(kind)
         lacking = ", ".join(missing_members(IssueTracker, adapter))
-        raise WrongUse(f"[issue] kind = {kind!r} lacks {lacking} of core.ports.IssueTracker.")
+        raise WrongUse(
+            f"The adapter of [issue] kind = {kind!r} lacks {lacking}, which "
+            "core.ports.IssueTracker requires: use another kind."
+        )
     return adapter
 
 
@@ -44,8 +47,8 @@ def must_hold_pages(kind: str) -> None:
     if not _holds_pages(kind):
         able = ", ".join(each for each in adapter_kinds("notifiers") if _holds_pages(each))
         raise WrongUse(
-            f"[issue] kind = {kind!r} only sends, and a run's page needs a place that it stays "
-            f"in: use one of {able}, and name {kind!r} in [notify] kinds."
+            f"[issue] kind = {kind!r} only sends messages and cannot hold the run's page: use one "
+            f"of {able}, and put {kind!r} into [notify] kinds."
         )
 
 

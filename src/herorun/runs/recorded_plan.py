@@ -57,8 +57,8 @@ def plan_again(repository: Repository, slug: str, launching: Launching, remote: 
     plan = replace(plan, start=Sourced(point, str(start["source"])))
     if plan.digest != launching.plan_digest:
         raise MovedPlan(
-            f"The plan of {launching.instance} cannot be made again from commit {commit[:9]}: its "
-            "digest differs. A person must launch."
+            f"The plan of {launching.instance} cannot be rebuilt from commit {commit[:9]}: its "
+            "digest differs. Run `herorun preflight`, and launch it yourself."
         )
     return plan
 
@@ -80,9 +80,8 @@ def patch_of(snapshot: Snapshot) -> Patch:
 def must_be(patch: Patch, commit: str, where: str) -> None:
     if commit != patch.commit:
         raise Blocked(
-            f"{where} is commit {commit[:9]} and not the approved {patch.commit[:9]}: it is never "
-            "moved. "
-            "Commit and push the edits, or ask who made it."
+            f"{where} is commit {commit[:9]}, not the approved {patch.commit[:9]}, and herorun "
+            "never moves it. Commit and push the edits, or ask who made it."
         )
 
 
@@ -100,7 +99,8 @@ def snapshot_again(
     snapshot_commit = repository.resolve(ref) or _fetched(repository, remote, ref)
     if snapshot_commit is None:
         raise Blocked(
-            f"The approved edits of the launch are neither in this clone nor on the remote: {ref}."
+            f"The approved edits of the launch, {ref}, are neither in this clone nor on the "
+            "remote: repeat the command in the clone that launched it."
         )
     must_be(patch, snapshot_commit, ref)
     snapshot = described(repository, commit, snapshot_commit)

@@ -67,8 +67,8 @@ class Run(MonitoredRun):
         for each in (folder.parent, folder):
             if each.is_symlink() and not each.resolve().is_relative_to(main.resolve()):
                 raise WrongUse(
-                    f"{each} is a link to {each.resolve()}, outside the repository: what is "
-                    "private would be written there. Remove it."
+                    f"{each} is a symbolic link to {each.resolve()}, outside the repository, "
+                    "where herorun would write private files. Remove the link."
                 )
         return folder
 

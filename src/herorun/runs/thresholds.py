@@ -30,7 +30,10 @@ def check_limits(contract: Contract, file: ContractFile | None = None) -> dict[s
             )
         kind = limit_types[name]
         if kind is None:
-            raise WrongUse(f"{where}[babysit.thresholds.{name}]: that check has no thresholds.")
+            raise WrongUse(
+                f"{where}[babysit.thresholds.{name}]: that check has no thresholds. Remove the "
+                "table."
+            )
         present = _present_limits(kind, where, name, values)
         _must_have_keys(kind, name, present, file)
         set_here[name] = _limits(kind, where, name, present)

@@ -192,10 +192,10 @@ class Iris(IrisReader):
             return
         took = submitted_id(answer.text, answer.err.decode("utf-8", "replace"))
         if took and took != self._id(instance):
-            argv = (*self._iris.program, *stop_argv(self._iris.generation, took))
+            ending_argv = (*self._iris.program, *stop_argv(self._iris.generation, took))
             raise CouldNotLook(
                 f"Iris accepted {instance} as {took}, not as {self._id(instance)}: end it with "
-                f"`{shlex.join(argv)}`."
+                f"`{shlex.join(ending_argv)}`."
             )
 
     def _current_job(self, instance: str) -> Job:

@@ -32,7 +32,8 @@ def read_sources(
     commit = tree.commit if isinstance(snapshot, Nothing) else snapshot.commit
     if not commit:
         raise WrongUse(
-            "The edits of the work tree are too large to be kept, so there is no code to plan with."
+            "The uncommitted edits are too large for a snapshot, so there is no code to launch: "
+            "commit and push them."
         )
     config, source = resolved_config(repository, contract, commit)
     return Sources(code_tree(repository, commit, file.path), config, source, file.path)

@@ -41,8 +41,8 @@ def open_azure(account: str, host: str) -> Any:
     client = system.service_client
     if account and client.account_name != account:
         raise OSError(
-            f"AZURE_STORAGE_CONNECTION_STRING is for the account {client.account_name}, and the "
-            f"path names {account}"
+            f"AZURE_STORAGE_CONNECTION_STRING is for the account {client.account_name}, but the "
+            f"path names {account}: correct one of them"
         )
     system.service_client = _client(client.url, client.credential)
     return system

@@ -51,7 +51,7 @@ def container_of(at: ObjectPath) -> tuple[str, str, str]:
     container, has_account, host = at.bucket.partition("@")
     match = _HOST.fullmatch(host)
     if not _CONTAINER.fullmatch(container) or (has_account and not match):
-        raise WrongUse(f"{scrub(str(at))!r} names no container of Azure: write {FORM}.")
+        raise WrongUse(f"{scrub(str(at))!r} has no valid Azure container: write {FORM}.")
     if match is None:
         return container, "", ""
     return container, match["account"], f"{match['account']}.blob.{match['cloud']}"

@@ -202,7 +202,8 @@ class ObjectStore:
         at = self._at(path)
         if at.generation:
             raise WrongUse(
-                f"{scrub(path)} names one generation of a file, and that cannot be written again."
+                f"{scrub(path)} names one generation of a file, which cannot be overwritten: omit "
+                "the generation."
             )
         return at
 
@@ -215,7 +216,9 @@ class ObjectStore:
             part for part in (pinned_path["path"] if pinned_path else key_path).split("/") if part
         ]
         if self.objects.has_buckets and not parts:
-            raise WrongUse(f"{scrub(path)!r} names no bucket.")
+            raise WrongUse(
+                f"{scrub(path)!r} has no bucket: write {self.objects.scheme}://BUCKET/PATH."
+            )
         bucket = parts.pop(0) if self.objects.has_buckets else ""
         return ObjectPath(
             scheme, bucket, "/".join(parts), pinned_path["generation"] if pinned_path else ""

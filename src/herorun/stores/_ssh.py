@@ -143,4 +143,6 @@ def _moment_of_seconds(seconds: float) -> datetime:
 
 def _must_be_path(path: str) -> None:
     if not path or "\0" in path or "://" in path:
-        raise WrongUse(f"{scrub(path)!r} is not a path: on a remote machine a root must be a path.")
+        raise WrongUse(
+            f"{scrub(path)!r} is not a path: on a remote machine, a root must be an absolute path."
+        )

@@ -30,7 +30,7 @@ def changed_at(path: str) -> float | None:
     except FileNotFoundError:
         return None
     if os.path.isdir(path):
-        raise ValueError("it is a folder, and that proves nothing")
+        raise ValueError("it is a folder, which proves nothing: a marker must be a file")
     return stats.st_mtime
 
 

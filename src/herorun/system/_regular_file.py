@@ -28,7 +28,11 @@ def open_regular(path: Any) -> BufferedReader:
     try:
         _must_be_regular(os.fstat(descriptor), path)  # it may have been replaced
         if _real_path(descriptor).startswith(_OF_THE_KERNEL):
-            raise OSError(errno.EINVAL, "it is a file of the kernel", str(path))
+            raise OSError(
+                errno.EINVAL,
+                "it is a file of the kernel (/proc or /sys), not a regular file",
+                str(path),
+            )
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
@@ -39,7 +43,7 @@ def _must_be_regular(facts: os.stat_result, path: Any) -> None:
     if stat.S_ISDIR(facts.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(facts.st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
 
 
 def _real_path(descriptor: int) -> str:

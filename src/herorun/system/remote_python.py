@@ -167,9 +167,7 @@ class RemotePython:
             and all(isinstance(each, dict) for each in answers)
         ):
             return answers
-        raise CouldNotLook(
-            f"{self.transport.where} gave an answer that cannot be read: not one for each question."
-        )
+        raise CouldNotLook(f"{self.transport.where} did not answer every question. Try again.")
 
     def _argv(self, order: bytes) -> tuple[str, ...]:
         return (self.python, "-I", "-S", "-c", _BOOT, f"{len(order)}")

@@ -69,7 +69,7 @@ def _read_trusted() -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:
         raise CouldNotLook(
-            f"{path}, where what you trust is kept, cannot be read: {error}."
+            f"The file of what you trust, {path}, cannot be read: {error}."
         ) from None
 
 
@@ -78,5 +78,8 @@ def _read_table(path: Path, version: Hashable) -> dict[str, Any]:
     """The content of one version of the file; never changed."""
     table = read_json(path.read_bytes())
     if not isinstance(table, dict):
-        raise CouldNotLook(f"{path}, where what you trust is kept, is damaged: move it away.")
+        raise CouldNotLook(
+            f"The file of what you trust, {path}, is damaged: move it away, then repeat `herorun "
+            "trust`."
+        )
     return table

@@ -26,8 +26,8 @@ def file_path(kind: str, option: str, place: Place) -> Path:
     path = os.path.join(place.output_root, option)
     if "://" in path or "\0" in path:
         raise WrongUse(
-            f"The tracker {kind} reads files, and {scrub(path)!r} is none: give [tracker] an "
-            "absolute `path`."
+            f"The tracker {kind} reads files on a disk, and {scrub(path)!r} is not one: give "
+            "[tracker] an absolute `path`."
         )
     return Path(path)
 
@@ -36,8 +36,8 @@ def local_path(kind: str, option: str, place: Place) -> Path:
     """The same; refused for a remote machine, whose path would be read on this one."""
     if place.reach:
         raise WrongUse(
-            f"The tracker {kind} reads files of this machine, and the job's lie on "
-            f"{place.reach.login.host}: "
-            "use the tracker jsonl, which reads them there, or one with a server, such as wandb."
+            f"The tracker {kind} reads files of this machine, but the job writes on "
+            f"{place.reach.login.host}: use the tracker jsonl, which reads them there, or one "
+            "with a server, such as wandb."
         )
     return file_path(kind, option, place)

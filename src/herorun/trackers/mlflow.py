@@ -246,8 +246,8 @@ class Mlflow:
             uri = (options.uri or os.environ.get(URI, "")).rstrip("/")
             if not re.fullmatch(_SERVER, uri):
                 raise OSError(
-                    "MLFLOW_TRACKING_URI is not set, or holds no http(s) address without a login: "
-                    "set [tracker] uri"
+                    "MLFLOW_TRACKING_URI is not set, is not an http(s) address, or contains a "
+                    "login: set [tracker] uri"
                 )
             name = os.environ.get(options.username_env, "")
             login = (name, os.environ.get(options.password_env, "")) if name else None

@@ -500,7 +500,7 @@ def test_a_machine_that_got_the_address_after_the_end_is_another_one():
     made = datetime(2025, 12, 31, 12, tzinfo=UTC)
     assert machine_at(LISTED, "10.0.0.7", made) is None
     assert machine_at(LISTED, "10.0.0.7", made + timedelta(seconds=1)) == "ray-2"
-    with pytest.raises(ValueError, match=r"machine.*made"):
+    with pytest.raises(ValueError, match="createTime"):
         machine_at(LISTED.replace("createTime", "time"), "10.0.0.7", NOON)
 
 

@@ -260,7 +260,7 @@ def test_a_ref_that_says_something_else_is_never_moved(
     git(edited.origin, "update-ref", f"{SNAPSHOTS}{tree}", taken)
     capsys.readouterr()
     assert edited.launch() == 1
-    assert mentions(capsys.readouterr().err, "never", "moved")
+    assert mentions(capsys.readouterr().err, "never", "moves")
     assert (refs(edited.origin), edited.starts) == ({f"{SNAPSHOTS}{tree}": taken}, [])
 
 
@@ -400,7 +400,7 @@ def test_a_snapshot_that_is_another_is_never_relaunched(edited: Story) -> None:
     forged(edited)
     assert edited.tick() == 1
     assert len(edited.starts) == 1
-    assert any(mentions(e.why, "never", "moved") for e in edited.events("Failed"))
+    assert any(mentions(e.why, "never", "moves") for e in edited.events("Failed"))
 
 
 @pytest.mark.thorough

@@ -110,7 +110,7 @@ def test_an_ignored_contract_is_not_launched(
 def test_a_contract_names_its_file(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
     (story.work / "runs" / "other.toml").write_text((story.work / "runs" / "tiny.toml").read_text())
     assert story.herorun("preflight", "other") == 2
-    assert mentions(capsys.readouterr().err, "slug", "names")
+    assert mentions(capsys.readouterr().err, "slug", "file's name")
 
 
 @pytest.mark.thorough

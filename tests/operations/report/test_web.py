@@ -208,7 +208,7 @@ def test_a_slow_page_of_a_run_leaves_places_for_the_others(
             asked = [pool.submit(pages.page, "/runs/slow") for _ in range(8)]
             assert begun.wait(60)
             refused = [each.result() for each in islice(as_completed(asked, 60), 2)]
-            assert all(s == 503 and mentions(page, "ask again") for s, page in refused)
+            assert all(s == 503 and mentions(page, "reload") for s, page in refused)
             assert pages.page("/runs/fast") == (200, "<fast>")
         finally:
             go_on.set()

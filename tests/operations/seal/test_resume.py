@@ -67,6 +67,7 @@ class Interrupted:
             push=lambda: self.appended.append("pushed"),
         )
         run: Any = SimpleNamespace(
+            slug="tiny",
             record=record,
             repository=SimpleNamespace(read=self._stored),
             contract=SimpleNamespace(code=SimpleNamespace(remote="origin")),

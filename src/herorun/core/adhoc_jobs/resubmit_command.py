@@ -40,6 +40,6 @@ def must_have_no_wait(command: str) -> None:
     """`WrongUse` where a submitter that waits by default is not told to return."""
     if "--no-wait" not in submitter_flags(command):
         raise WrongUse(
-            "The resubmit command has no --no-wait before `--`, so it would wait for the job's "
-            f"end: add it, and give it again ({command})."
+            f"The resubmit command `{command}` has no --no-wait before `--`, so it would wait for "
+            "the job's end: add it."
         )

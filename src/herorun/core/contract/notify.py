@@ -31,14 +31,14 @@ def _check_page_path(path: str) -> str:
         or {".", "..", ".git"} & {part.lower() for part in parts}
     ):
         raise ValueError(
-            "is no path of a logbook: write it relative to the repository's top, of letters, "
-            "digits and ._@+-, ending with .md"
+            "is not a path for the logbook: write it relative to the repository's top, with "
+            "letters, digits and ._@+- only, and .md at its end"
         )
     if any(part.endswith((".journal", ".files")) for part in parts[:-1]) or re.search(
         r"_\d{3,}\.md$", path
     ):
         raise ValueError(
-            "is kept for the record's own files, or for a further page: choose another name"
+            "is a name that herorun gives to other files of the record: choose another one"
         )
     return path
 
@@ -169,7 +169,7 @@ class Notify(Table):
     @classmethod
     def _each_once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(value)) < len(value):
-            raise ValueError("names one twice")
+            raise ValueError("has one entry twice: remove one of them")
         return value
 
     @property

@@ -111,7 +111,7 @@ def _check_identity(value: str) -> str:
     if not re.fullmatch(r"sha256:[0-9a-f]{64}|generation:.+", value):
         raise ValueError(
             'is not an identity: write "sha256:" and 64 hex digits, or "generation:" and the '
-            "store's word"
+            "generation that the store reports"
         )
     return value
 

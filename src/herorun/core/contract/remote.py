@@ -140,9 +140,11 @@ class ChainTable(Table):
     def _is_whole(self) -> Self:
         names = [stage.name for stage in self.stage]
         if len(set(names)) < len(names):
-            raise ValueError("two stages have the same name, and would share a marker")
+            raise ValueError(
+                "two stages have the same name, so they would share a marker file: rename one"
+            )
         if names and self.folder is None:
-            raise ValueError("its stages need a `folder`, for their markers")
+            raise ValueError("needs `folder`, where its stages write their marker files")
         return self
 
     def marker(self, stage: ChainStage) -> str:

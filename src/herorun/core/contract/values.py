@@ -135,7 +135,7 @@ def _pattern(value: str) -> str:
     except re.error as error:
         raise ValueError(f"is not a regular expression: {error}") from None
     if "\0" in value or "\n" in value:
-        raise ValueError("is looked for in one line: it can hold no line break")
+        raise ValueError("must have no line break or NUL: it is matched against one line at a time")
     return value
 
 
@@ -164,7 +164,7 @@ def present_keys(data: Mapping[str, Any], new_names: Mapping[str, str]) -> dict[
     """
     for old, new in new_names.items():
         if old in data and new in data:
-            raise ValueError(f"`{old}` is the earlier name of `{new}`: keep `{new}` alone")
+            raise ValueError(f"`{old}` is the earlier name of `{new}`: remove `{old}`")
     return {new_names.get(key, key): value for key, value in data.items()}
 
 

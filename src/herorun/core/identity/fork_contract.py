@@ -78,8 +78,8 @@ def _root(
     new = "/".join(parts)
     if new == old:
         raise WrongUse(
-            f"{old} does not contain the name {parent.slug}, so the fork's own place cannot be "
-            f"derived from it: name one with {option}."
+            f"{old} does not contain the name {parent.slug}, so no path for the fork can be "
+            f"derived from it: give one with {option}."
         )
     return new
 

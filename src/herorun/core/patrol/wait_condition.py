@@ -44,15 +44,15 @@ class WaitCondition:
 
 def condition_of(marker: str | None, state: str | None, step: int | None) -> WaitCondition:
     if sum(each is not None for each in (marker, state, step)) > 1:
-        raise WrongUse("Wait for one thing: --marker, --state or --step.")
+        raise WrongUse("Give only one of --marker, --state and --step.")
     if marker is not None and not marker.startswith("/"):
         raise WrongUse(
             f"--marker {marker!r} is not an absolute path on the machine where the job runs."
         )
     if state is not None and state not in WORDS:
-        raise WrongUse(f"--state {state!r} is not a state: {', '.join(WORDS)}.")
+        raise WrongUse(f"--state {state!r} is not a state: give one of {', '.join(WORDS)}.")
     if step is not None and step < 0:
-        raise WrongUse(f"--step {step} is no step.")
+        raise WrongUse(f"--step {step} is not a step: give 0 or more.")
     return WaitCondition(marker or "", state or "", step)
 
 

@@ -31,7 +31,7 @@ def machine_at(listing: str, worker: str, ended_at: datetime) -> str | None:
     """
     machines = json.loads(listing)
     if not isinstance(machines, list):
-        raise ValueError("the list of machines is no list")
+        raise ValueError("the list of machines is not a JSON list")
     matching = (machine for machine in machines if worker in _addresses(machine))
     names = {_node_name(machine) for machine in matching if _created(machine) <= ended_at}
     if len(names) > 1:
@@ -50,7 +50,7 @@ def _node_name(machine: object) -> str:
 def _created(machine: object) -> datetime:
     text = machine.get("createTime") if isinstance(machine, dict) else None
     if (made_at := parse_utc(str(text))) is None:
-        raise ValueError("it does not report when the machine was made: it may be another machine")
+        raise ValueError("its createTime is missing, so it may be another machine")
     return made_at
 
 

@@ -100,8 +100,8 @@ def script_of(contract: Contract) -> str:
     )
     if scrub(text) != text:
         raise WrongUse(
-            f"[chain] of {contract.slug} contains a secret, which would be written to a file: set "
-            "it in the machine's environment, and name the variable."
+            f"[chain] of {contract.slug} contains a secret, which would be written to a file: put "
+            "it into a variable of the machine's environment, and use the variable."
         )
     return text
 
@@ -124,8 +124,7 @@ def _wait(contract: Contract) -> str:
     chain, log = contract.chain, contract.patrol.log
     if chain.after_pattern and not log:
         raise WrongUse(
-            f"[chain] after_pattern of {contract.slug} needs to be looked for in a log: name it as "
-            "[patrol] log."
+            f"[chain] after_pattern of {contract.slug} needs a log to search: set [patrol] log."
         )
     ready = [f"[ -e {shlex.quote(chain.after)} ]"] if chain.after else []
     # Quoted, and with a file: grep can neither become a pipe nor wait for its standard input.

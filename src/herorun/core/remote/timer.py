@@ -112,7 +112,7 @@ def _of_systemd(word: str) -> str:
     quotes its own.
     """
     if "\n" in word:
-        raise WrongUse(f"{word!r} holds a line break, which no systemd unit can.")
+        raise WrongUse(f"{word!r} has a line break, which a systemd unit cannot hold: remove it.")
     return word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
 
 

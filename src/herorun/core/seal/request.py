@@ -23,11 +23,9 @@ def sealing_of(
     (100000, 7)
     """
     if sum((milestone is not None, as_aborted, successor is not None)) > 1:
-        raise WrongUse(
-            "--milestone, --aborted and --superseded-by are three kinds of a seal: name one."
-        )
+        raise WrongUse("Give only one of --milestone, --aborted and --superseded-by.")
     if step is not None and milestone is None:
-        raise WrongUse("--step is of a milestone: name that too, with --milestone.")
+        raise WrongUse("--step needs --milestone: give both.")
     if milestone is not None:
         if not NAME.fullmatch(milestone):
             raise WrongUse(
@@ -40,7 +38,10 @@ def sealing_of(
         return Sealing(SealKind.ABORTED)
     if successor is not None:
         if not SLUG.fullmatch(successor):
-            raise WrongUse(f"{successor!r} is no slug of a run.")
+            raise WrongUse(
+                f"--superseded-by {successor!r} is not a run's slug: give the name of its "
+                "contract, without .toml."
+            )
         return Sealing(SealKind.SUPERSEDED, successor)
     return Sealing()
 

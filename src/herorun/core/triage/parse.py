@@ -144,7 +144,7 @@ def _one_of(kind: type[T], value: str, what: str) -> T:
     try:
         return kind(value)
     except ValueError:
-        raise WrongUse(f"{what} {value!r} is none of {', '.join(kind)}.") from None
+        raise WrongUse(f"{what} {value!r} is not one of {', '.join(kind)}.") from None
 
 
 def _strength(value: object, what: str) -> Strength:
@@ -152,7 +152,7 @@ def _strength(value: object, what: str) -> Strength:
         return Strength[str(value).upper()]
     except KeyError:
         raise WrongUse(
-            f"{what}: strength {value!r} is none of faint, symptom, bug, cause."
+            f"{what}: strength {value!r} is not one of faint, symptom, bug, cause."
         ) from None
 
 

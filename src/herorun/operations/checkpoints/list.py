@@ -213,8 +213,8 @@ def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
     keep = keep or run.contract.checkpoints.keep
     if keep is None:
         raise WrongUse(
-            f"Say how many of {run.slug} stay: --keep N, or keep under [checkpoints] in its "
-            "contract."
+            f"It is not set how many checkpoints of {run.slug} stay: give --keep N, or set keep "
+            "under [checkpoints] in its contract."
         )
     memory = with_taints_now(run, memory)
     names, listing = all_references(run), list_checkpoints(run)
@@ -243,7 +243,7 @@ def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
 def write_plan(run: Run, plan: PrunePlan, path: Path) -> None:
     """Write the plan as one JSON document for `prune`; an existing file is not overwritten."""
     if path.exists():
-        raise WrongUse(f"{path} is there already: name another file for the plan.")
+        raise WrongUse(f"{path} already exists: choose another file for the plan.")
     hide_output(run.repository, path)
     document: dict[str, Any] = {"schema": 1, "digest": plan.digest, **plain(plan)}
     write_atomic(path, (canonical(document) + "\n").encode(), 0o644)

@@ -51,10 +51,10 @@ def prune(run: Run, plan: PrunePlan, typed_name: str) -> Pruned:
     replace.
     """
     if plan.slug != run.slug:
-        raise Blocked(f"The plan is of {plan.slug}, and not of {run.slug}: nothing was deleted.")
+        raise Blocked(f"The plan is for {plan.slug}, not for {run.slug}: nothing was deleted.")
     if not plan.is_named(typed_name):
         raise Blocked(
-            f"What was typed is not the digest of this plan, {plan.digest}: nothing was deleted."
+            f"The typed digest is not the one of this plan, {plan.digest}: nothing was deleted."
         )
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
@@ -100,7 +100,7 @@ def _must_be_current(
             continue
         if victim.path in reasons:
             raise Blocked(
-                f"{victim.path} is kept now ({'; '.join(reasons[victim.path])}): make a new plan."
+                f"{victim.path} must stay now ({'; '.join(reasons[victim.path])}): make a new plan."
             )
         now_there = allowed_victims.get(victim.path)
         if now_there is None:
@@ -203,7 +203,7 @@ def _check_victim(run: Run, plan: PrunePlan, victim: Victim) -> None:
     if not any(
         (checkpoint := sized(run, one)) and checkpoint.candidate.complete for one in newest_first
     ):
-        raise Blocked("no complete checkpoint that the plan keeps is there any more")
+        raise Blocked("none of the complete checkpoints that the plan keeps exists any more")
 
 
 def _must_be_as_planned(run: Run, victim: Victim, is_begun: bool) -> None:

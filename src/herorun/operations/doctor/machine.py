@@ -67,7 +67,7 @@ def _git() -> Iterator[DoctorPart]:
     version = run(["git", "--version"], SECONDS, env=environment()).text.strip()
     match = re.search(r"(\d+)\.(\d+)", version)
     if match is None:
-        raise CouldNotLook(f"`git --version` says {version!r}.")
+        raise CouldNotLook(f"`git --version` printed {version!r}, which has no version number.")
     old = (int(match[1]), int(match[2])) < GIT
     fix = f"Install git {GIT[0]}.{GIT[1]} or newer." if old else ""
     yield DoctorPart(

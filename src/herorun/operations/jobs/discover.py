@@ -70,7 +70,7 @@ def _listed(spec: JobSpec) -> tuple[tuple[str, str], ...]:
     job_kind(spec.kind).must_be_reachable(spec)
     adapter = connect_kind(spec, state_home() / "jobs")
     if not isinstance(adapter, ListsJobs):
-        raise CouldNotLook(f"the adapter {spec.kind} has no method listed")
+        raise CouldNotLook(f"the adapter {spec.kind} cannot list jobs")
     return tuple((f"{spec.kind} {job}", about) for job, about in adapter.listed(NEWEST))
 
 

@@ -39,7 +39,7 @@ def resubmit_job(
     """
     if not run.facts.resubmit:
         raise WrongUse(
-            f"It is unknown how {run.facts.job} is submitted: give the command with --resubmit."
+            f"The command that submits {run.facts.job} is unknown: give it with --resubmit."
         )
     if message := _done_already(run, reason):
         return OrderOutcome(run, message, warnings=_unwatched(run))
@@ -76,15 +76,14 @@ def _must_have_ended(run: JobRun, name: str, stop_first: bool, reason: str, wait
     job = find_job(run, name)
     if job is not None and not job.state.ended:
         if not stop_first:
-            raise Blocked(f"{job.id} is still {job.state}: add --stop-first, or leave it.")
+            raise Blocked(f"{job.id} is still {job.state}: add --stop-first to stop it first.")
         stop_and_wait(run, name, reason, wait)
     ending = run.record.memory().endings.get(name)
     if ending and ending.cause is Cause.NUMERIC:
         raise Blocked(
-            f"{run.job_id} ended in numeric trouble, which the same command meets "
-            "again: change "
-            "what it trains, submit that "
-            f"yourself, and watch it with `herorun babysit --job NEW --scheduler {run.facts.kind}`."
+            f"{run.job_id} ended with a numeric failure, which the same command would repeat: "
+            "change the code or the config, submit that yourself, and watch it with `herorun "
+            f"babysit --job NEW --scheduler {run.facts.kind}`."
         )
 
 

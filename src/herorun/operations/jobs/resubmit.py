@@ -8,7 +8,7 @@ from pathlib import Path
 from herorun.core.adhoc_jobs.log_parser import submitted_in
 from herorun.core.adhoc_jobs.stored_command import argv_of, must_have_secrets
 from herorun.core.babysit.action_key import Verb, write_key
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, sentence
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.journal import Memory
 from herorun.core.redaction.scrub import scrub
@@ -68,13 +68,13 @@ def _register(run: JobRun, job: str, after: str) -> None:
 
 def _must_be_first(run: JobRun, memory: Memory, key: str) -> None:
     if not run.facts.resubmit:
-        raise Blocked("No command to submit it again is given (--resubmit).")
+        raise Blocked("The command that submits it is unknown: give it with --resubmit.")
     if key in memory.intended or key in memory.done or key in memory.failed:
         tries = memory.failed.get(key)
         how = tries.why if tries else "herorun was interrupted in the middle of it"
         raise Blocked(
-            f"The resubmit command was run once for this end, and is not run twice: {how} "
-            "Check whether its job exists, and monitor that one with `herorun babysit --job`."
+            "The resubmit command already ran once after this end, and does not run twice: "
+            f"{sentence(how)} Look for its job, and monitor that one with `herorun babysit --job`."
         )
 
 
@@ -120,11 +120,16 @@ def _submitted(run: JobRun, instance: str) -> str:
     try:
         answer = run_program(argv, WITHIN, cwd=run.facts.cwd or None, env=env)
     except CouldNotLook as error:
-        raise Blocked(f"The resubmit command was not seen to end: {error}") from None
+        raise Blocked(
+            f"It is unknown whether the resubmit command submitted a job: {error}"
+        ) from None
     output = f"{answer.text}\n{answer.err.decode('utf-8', 'replace')}"
     job = submitted_in(job_kind(run.facts.kind).printed, output)
     if answer.code:
         raise Blocked(f"The resubmit command failed: {scrub(answer.complaint)}.")
     if not job:
-        raise Blocked(f"The resubmit command named no {run.facts.kind} job that it has submitted.")
+        raise Blocked(
+            f"The resubmit command printed no id of a {run.facts.kind} job: check whether it "
+            "submitted one."
+        )
     return job

@@ -187,7 +187,7 @@ def read_all(tracker: Tracker, slug: str, rows: Sequence[Row] = (), cursor: str 
             batch = drop_implausible(tracker.read(cursor))
         except FileNotFoundError:
             raise CouldNotLook(
-                f"The tracker has no rows of {slug}, and none were kept here."
+                f"The tracker has no rows of {slug}, and this clone has stored none."
             ) from None
         if batch.restarted:
             series = RowSeries()

@@ -89,8 +89,8 @@ def _admissible(run: Run) -> Sourced[int | None]:
     if isinstance(run.contract.final_step, str) and missing:
         line = line_of(run.file.text, ("final_step",))
         raise WrongUse(
-            f"{path}, line {line}, says final_step = {run.contract.final_step!r}, and "
-            f"{final.source}: correct the one or the other."
+            f"{path}, line {line}, says final_step = {run.contract.final_step!r}, but "
+            f"{final.source}: correct one of them."
         )
     return final
 

@@ -110,7 +110,9 @@ def hand_lease(run: MonitoredRun, owner: str) -> Lease:
         return _write_on_record(run, mine.handed(owner))
     path = _path(run)
     if not run.store.swap(path, mine.bytes(), mine.handed(owner).bytes()):
-        raise CouldNotLook(f"The lease {path} was changed meanwhile, and is not handed to {owner}.")
+        raise CouldNotLook(
+            f"The lease {path} was changed meanwhile, so it was not handed to {owner}. Try again."
+        )
     return mine.handed(owner)
 
 
@@ -123,18 +125,21 @@ def seize_lease(run: MonitoredRun, stale_lease: LeaseSeen) -> Lease:
         stale_lease.beat,
     ):
         raise Blocked(
-            f"The lease of {stale_lease.owner} moved at this very moment: it is alive, "
-            "and was not taken."
+            f"The lease of {stale_lease.owner} was renewed just now: that owner is alive, so the "
+            "lease was not taken."
         )
     if lease.slug != run.slug:
-        raise Blocked(f"The lease in {run.place.output_root} is for another run, {lease.slug}.")
+        raise Blocked(
+            f"The lease in {run.place.output_root} is for another run, {lease.slug}: give each "
+            "run an output root of its own."
+        )
     new_lease = lease.handed(run.launcher.owner, run.launcher.clone)
     if by_record(run):
         return _write_on_record(run, new_lease)
     if not run.store.swap(_path(run), lease.bytes(), new_lease.bytes()):
         raise Blocked(
-            f"The lease of {stale_lease.owner} moved at this very moment: it is alive, "
-            "and was not taken."
+            f"The lease of {stale_lease.owner} was renewed just now: that owner is alive, so the "
+            "lease was not taken."
         )
     return new_lease
 
@@ -173,11 +178,11 @@ def _create_or_read(run: MonitoredRun, path: str, mine: Lease) -> bytes | None:
 def _renew_in_root(run: MonitoredRun, path: str, data: bytes) -> Lease:
     lease = read_lease(data)
     if lease is None:
-        raise Blocked(f"{path} is not a lease file. Look at it before you launch.")
+        raise Blocked(f"{path} is not a lease file: read it, and move it away if nothing needs it.")
     _must_be_ours(run, lease, path)
     renewed_lease = lease.renewed(run.launcher.clone)
     if not run.store.swap(path, data, renewed_lease.bytes()):
-        raise CouldNotLook(f"The lease {path} was changed at this very moment. Try again.")
+        raise CouldNotLook(f"The lease {path} was changed just now. Try again.")
     return renewed_lease
 
 
@@ -196,8 +201,8 @@ def _write_on_record(run: MonitoredRun, lease: Lease) -> Lease:
     current = run.record.memory().lease
     if current != lease:
         raise Blocked(
-            f"{run.record.branch} is held by {current.holder if current else 'another owner'}, "
-            "which was first."
+            f"The lease on {run.record.branch} is held by "
+            f"{current.holder if current else 'another owner'}, who took it first."
         )
     if not push_result and run.record.remote:
         raise CouldNotLook(

@@ -119,7 +119,7 @@ def _questions(
     elif not (is_named or condition_text):
         raise WrongUse(
             f"{run.slug} was not launched by herorun, and its contract names no [patrol] session, "
-            "process or slurm: there is nothing to look at."
+            "process or slurm_job: there is nothing to inspect."
         )
     if traits.leaves_files:
         if is_named:

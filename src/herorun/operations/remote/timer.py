@@ -39,8 +39,8 @@ def timer_of(run: Run, host: str, command: str | None, every: float) -> TimerOut
         return _actions(run, command or "watchdog", every)
     if command == "watchdog":
         raise WrongUse(
-            "A watchdog is for another machine than the babysitter's: `herorun box timer RUN --for "
-            "actions`."
+            "A watchdog must run on another machine than the babysitter: `herorun box timer RUN "
+            "--for actions`."
         )
     reach = run.place.reach
     limit = (reach.connect + reach.timeout if reach else 20.0) + SPARE

@@ -105,7 +105,9 @@ def observer_of_run(run: Run, condition: WaitCondition) -> Callable[[], WaitObse
 
 def must_end(every: float, most: int) -> None:
     if every < 1 or most < 1 or every * most > LONGEST.total_seconds():
-        raise WrongUse("--every is at least 1s, --max at least 1, and both together at most 30d.")
+        raise WrongUse(
+            "--every must be at least 1s, --max at least 1, and --every times --max at most 30d."
+        )
 
 
 def replaced(own: process_registry.RegisteredWatcher) -> list[process_registry.RegisteredWatcher]:

@@ -91,7 +91,7 @@ def read_labels(path: Path) -> dict[str, Label]:
         document = read_json(path.read_text(encoding="utf-8"))
         return {name: _label(entry) for name, entry in document.items()}
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
-        raise WrongUse(f"{path} is no file of labels: {error!r}.") from None
+        raise WrongUse(f"{path} is not a file of labels: {error!r}.") from None
 
 
 def _label(entry: Mapping[str, Any]) -> Label:

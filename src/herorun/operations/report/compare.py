@@ -94,7 +94,9 @@ def _subject(word: str, start: Path) -> Subject:
     try:
         run = watched_run(slug, start)[0]
     except HerorunError:
-        raise WrongUse(f"{word!r} is no CSV file, no run and no instance of one.") from None
+        raise WrongUse(
+            f"{word!r} is not a CSV file, a run, or an instance such as my-run-2."
+        ) from None
     return _of_instance(run, word)
 
 
@@ -135,9 +137,10 @@ def _of_instance(run: Run, name: str) -> Subject:
         for point in curves.points(metric):
             if point.at is None and by_order is None:
                 raise CouldNotLook(
-                    f"The rows of {run.slug} have no times, and {count(len(attempts), 'attempt')} "
-                    f"are not {count(len(memory.instances), 'instance')}"
-                    f": it is unknown which belong to {name}."
+                    f"The rows of {run.slug} have no times, and there are "
+                    f"{count(len(attempts), 'attempt')} but "
+                    f"{count(len(memory.instances), 'instance')}: it is unknown which rows are of "
+                    f"{name}."
                 )
             if point.at is None:
                 name_too = f"{name} (inferred: attempt {by_order})"

@@ -102,8 +102,8 @@ class CsvTable:
             return notation.step(row[self._place]) if self._place >= 0 else number - 2, values
         except (ValueError, IndexError):
             raise WrongUse(
-                f"{self._path}:{number}: {','.join(cells)[:80]!r} needs a number in each cell, and "
-                "an integer as its step."
+                f"{self._path}:{number}: {','.join(cells)[:80]!r} must have a number in each "
+                "cell, and an integer as its step."
             ) from None
 
     def _too_long(self, number: int, cells: Sequence[str]) -> WrongUse:

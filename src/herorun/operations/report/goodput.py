@@ -37,7 +37,8 @@ def account(run: Run) -> Account:
     """The account, from the journal and the rows only. Time without readable rows is unknown."""
     if run.record.memory().initialised is None:
         raise CouldNotLook(
-            f"{run.slug} has no record here: `herorun init {run.slug}`, or fetch it."
+            f"{run.slug} has no record here: `herorun status {run.slug}` fetches it from the "
+            f"remote, `herorun init {run.slug}` begins one."
         )
     beats: list[Beat] = []
     blind, notes = False, []

@@ -95,7 +95,7 @@ class FleetPages:
 def _hold_place(places: BoundedSemaphore) -> Iterator[None]:
     """Hold one of the places; a request without a free place fails at once."""
     if not places.acquire(blocking=False):
-        raise CouldNotLook("Too many wait for this page, which is being made: ask again later.")
+        raise CouldNotLook("Too many requests wait for this page: reload it in a few seconds.")
     try:
         yield
     finally:

@@ -54,8 +54,8 @@ def _rebuild_commit(run: Run, instance: Instance, patch: Patch) -> str | None:
     commit = from_diff(run.repository, instance.commit, data)
     if commit != patch.commit:
         raise Blocked(
-            f"The diff of {instance.name} in the record makes commit {commit[:9]} and not the "
-            f"approved {patch.commit[:9]}."
+            f"The diff of {instance.name} in the record makes commit {commit[:9]}, not the "
+            f"approved {patch.commit[:9]}: `herorun verify {run.slug}` checks the record."
         )
     return commit
 
@@ -69,7 +69,8 @@ def _tag(run: Run, instance: str, tree: str, commit: str) -> None:
     oid = annotated_tag(run.repository, tag, commit, message)
     if run.repository.resolve(f"refs/tags/{tag}") != commit:
         raise Blocked(
-            f"There is another tag {tag} in this clone: it is never moved. A person must check it."
+            f"This clone has another tag {tag}, which herorun never moves: `git show {tag}` shows "
+            "who made it."
         )
     if remote not in run.repository.remotes():
         return
@@ -78,7 +79,7 @@ def _tag(run: Run, instance: str, tree: str, commit: str) -> None:
         push(run.repository, remote, oid, f"refs/tags/{tag}", None)
     elif remote_oid != local_tag(run, tag) and not _same_commit(run, tag, commit):
         raise Blocked(
-            f"{remote} has another tag {tag} already: it is never moved. A person must check it."
+            f"{remote} has another tag {tag}, which herorun never moves: find out who pushed it."
         )
 
 

@@ -36,13 +36,16 @@ def unfinished_seal(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dic
     path = f"{run.record.files_path}/{intent.what}"
     data = run.repository.read(run.record.tip, [path], LARGEST)[path]
     if data is None:
-        raise HerorunError(f"The statement {path} of the interrupted seal is not in the record.")
+        raise HerorunError(
+            f"The statement {path} of the interrupted seal is not in the record: `herorun verify "
+            f"{run.slug}` checks it."
+        )
     try:
         statement = parse_statement(data)
     except ValueError as error:
         raise HerorunError(
-            f"The statement {path} of the interrupted seal is damaged: {error}. A person must "
-            "check it."
+            f"The statement {path} of the interrupted seal is damaged: {error}. `herorun verify "
+            f"{run.slug}` checks the record."
         ) from None
     if _matches_request(statement, sealing) and _states(statement, memory):
         return statement
@@ -85,11 +88,11 @@ def _read_unfinished_statement(
         facts = facts_of(statement)
         other = f"{facts['kind']} {facts['name']}".strip()
         raise Blocked(
-            f"{tag} is on {remote} as the seal of another kind ({other}): finish that one first."
+            f"{tag} is on {remote} as a seal of another kind ({other}): repeat that seal first."
         )
     raise Blocked(
-        f"The tag {tag} is on {remote} already, where it is never moved, and it does not state "
-        "this run as it is now. A person must check it."
+        f"The tag {tag} on {remote} does not state this run as it is now, and herorun never moves "
+        f"it: compare it with `git show {tag}`."
     )
 
 

@@ -160,7 +160,7 @@ def _before(run: Run, memory: Memory, sealing: Sealing) -> Sealed | None:
 def _must_be_another(run: Run, slug: str) -> None:
     if slug == run.slug or slug not in set(known_slugs(run.repository)):
         raise WrongUse(
-            f"{slug!r} is no other run of this repository, so it cannot supersede {run.slug}."
+            f"{slug!r} is not another run of this repository, so it cannot supersede {run.slug}."
         )
 
 

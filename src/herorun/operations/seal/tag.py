@@ -29,7 +29,8 @@ def make_tag(run: Run, tag: str, commit: str, message: str) -> tuple[str, list[s
     except CouldNotLook as error:
         if signing is Signing.DEMANDED:
             raise CouldNotLook(
-                f"Nothing was tagged: git is set up to sign tags and could not: {error}"
+                "Nothing was tagged: git must sign tags here (tag.gpgSign or "
+                f"tag.forceSignAnnotated), and could not: {error}"
             ) from None
         why = (
             "the tag is not signed: user.signingkey is set, and git could not sign with it: "
@@ -50,7 +51,7 @@ def push_tag(run: Run, tag: str, oid: str) -> str:
         return remote
     if remote_oid is not None:
         raise Blocked(
-            f"{remote} has another tag {tag} already: it is never moved. A person must check it."
+            f"{remote} has another tag {tag}, which herorun never moves: find out who pushed it."
         )
     push(run.repository, remote, oid, f"refs/tags/{tag}", None)
     return remote

@@ -109,7 +109,7 @@ class MlflowClient:
             return document
         code = document.get("error_code") if isinstance(document, dict) else None
         if status == 404 and code == MISSING:
-            raise FileNotFoundError(f"MLflow has none ({name})")
+            raise FileNotFoundError(f"MLflow has no such object ({name})")
         message = document.get("message") if isinstance(document, dict) else None
         raise OSError(self._refusal(name, status, str(message or "")))
 
