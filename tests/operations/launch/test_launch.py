@@ -7,7 +7,7 @@ import pytest
 
 from herorun.core.evidence import Job, JobState
 from herorun.notifiers.local import LocalIssue
-from herorun.operations.launch import start_instance, submit
+from herorun.operations.launch import intent, start_instance, submit
 from herorun.runs import Run
 from herorun.schedulers.local import Local
 from stories import JOB, SLUG, WAIT, Story, eventually, git
@@ -258,16 +258,16 @@ def test_of_two_clones_that_launch_at_once_one_submits(
     story.init()
     other = story.clone("elsewhere")
     assert other.init() == 0
-    real = start_instance._new_intent
+    real = intent._new_intent
 
     def late(*given: object) -> object:
-        intent = real(*given)
-        monkeypatch.setattr(start_instance, "_new_intent", real)
+        launching = real(*given)
+        monkeypatch.setattr(intent, "_new_intent", real)
         (story.root / "_herorun" / "lease.json").unlink()
         assert other.launch() == 0
-        return intent
+        return launching
 
-    monkeypatch.setattr(start_instance, "_new_intent", late)
+    monkeypatch.setattr(intent, "_new_intent", late)
     capsys.readouterr()
     assert story.launch() == 1
     assert mentions(capsys.readouterr().err, "launches", "tiny-1")

@@ -5,7 +5,7 @@ from herorun.core.errors import CouldNotLook, sentence
 from herorun.core.journal import Memory
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.health.replaced_instance import find_recent_write, unread_signs_of_life
-from herorun.operations.launch.start_instance import where
+from herorun.operations.launch.intent import where
 from herorun.runs import Run
 from herorun.system.clock import now
 
