@@ -66,7 +66,7 @@ def test_the_end_of_its_job_resolves_no_alert():
         "not-checked-in [tiny-1] ended unresolved"
     ]
     assert not [
-        action for turn in (over, after) for action in turn.actions if "is over" in str(action)
+        action for turn in (over, after) for action in turn.actions if "is resolved" in str(action)
     ]
     assert after.ended == () and [a.check for a in story.memory.unacknowledged] == [
         "not-checked-in"

@@ -118,7 +118,7 @@ def test_the_end_is_reported_once():
 
     fired = "tell/spike@2026-01-01T12:00:00Z/firing"
     assert tell == Tell(
-        "tell/spike@2026-01-01T12:00:00Z/resolved", "spike is over", "spike message", fired
+        "tell/spike@2026-01-01T12:00:00Z/resolved", "spike is resolved", "spike message", fired
     )
     assert act(alert("spike", AlertState.RESOLVED), done=frozenset({tell.key})) == []
 

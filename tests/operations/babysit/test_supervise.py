@@ -185,8 +185,8 @@ def test_a_run_that_nobody_looks_at_is_reported_once_and_paged(
     (values,) = {
         event.key: event for event in story.events("Intended") if event.key.startswith("watchdog/")
     }.values()
-    assert values.page == "must" and "Monitor stale" in values.what
-    eventually(lambda: any("no sign of a monitor of tiny" in words for words in fleet.said))
+    assert values.page == "must" and "babysitter of tiny" in values.what
+    eventually(lambda: any("babysitter of tiny" in words for words in fleet.said))
 
 
 def test_a_status_of_a_run_that_is_not_ticking_is_unknown_and_its_alert_critical(

@@ -140,7 +140,7 @@ def test_one_that_would_have_acted_otherwise_observes_until_a_person_says_yes(
     by(patient, story, TICK)
     story.ended("tiny-3")
     assert len(story.starts) == 3 and len(asked(story)) == 1
-    assert mentions(story.run.record.logbook(), "changed", "approved")
+    assert mentions(story.run.record.logbook(), "new version", "approved")
 
 
 def test_without_the_evidence_it_cannot_be_shown(story: Story, alike: Path) -> None:

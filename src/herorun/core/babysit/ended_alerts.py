@@ -70,7 +70,9 @@ def as_not_judged(alert: Alert, answers: Sequence[Verdict]) -> Alert:
     """The alert as last seen, still firing, with the reason why it is not judged."""
     if alert.not_judged:
         return alert
-    reason = next((each.message for each in answers if each.message), "its check does not name it")
+    reason = next(
+        (each.message for each in answers if each.message), "its check no longer mentions it"
+    )
     return _with_reason(alert, reason)
 
 
@@ -107,7 +109,7 @@ def no_longer_asked(
     """The alerts that continue, and those that fired and whose check is no longer evaluated."""
     still = {key: alert for key, alert in alerts.items() if alert.check in checks}
     ended_alerts = (
-        replace(_with_reason(alert, "the check is no longer asked"), state=AlertState.ENDED)
+        replace(_with_reason(alert, "its check no longer runs"), state=AlertState.ENDED)
         for key, alert in alerts.items()
         if key not in still and alert.firing
     )

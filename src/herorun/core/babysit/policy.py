@@ -71,7 +71,7 @@ def _alert_actions(alert: Alert, check: Check) -> list[Action]:
     if check.severity is Severity.INFO or alert.state is AlertState.PENDING:
         return []
     if alert.state is AlertState.RESOLVED:
-        title = f"{alert_title(alert)} is over"
+        title = f"{alert_title(alert)} is resolved"
         key = write_key(Verb.TELL, alert.key, "resolved")
         return [Tell(key, title, alert.message, sticky(alert))]
     return [Tell(sticky(alert), f"{alert_title(alert)} ({check.severity})", alert.message)]

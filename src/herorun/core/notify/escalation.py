@@ -7,13 +7,13 @@ from herorun.core.lazy_dataclass import dataclass
 
 
 class EscalationReason(StrEnum):
-    """Why a person decides and no machine."""
+    """What a person decides and no machine, as the question says it in brackets."""
 
-    JUDGEMENT = "judgement"
-    SPEND = "spend or capacity"
-    LINEAGE = "lineage choice"
-    CLUSTER = "cluster intervention"
-    UNVERIFIED = "unverified state"
+    JUDGEMENT = "what the run does next"
+    SPEND = "whether to spend more compute"
+    LINEAGE = "which checkpoint to continue from"
+    CLUSTER = "what to change on the cluster"
+    UNVERIFIED = "what to do about a state that herorun cannot verify"
 
 
 class Option(StrEnum):

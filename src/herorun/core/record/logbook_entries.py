@@ -71,7 +71,7 @@ def entry_of(event: Event) -> tuple[str, str] | None:
         case CheckedIn():
             return _event(event.at, f"{event.instance} checked in", _check_in_lines(event))
         case Decided() if event.summary:
-            return _event(event.at, "all quiet", _quiet_lines(event))
+            return _event(event.at, "nothing to report", _quiet_lines(event))
         case Done() if event.title:
             return _event(event.at, event.title, _one_line_each(event.lines))
         case Failed():
@@ -164,16 +164,24 @@ _ORDERS = {
         "a person launches again, or seals what there is",
     ),
     Word.PAUSE: ("paused", "neither relaunch nor stop", "monitor, notify and ask as before"),
-    Word.RESUME: ("resumed", "act again as the contract says", "watch"),
+    Word.RESUME: ("resumed", "act again as the contract says", "monitor"),
     Word.STOP: ("a stop is ordered", "stop", "confirm the end"),
     Word.RELAUNCH: ("a relaunch is ordered", "relaunch", "submit through the launch gate"),
-    Word.ROLLBACK: ("a rollback is ordered", "go back", "submit through the launch gate"),
+    Word.ROLLBACK: (
+        "a rollback is ordered",
+        "continue from an earlier checkpoint",
+        "submit through the launch gate",
+    ),
 }
 
 
 _FOR_JUDGE = {
-    Word.APPROVE: ("a changed herorun is approved", "it may act", "as the contract says"),
-    Word.DENY: ("a changed herorun is denied", "it only observes", "watch; a person acts"),
+    Word.APPROVE: (
+        "a new version of herorun is approved",
+        "it may act",
+        "act as the contract says",
+    ),
+    Word.DENY: ("a new version of herorun is denied", "it only observes", "monitor; a person acts"),
 }
 
 

@@ -249,7 +249,9 @@ def stop_once(run: MonitoredRun, intent: Intended, instance: str, why: str) -> N
 
 def stopped(intent: Intended, instance: str, why: str) -> Done:
     """The outcome of a stop, with its entry in the logbook."""
-    lines = _entry_lines(f"{instance} asked to stop", why, "stop", "confirm the end")
+    lines = _entry_lines(
+        f"the scheduler was asked to stop {instance}", why, "stop", "confirm the end"
+    )
     return Done(now(), intent.key, intent.attempt, f"{instance} stopped", lines)
 
 
@@ -292,7 +294,7 @@ def _settled(run: MonitoredRun, intent: Intended) -> Done | Failed:
             rollback_key(launching.relaunch_of, back.step if back else None),
         ):
             return Done(now(), intent.key, intent.attempt, result=instance.name)
-    why = "interrupted; it was decided again"
+    why = "herorun was interrupted; the next tick decides again"
     return Failed(now(), intent.key, intent.attempt, why, interrupted=True)
 
 

@@ -59,7 +59,7 @@ def _post_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
 
 
 def _title(run: Run) -> str:
-    return f"Monitor stale: no sign of a monitor of {run.slug}"
+    return f"No sign of the babysitter of {run.slug}"
 
 
 def _describe_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:

@@ -120,7 +120,7 @@ def _end_actions(scheduler: ExternalJobs, job: Job, cause: JobCause | None) -> l
     """
     if job.state is JobState.SUCCEEDED:
         results = scheduler.results(job.instance)
-        key, title = write_key(Verb.TELL, job.instance, "results"), f"{job.id} ended well"
+        key, title = write_key(Verb.TELL, job.instance, "results"), f"{job.id} succeeded"
         return [Tell(key, title, results)] if results else []
     key, title = write_key(Verb.TELL, job.instance, "cause"), f"Why {job.id} failed"
     return [Tell(key, title, str(cause))] if cause else []

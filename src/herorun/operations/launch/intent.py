@@ -52,7 +52,7 @@ def _waiting(run: Run, order: LaunchOrder) -> Launching | None:
     give_up(
         run,
         open_launch,
-        f"{'the plan' if plan_changed else 'the order'} moved before the next attempt",
+        f"{'the plan' if plan_changed else 'the order'} changed before the next attempt",
     )
     return None
 
