@@ -211,8 +211,8 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"status": 503}, "503"),
     ({"status": 200, "body": "<html>sign in</html>"}, "JSON"),
     ({"status": 200, "body": ""}, "JSON"),
-    ({"status": 200, "body": "[]"}, "none of Cloud Storage's"),
-    ({"status": 200, "body": "{}"}, "none of Cloud Storage's"),
+    ({"status": 200, "body": "[]"}, "not Cloud Storage's"),
+    ({"status": 200, "body": "{}"}, "not Cloud Storage's"),
 ]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from herorun.core.contract import SLUG, Contract, ContractFile, parse_contract, plan_part
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error, sentence
 from herorun.core.evidence import LaunchProof
 from herorun.core.untrusted_toml import parse_toml
 from herorun.record import Record
@@ -165,7 +165,7 @@ def _admitted_by_name(name: str, start: Path, error: HerorunError) -> Run:
     launching = newest(record.memory())
     if launching is None and proof.doubts:
         raise CouldNotLook(
-            f"{str(error).rstrip('.')}; and of the record of {slug}, {proof.doubts[0]}."
+            f"{sentence(str(error))} The record of {slug} cannot replace it: {proof.doubts[0]}."
         ) from None
     if launching is None or _is_other_file(repository, name, start, launching.contract_file):
         raise error

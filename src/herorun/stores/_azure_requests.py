@@ -117,7 +117,7 @@ async def _properties(fs: Any, at: ObjectPath) -> Any:
     async with missing():
         properties = await blob_client(fs, at).get_blob_properties()
     if not properties.etag or properties.last_modified is None:
-        raise MalformedAnswer("an answer that is none of Azure's")
+        raise MalformedAnswer("an answer that is not Azure's: is there a proxy?")
     return properties
 
 
@@ -148,7 +148,7 @@ async def read_object(fs: Any, at: ObjectPath, last: int | None) -> tuple[bytes,
             raise too_large(at, MOST_READ)
         data = await stream.readall()
     if not stream.properties.etag:
-        raise MalformedAnswer("an answer that is none of Azure's")
+        raise MalformedAnswer("an answer that is not Azure's: is there a proxy?")
     return data, stream.properties.etag
 
 
@@ -207,7 +207,7 @@ async def read_rules(fs: Any, at: ObjectPath) -> tuple[LifecycleRule, ...]:
     async with missing():
         properties = await container_client(fs, at).get_container_properties()
     if not properties.etag:
-        raise MalformedAnswer("an answer that is none of Azure's")
+        raise MalformedAnswer("an answer that is not Azure's: is there a proxy?")
     return (*_locks(properties), LifecycleRule(HIDDEN_RULES, unreported=True))
 
 

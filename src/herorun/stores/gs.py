@@ -109,7 +109,7 @@ class GoogleObjects:
 async def _call(fs: Any, *request: str, **query: Any) -> dict[str, Any]:
     facts = await fs._call(*request, json_out=True, **query)
     if not isinstance(facts, dict) or not facts.keys() & {"kind", "generation"}:
-        raise MalformedAnswer("an answer that is none of Cloud Storage's")
+        raise MalformedAnswer("an answer that is not Cloud Storage's: is there a proxy?")
     return facts
 
 
