@@ -84,7 +84,7 @@ def test_a_generation_is_recognised_by_what_its_list_offers(
 
 
 def test_a_program_that_is_no_iris_is_not_guessed_at() -> None:
-    with pytest.raises(CouldNotLook, match=r"version of Iris.*--prefix"):
+    with pytest.raises(CouldNotLook, match=r"Iris.*--prefix"):
         generation_of("Usage: iris [OPTIONS]")
 
 

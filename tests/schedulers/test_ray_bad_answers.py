@@ -164,7 +164,7 @@ def test_a_server_that_trickles_is_not_waited_for(stand, adapter) -> None:
 
 def test_a_version_without_a_session_is_none_to_submit_to(stand, adapter, tmp_path) -> None:
     stand.answers["/api/version"] = {"version": "1"}
-    with pytest.raises(CouldNotLook, match=r"dashboard of Ray 2\.9"):
+    with pytest.raises(CouldNotLook, match=r"dashboard.*2\.9"):
         adapter().submit(Submission("tiny-1", ("true",), ".", {}, ()), str(tmp_path), "")
     assert not [asked for asked in stand.asked if asked.startswith("POST")]
 

@@ -159,7 +159,7 @@ def test_progress_falls_where_an_earlier_step_is_trained_again(
 
 @pytest.mark.parametrize(
     ("command", "text"),
-    [("echo no id; touch ran; exit 0", "no id of a local job"), ("touch ran; exit 3", "failed")],
+    [("echo no id; touch ran; exit 0", "local job"), ("touch ran; exit 3", "failed")],
 )
 def test_a_command_of_unclear_outcome_is_never_run_twice_for_one_end(
     alone: Alone, capsys: pytest.CaptureFixture[str], command: str, text: str
