@@ -1,11 +1,11 @@
 """What an intended launch says, read from the plan that it carries."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from herorun.core.canonical_json import digest, plain
 from herorun.core.event import Launching
-from herorun.core.evidence import Instance
+from herorun.core.evidence import Instance, LaunchedEdits
 from herorun.core.lazy_regex import lazy_regex
 
 _OWNER = lazy_regex(r"[\w.\\+-][\w.\\+@-]{0,100}@[\w.-]{1,100}")
@@ -18,6 +18,35 @@ def matches_intent(instance: Instance, launching: Launching | None) -> bool:
     plan = launching.plan
     intent = launching.plan_digest, plan_value(plan, "output_root"), plan_value(plan, "commit")
     return (instance.plan_digest, instance.output_root, instance.commit) == intent
+
+
+def unintended_instances(
+    instances: Sequence[Instance], launchings: Mapping[str, Launching]
+) -> tuple[Instance, ...]:
+    """Instances that no launch intended like this, and those that name another job for one that was
+    there before.
+    """
+    first: dict[str, Instance] = {}
+    for instance in instances:
+        first.setdefault(instance.name, instance)
+    return tuple(
+        each
+        for each in instances
+        if not matches_intent(each, launchings.get(each.name)) or each.job != first[each.name].job
+    )
+
+
+def launched_edits(launchings: Sequence[Launching]) -> LaunchedEdits:
+    """The edits with which these were launched, by the instance."""
+    patches = {
+        each.instance: patch for each in launchings if (patch := plan_value(each.plan, "patch"))
+    }
+    unnamed_edits = (
+        each.instance
+        for each in launchings
+        if each.instance not in patches and plan_value(each.plan, "in_place") and each.dirty != "no"
+    )
+    return LaunchedEdits(patches, tuple(unnamed_edits))
 
 
 def plan_value(plan: Mapping[str, Any], name: str) -> Any:

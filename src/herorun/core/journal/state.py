@@ -7,20 +7,16 @@ from functools import cached_property
 
 from herorun.core.babysit.action_key import Verb, parse_key, verb_of
 from herorun.core.babysit.alert import Alert
-from herorun.core.event import (
-    Launching,
-    Ordered,
-    Sealed,
-    Word,
-)
-from herorun.core.evidence import (
-    History,
-    Instance,
-    LaunchedEdits,
-    Unfinished,
-)
+from herorun.core.event import Launching, Ordered, Sealed, Word
+from herorun.core.evidence import History, Instance, LaunchedEdits, Unfinished
 from herorun.core.journal.fields import JournalFields
-from herorun.core.journal.launch_intents import launcher_of, matches_intent, plan_value, start_step
+from herorun.core.journal.launch_intents import (
+    launched_edits,
+    launcher_of,
+    plan_value,
+    start_step,
+    unintended_instances,
+)
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.paging import UndeliveredAlert, undelivered
 from herorun.core.recovery.classify import Cause
@@ -64,18 +60,8 @@ class Memory(JournalFields):
 
     @cached_property
     def strays(self) -> tuple[Instance, ...]:
-        """Instances that no launch intended like this, and those that name another job for one that
-        was there before.
-        """
-        first: dict[str, Instance] = {}
-        for instance in self.instances:
-            first.setdefault(instance.name, instance)
-        return tuple(
-            each
-            for each in self.instances
-            if not matches_intent(each, self.launchings.get(each.name))
-            or each.job != first[each.name].job
-        )
+        """See `unintended_instances`."""
+        return unintended_instances(self.instances, self.launchings)
 
     def proven_only(self, rejected_launches: frozenset[str], seals: tuple[Sealed, ...]) -> "Memory":
         """Without the launches of these instances and without these seals, as if they had
@@ -286,20 +272,8 @@ class Memory(JournalFields):
     @property
     def edits(self) -> LaunchedEdits:
         """The edits that its instances ran with."""
-        ran = [
-            self.launchings[each.name] for each in self.instances if each.name in self.launchings
-        ]
-        patches = {
-            each.instance: patch for each in ran if (patch := plan_value(each.plan, "patch"))
-        }
-        unnamed_edits = (
-            each.instance
-            for each in ran
-            if each.instance not in patches
-            and plan_value(each.plan, "in_place")
-            and each.dirty != "no"
-        )
-        return LaunchedEdits(patches, tuple(unnamed_edits))
+        names = (each.name for each in self.instances)
+        return launched_edits([self.launchings[name] for name in names if name in self.launchings])
 
     @property
     def undelivered(self) -> tuple[UndeliveredAlert, ...]:
