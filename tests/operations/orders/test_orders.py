@@ -22,7 +22,7 @@ from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Unknown
 from herorun.operations.babysit import tick
 from herorun.operations.health import evaluate
-from herorun.operations.launch import relaunch, start_instance
+from herorun.operations.launch import intent, relaunch, start_instance
 from herorun.operations.orders import forgotten_job, relaunch as relaunch_order, stop
 from herorun.operations.orders.rollback import rollback
 from herorun.operations.report import babysitter_state
@@ -488,7 +488,7 @@ def test_a_pause_ends_by_itself(story: Story, monkeypatch: pytest.MonkeyPatch) -
     story.herorun("pause", SLUG, "--until", "1h")
     story.tick()
     assert len(story.starts) == 1
-    for module in (tick, evaluate, start_instance):
+    for module in (tick, evaluate, intent):
         monkeypatch.setattr(module, "now", lambda: now() + timedelta(hours=2))
     story.tick()
     story.ended("tiny-2")
