@@ -58,6 +58,7 @@ class Point:
     colour: Colour | None = None
     weight: float = 0.0
     by_step: Mapping[int, float] | None = None
+    function: str = "f"  # a name that our own calls have too
 
 
 def _no_x(value: str) -> str:

@@ -22,7 +22,7 @@ EARLIEST, LATEST = datetime(1000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo
 LONGEST = timedelta(days=36_500)
 
 
-def called(function: Callable[..., Any], *values: Any, **by_name: Any) -> Any:
+def called(function: Callable[..., Any], /, *values: Any, **by_name: Any) -> Any:
     """What a validator makes of it; pydantic says what it refuses."""
     try:
         return function(*values, **by_name)
