@@ -66,30 +66,3 @@ def test_a_first_row_far_above_the_others_hides_no_restart():
     rows = [*curve(*opening, *[0.9] * 60), *curve(*opening, *[0.95] * 4)]
 
     assert len(excursions_of(rows, "untrained")) == 1
-
-
-FAR = [80.0, 5.0, 2.0, 1.0, *(0.9**row for row in range(40))]  # falls to 0.016
-
-
-@pytest.mark.parametrize(
-    ("second", "count"),
-    [
-        ([60.0, 30.0, 10.0, 6.0], 1),
-        ([60.0, 30.0, 10.0, 0.1], 0),  # down to what was reached: one odd batch
-        ([30.0, 30.0, 10.0, 6.0], 0),  # not the first row of the run
-    ],
-)
-def test_steps_that_begin_again_far_above_what_was_reached_may_descend_otherwise(second, count):
-    rows = [*curve(*FAR), *curve(*second)]
-
-    assert len(excursions_of(rows, "untrained")) == count
-
-
-def test_other_losses_in_the_middle_of_the_steps_are_no_second_beginning():
-    assert not excursions_of(curve(*FAR, 60.0, 30.0, 10.0, 6.0), "untrained")
-
-
-def test_a_loss_that_had_fallen_less_must_repeat_its_beginning():
-    rows = [*curve(*FIRST, *CALM), *curve(11.0, 17.0, 5.0, 6.0, 4.0)]
-
-    assert not excursions_of(rows, "untrained")

@@ -8,8 +8,7 @@ reset (`herorun rollback RUN --to STEP --stop-first`; STEP: see `herorun checkpo
 Source: public tuning runs that began again unnoticed. Four rows are within 10 % of the first four,
 after the loss had fallen to half; then the loss stays high for three quarters of the rows that its
 first descent took, at most for 100. If the step counter begins again too, four rows within 40 % are
-enough; fewer if the run had fewer rows by then, but at least two. Of these only the first must be
-so near if each is at ten times the lowest loss before: other data descend at another pace.
+enough; fewer if the run had fewer rows by then, but at least two.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

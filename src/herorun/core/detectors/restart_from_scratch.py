@@ -18,16 +18,13 @@ ALIKE = 0.1  # largest difference of a row from its opening row, as a logarithm
 ANEW = 0.4
 YOUNGEST = 8  # rows before which a curve cannot have learned anything
 FORGOTTEN = 2.0  # factor by which a curve must have been below its beginning
-# with other data or another seed the later rows may descend at another pace: then only the first
-# row must be the opening's, if all of them are so many times the lowest loss that was reached
-ANEW_ABOVE = 10.0
 # how long the loss must stay high: this share of the rows of the first descent to half ...
 DESCENT = 0.75
 MOST = 100  # ... and at most so many rows
 
-_FORGOTTEN, _ANEW_ABOVE = math.log(FORGOTTEN), math.log(ANEW_ABOVE)
+_FORGOTTEN = math.log(FORGOTTEN)
 
-RULES = (OPENING, SHORTEST, ALIKE, ANEW, YOUNGEST, FORGOTTEN, ANEW_ABOVE, DESCENT, MOST)
+RULES = (OPENING, SHORTEST, ALIKE, ANEW, YOUNGEST, FORGOTTEN, DESCENT, MOST)
 
 
 def start_opening(state: LossState, y: float) -> None:
@@ -60,8 +57,6 @@ def _match(state: LossState, step: int, y: float) -> None:
     """Compare a row with the next row of the opening."""
     opening, match_count = state.opening, state.matched
     like = abs(y - opening[match_count]) < (ANEW if state.anew else ALIKE)
-    if match_count and state.anew:
-        like = like or y > _reached_loss(state) + _ANEW_ABOVE
     if match_count == 0:
         if not (like and _has_learned(state, y)):
             return
@@ -79,14 +74,10 @@ def _match(state: LossState, step: int, y: float) -> None:
 
 
 def _has_learned(state: LossState, y: float) -> bool:
-    """Whether the loss had come down to half."""
-    is_old = state.anew > 0 or state.trend.rows >= YOUNGEST
-    return is_old and _reached_loss(state) < y - _FORGOTTEN
-
-
-def _reached_loss(state: LossState) -> float:
-    """The loss that was reached; the lowest one if the trend of a few rows lags above them."""
-    return state.begun.floor if state.trend.rows < YOUNGEST else _lowest(state)
+    """Whether the loss had come down to half. The trend of a few rows lags above them."""
+    if state.anew and state.trend.rows < YOUNGEST:
+        return state.begun.floor < y - _FORGOTTEN
+    return state.trend.rows >= YOUNGEST and _lowest(state) < y - _FORGOTTEN
 
 
 def _least_stay(state: LossState) -> int:
