@@ -103,29 +103,29 @@ wheel: $(DEV)  ## Build both wheels into dist/: herorun, and herorun-checkin for
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist checkin
 
 pins:  ## Pin the newest versions that fit; run the tests before you commit them.
-	$(PYTHON) -m venv --clear $(VENV)-pins
+	"$(PYTHON)" -m venv --clear $(VENV)-pins
 	$(VENV)-pins/bin/pip install --quiet hatchling '.[demo]'
 	{ echo "# To run herorun and its demo, and to build it. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze --exclude herorun; } > requirements.txt
 	$(VENV)-pins/bin/python -c "$(DEVELOPMENT)" | xargs $(VENV)-pins/bin/pip install --quiet
 	{ echo "# What the tests and the checks need beside requirements.txt. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze --exclude herorun | grep -vxFf requirements.txt; } > requirements-dev.txt
-	$(PYTHON) -m venv --clear $(VENV)-pins
+	"$(PYTHON)" -m venv --clear $(VENV)-pins
 	$(VENV)-pins/bin/pip install --quiet $(SERVERS)
 	{ echo "# What the servers of tests/services need, in an environment of their own. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze; } > tests/services/requirements.txt
 	$(VENV)-pins/bin/pip install --quiet 'ray[default]'
 	{ echo "# What a Ray head needs beside requirements.txt, in the same environment. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze | grep -vxFf tests/services/requirements.txt; } > tests/services/requirements-ray.txt
-	$(PYTHON) -m venv --clear $(VENV)-pins
+	"$(PYTHON)" -m venv --clear $(VENV)-pins
 	$(VENV)-pins/bin/pip install --quiet nemo-evaluator-launcher
 	{ echo "# The NeMo evaluator launcher, in an environment of its own. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze; } > tests/services/requirements-nel.txt
-	$(PYTHON) -m venv --clear $(VENV)-pins
+	"$(PYTHON)" -m venv --clear $(VENV)-pins
 	$(VENV)-pins/bin/pip install --quiet zensical tomli_w 'pymdown-extensions<13' # 13 needs 3.11.5
 	{ echo "# What the site is built with, in an environment of its own. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze; } > docs/requirements.txt
-	$(PYTHON) -m venv --clear $(VENV)-pins
+	"$(PYTHON)" -m venv --clear $(VENV)-pins
 	$(VENV)-pins/bin/pip install --quiet beaker-gantry kubernetes lightkube pandas plotly
 	{ echo "# What \`make bench\` measures beside herorun, in an environment of its own. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze; } > benchmarks/requirements.txt
@@ -139,7 +139,7 @@ $(RUN): requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "herorun needs Python 3.11 or newer with its venv module (Debian: python3-venv)," \
 		"and there is none on the PATH. Install one, or name it: make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 1; }
 	@echo "Setting up $(VENV) with $(PYTHON): once, and again when the pins change."
-	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || "$(PYTHON)" -m venv $(VENV)
 	@$(PIP) $(UV) 2>/dev/null || echo "Without uv the set-up takes some minutes longer."
 	$(call install,$(BIN)/python,requirements.txt)
 	$(PIP) --no-deps --no-build-isolation --editable .

@@ -200,9 +200,9 @@ def test_the_versions_agree() -> None:
     assert process.stdout == f"herorun, version {herorun.__version__}\n"
 
 
-def rehearsed(target: str) -> str:
+def rehearsed(target: str, python: str = sys.executable) -> str:
     """What make would do on a fresh machine."""
-    argv = ["make", "--dry-run", "VENV=not-there-yet", f"PYTHON={sys.executable}", target]
+    argv = ["make", "--dry-run", "VENV=not-there-yet", f"PYTHON={python}", target]
     return subprocess.run(
         argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=True
     ).stdout
@@ -223,6 +223,20 @@ def test_every_target_sets_itself_up(target: str) -> None:
 def test_the_demo_needs_none_of_the_developers_tools() -> None:
     assert "requirements-dev" not in rehearsed("demo")
     assert "requirements-dev" in rehearsed("test")
+
+
+def test_a_folder_with_a_space_may_hold_the_python() -> None:
+    assert '"/my programs/python3" -m venv' in rehearsed("demo", "/my programs/python3")
+
+
+def test_an_unpacked_source_archive_has_what_make_runs() -> None:
+    archive = tomllib.loads((TOP / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    programs = set(
+        re.findall(r"(?<![\w$(/])(?:\.ci|tests|docs)/[\w/.-]+", (TOP / "Makefile").read_text())
+    )
+    assert ".ci/python" in programs
+    include = archive["targets"]["sdist"]["include"]
+    assert {each.partition("/")[0] for each in programs} <= set(include)
 
 
 def chosen_python(*folders: Path) -> str:

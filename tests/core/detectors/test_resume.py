@@ -36,6 +36,12 @@ def test_the_worst_keeps_its_sign():
     )
 
 
+def test_losses_whose_quotient_no_float_holds_are_compared():
+    rows = [*curve(*[1e300] * 20), *curve(*[1e-300] * 5, first=10)]
+
+    assert summarise(folded(rows)).resume.compared == 5
+
+
 def test_a_gap_has_no_overlap():
     resume = summarise(folded([*curve(*FALLING, lr=0.1), *curve(*FALLING[:4], first=450)])).resume
     assert resume is None  # the same attempt, for all that can be seen

@@ -98,6 +98,11 @@ def test_each_objection(
     assert against.why == notice
 
 
+def test_a_first_bug_has_not_come_again_also_where_no_launch_is_allowed_after_a_fix() -> None:
+    against = objection(BUG, RecoveryPolicy(code_bug=0))
+    assert against is not None and against.kind == "code-bug"
+
+
 def test_a_budget_that_is_spent_in_two_ways_is_asked_about_once() -> None:
     """A yes to the one budget must not leave the other one to ask."""
     policy = RecoveryPolicy(relaunches=1)

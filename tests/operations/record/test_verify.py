@@ -11,6 +11,7 @@ import pytest
 from builders import NOON
 from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.operations.record.verify import Verified, open_record, verify_record, verify_run
+from herorun.record.reader import RecordReader
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import commit_files
 from stories import SLUG, Story, git, note
@@ -246,6 +247,18 @@ def test_a_damaged_line_is_placed_and_no_note_repeats_it(healthy_record: Story) 
     verification = verify_run(SLUG, healthy_record.work)
     assert verification.verdict == "blocked" and len(verification.faults) == 2
     assert not any(str(caught.value) in note for note in verification.notes)
+
+
+def test_a_record_that_is_not_read_is_not_called_damaged(
+    healthy_record: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def silent(*_: object) -> None:
+        raise CouldNotLook("git does not answer")
+
+    monkeypatch.setattr(RecordReader, "memory", silent)
+    verification = verify_run(SLUG, healthy_record.work)
+    assert (verification.verdict, verification.faults) == ("unknown", ())
+    assert any("git does not answer" in note for note in verification.notes)
 
 
 @pytest.mark.thorough

@@ -32,7 +32,7 @@ class Budgets(Table):
         1,
         ge=0,
         description="Launches after a person's fix of one bug. herorun makes none; if the same "
-        "error comes after more of them, its question says so.",
+        "error comes after that many, its question says so.",
     )
     oom: Whole = Field(0, ge=0, description="Relaunches after running out of memory.")
 

@@ -166,7 +166,7 @@ def _compare(state: Lineage, comparison: ResumeComparison, step: int, loss: floa
             _differ(comparison, step, loss, old)
             if old > 0 and loss > 0:
                 comparison.shift, comparison.shifted = (
-                    comparison.shift + math.log(loss / old),
+                    comparison.shift + math.log(loss) - math.log(old),
                     comparison.shifted + 1,
                 )
     elif loss > 0 and not comparison.broken:

@@ -173,7 +173,8 @@ def _bug(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> RelaunchObje
     before = [
         e for e in ledger.endings if e.instance != ending.instance and e.cause is Cause.CODE_BUG
     ]
-    if sum(e.fingerprint == ending.fingerprint for e in before) >= policy.code_bug:
+    repeats = sum(e.fingerprint == ending.fingerprint for e in before)
+    if repeats and repeats >= policy.code_bug:
         return RelaunchObjection(
             "fixed-once",
             f"The same error{at} came again after a fix: herorun does not try again.",

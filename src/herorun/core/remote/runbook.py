@@ -101,7 +101,7 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
             yield "A row `to restart` means that a person keeps the run down, or paused relaunches."
             yield "A row `roll back`, `if yes` or `to seal` means that the DRI must decide."
             yield "In these cases, ask that person before you type the command."
-            yield "If there is none of these rows, the babysitter relaunches the run by its rules."
+            yield "If no row has a command, the babysitter relaunches the run by its rules."
             yield ""
     else:
         yield (

@@ -178,7 +178,10 @@ def _create_or_read(run: MonitoredRun, path: str, mine: Lease) -> bytes | None:
 def _renew_in_root(run: MonitoredRun, path: str, data: bytes) -> Lease:
     lease = read_lease(data)
     if lease is None:
-        raise Blocked(f"{path} is not a lease file: read it, and move it away if nothing needs it.")
+        raise Blocked(
+            f"{path} is not a lease file that this herorun can read; a newer one may have written "
+            "it. Move it away only if no babysitter of another machine or clone uses this root."
+        )
     _must_be_ours(run, lease, path)
     renewed_lease = lease.renewed(run.launcher.clone)
     if not run.store.swap(path, data, renewed_lease.bytes()):

@@ -7,7 +7,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from herorun.core.errors import HerorunError, WrongUse, describe_error
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.evidence import LaunchProof
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
@@ -99,6 +99,8 @@ def _without_damage(record: Record, notes: tuple[str, ...]) -> tuple[str, ...]:
     """All that needs a damaged record fails with the same message, which the faults repeat."""
     try:
         record.memory()
+    except CouldNotLook:  # which is no damage, and the notes have the reason
+        return notes
     except HerorunError as error:
         return tuple(note.replace(str(error), "the record is damaged") for note in notes)
     return notes
