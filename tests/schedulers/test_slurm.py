@@ -203,7 +203,7 @@ class Lossy(LocalTransport):
         ({"qos": "nope"}, "Invalid qos"),
         ({"gres": "gpu:99"}, r"node configuration.* not available"),
         ({"arguments": ("--no-such-option",)}, "unrecognized option|Try"),
-        ({"arguments": ("--dependency=afterok:999999",)}, r"999999, .*not know"),
+        ({"arguments": ("--dependency=afterok:999999",)}, r"999999, .*not list"),
     ],
 )
 def test_what_slurm_refuses_is_wrong_use_in_one_sentence(

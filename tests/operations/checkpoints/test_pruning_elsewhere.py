@@ -199,7 +199,7 @@ def test_exactly_what_was_printed_is_deleted_and_only_while_all_can_be_read(
     for step in (2, 4):
         world.remove(f"tiny/step-{step}/metadata.json")
     code, output = prune(world, capsys, digest)
-    assert code == 1 and mentions(output, "tiny-temporary/step-3", "kept"), output
+    assert code == 1 and mentions(output, "tiny-temporary/step-3", "stay"), output
     world.write(files)
     digest = planned(world, capsys)
 

@@ -292,4 +292,4 @@ def test_an_interrupted_intent_of_another_plan_is_given_up(
     story.ended("tiny-2")
     assert story.starts == ["tiny-2 scratch"]
     (failed,) = story.events("Failed")
-    assert failed.key == "submit/tiny-1" and mentions(failed.why, "plan moved")
+    assert failed.key == "submit/tiny-1" and mentions(failed.why, "plan", "changed")

@@ -43,7 +43,7 @@ def test_a_run_that_crashes_is_relaunched_from_its_checkpoint_and_ends(
     story = on_ray
     story.order("tiny-1", CRASH)
     assert story.init() == 0
-    assert story.herorun("preflight", SLUG) == 0
+    assert story.herorun("preflight", SLUG, "-v") == 0
     shown = capsys.readouterr().out
     assert "/api/jobs/" in shown and "_ray_pkg_<digest>" in shown
     assert story.launch() == 0

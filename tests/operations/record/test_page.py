@@ -135,7 +135,7 @@ def test_an_escalation_names_its_reason_and_the_choices_wherever_it_is_reported(
     paged.tick()
     (words,) = [body["message"] for _, body in service.taken if "Escalation" in body["title"]]
     for text in (words, issue(paged)):
-        assert mentions(text, "decision", "judgement")
+        assert mentions(text, "decision", "next")
         assert "- `herorun approve tiny`: " in text
         assert "- `herorun deny tiny`: " in text
     assert "Issue: " in words

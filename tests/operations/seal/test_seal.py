@@ -148,7 +148,7 @@ def test_another_tag_on_the_remote_is_never_moved(
     git(done.work, "push", "-q", "origin", f"HEAD:refs/tags/{TAG}")
     before = done.tags(done.origin)
     assert done.seal() == 1
-    assert mentions(capsys.readouterr().err, "origin", f"{TAG}", "already")
+    assert mentions(capsys.readouterr().err, "origin", f"{TAG}", "never")
     assert done.tags(done.origin) == before
 
 
