@@ -157,7 +157,7 @@ def test_another_job_of_the_name_is_left_alone(space: Space, tmp_path: Path) -> 
     pod = {"restartPolicy": "Never", "containers": [{"name": "x", "image": "y"}]}
     theirs = {"metadata": {"name": "tiny-1"}, "spec": {"template": {"spec": pod}}}
     space.control.ask("POST", f"{BATCH}/{space.name}/jobs", theirs)
-    with pytest.raises(WrongUse, match="Job tiny-1 already"):
+    with pytest.raises(WrongUse, match="Job tiny-1, of"):
         submit(adapter(space, tmp_path), tmp_path)
 
 
