@@ -1,7 +1,6 @@
 """Several runs in one process: each in a thread of its own, or one after another with `--once`."""
 
 import contextlib
-import gc
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +19,6 @@ from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.push import push_together
 from herorun.record import Pushed, Record
 
-YOUNG = 10_000  # new objects after which Python looks for garbage among them
 PUSH_EVERY = 60.0  # seconds, about: people and watchdogs elsewhere read the pushed record
 
 
@@ -41,7 +39,7 @@ def watch_all(
     loop ends. An error that `before_poll` raises ends all loops.
     """
     fleet = Fleet(start, report, on_alarm, until, SharedPolls().expect(names, start), shard)
-    with unattended(), _collecting_seldom(), _handle_end_request() as end_requested:
+    with unattended(), _handle_end_request() as end_requested:
         try:
             for name in names:
                 fleet.start(name)
@@ -102,20 +100,6 @@ def _with(
     outcome = answer.value
     why = push_errors.get(outcome.run.slug) if outcome else None
     return replace(answer, value=replace(outcome, push=why)) if outcome and why else answer
-
-
-@contextlib.contextmanager
-def _collecting_seldom() -> Iterator[None]:
-    """A tick frees nearly all that it makes at once. Python would look for garbage a dozen times in
-    it, and each time that it keeps something come nearer to a walk through all runs.
-    """
-    gc.collect(0)  # a command waits with its first collection, which resets the thresholds
-    usual = gc.get_threshold()
-    gc.set_threshold(YOUNG, *usual[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
 
 
 @contextlib.contextmanager
