@@ -81,6 +81,9 @@ def test_what_lies_in_files_is_read_as_git_reads_it_and_git_is_not_started(
     git(repository.top, "pack-refs", "--all")
     git(repository.top, "repack", "-adq")
     assert looks(repository) == first_look
+    assert calls == []
+    git(repository.top, "-c", "pack.indexVersion=1", "repack", "-adfq")
+    assert looks(repository) == first_look
     assert {"cat-file", "ls-tree", "for-each-ref", "rev-parse"} <= set(calls)
 
 

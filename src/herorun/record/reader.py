@@ -80,9 +80,9 @@ class RecordReader:
     def tip(self) -> str | None:
         """The commit that holds the record; None before it is begun.
 
-        Asked at every step: where the ref has a file of its own, git is not started for it.
+        Asked at every step: where the ref lies in a file, git is not started for it.
         """
-        return self.repository.loose(self.ref) or self.repository.resolve(self.ref)
+        return self.repository.ref_object(self.ref) or self.repository.resolve(self.ref)
 
     @property
     def pushed(self) -> str | None:

@@ -10,7 +10,6 @@ from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_e
 from herorun.core.evidence import LaunchProof
 from herorun.core.untrusted_toml import parse_toml
 from herorun.record import Record
-from herorun.record.seals import bring_tag, is_seal_of
 from herorun.runs.admitted_contract import admitted_contract, drift_from, replace_contract
 from herorun.runs.launch_history import LARGEST_CONTRACT, launched_contract, newest
 from herorun.runs.notifiers import must_hold_pages
@@ -222,10 +221,12 @@ def describe_unread(why: str) -> str:
 
 def _doubtful_seals(run: Run) -> Iterator[str]:
     """A seal whose tag this clone lacks is asked of the remote first."""
-    rejected_tags = (
-        trusted(run.repository.main, REJECTED) if run.record.unproven_seals() else frozenset()
-    )
-    for seal, _ in run.record.unproven_seals():
+    if not (seals := run.record.unproven_seals()):
+        return
+    from herorun.record.seals import bring_tag, is_seal_of  # most records have no such seal
+
+    rejected_tags = trusted(run.repository.main, REJECTED)
+    for seal, _ in seals:
         with contextlib.suppress(HerorunError):
             if is_seal_of(run.slug, seal.tag):
                 bring_tag(run.repository, run.contract.code.remote, seal.tag)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from herorun.core.errors import CouldNotLook, rooted
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
 from herorun.system.git.calls import GitCalls
-from herorun.system.git.loose_objects import Elsewhere, Loose
+from herorun.system.git.loose_objects import Elsewhere
+from herorun.system.git.packed_objects import OBJECT, ObjectDatabase, packed_ref, packed_refs
 from herorun.system.git.parse import (
     batch_entries,
     ls_tree_rows,
@@ -19,7 +19,6 @@ from herorun.system.git.parse import (
 from herorun.system.git.run import REMOTE, GitFailed
 
 _LONGEST_REF = 4096  # bytes of a ref's file that are read: an object has 40 or 64 digits
-_OBJECT = lazy_regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Repository(GitCalls):
                 os.close(descriptor)
         except (OSError, ValueError):
             return None
-        return oid if _OBJECT.fullmatch(oid) else None
+        return oid if OBJECT.fullmatch(oid) else None
 
     def refs(self, *prefixes: str) -> dict[str, str]:
         """Ref name -> object, of all refs below these."""
@@ -48,9 +47,15 @@ class Repository(GitCalls):
         ).text.splitlines()
         return {name: oid for oid, _, name in (row.partition(" ") for row in rows)}
 
+    def ref_object(self, ref: str) -> str | None:
+        """The object that one of our own refs names, in a file of its own or among the packed refs;
+        None where there is no such ref, or only git can tell.
+        """
+        return self.loose(ref) or packed_ref(str(self.common), ref)
+
     @property
-    def _loose(self) -> Loose:
-        return Loose(f"{self.common}/objects")
+    def _objects(self) -> ObjectDatabase:
+        return ObjectDatabase(f"{self.common}/objects")
 
     def _commit(self, name: str) -> str:
         """The commit that its own digest, a ref or HEAD names; `Elsewhere` where that is not plain
@@ -66,11 +71,11 @@ class Repository(GitCalls):
                     .strip()
                     .removeprefix("ref: ")
                 )
-        if not _OBJECT.fullmatch(name):
-            oid = self.loose(name) if name.startswith("refs/") else None
+        if not OBJECT.fullmatch(name):
+            oid = self.ref_object(name) if name.startswith("refs/") else None
         if oid is None:
             raise Elsewhere(name)
-        self._loose.top(oid)
+        self._objects.top(oid)
         return oid
 
     def resolve(self, name: str) -> str | None:
@@ -94,14 +99,13 @@ class Repository(GitCalls):
         """
         return self._is_nowhere(folder.rstrip("/"), f" {folder}")
 
-    def _is_nowhere(self, path: str, packed_refs: str) -> bool:
+    def _is_nowhere(self, path: str, text: str) -> bool:
         try:
             # text instead of `Path`s: `status --all` asks sixteen times for each run
             heads, ref = f"{self.common}/refs/heads", f"{self.common}/{path}"
             if not os.path.isdir(heads) or os.path.lexists(ref):
                 return False
-            with open(f"{self.common}/packed-refs", "rb") as file:
-                return os.fsencode(packed_refs) not in file.read()
+            return os.fsencode(text) not in packed_refs(str(self.common))
         except FileNotFoundError:
             return True
         except OSError:
@@ -137,8 +141,8 @@ class Repository(GitCalls):
         One of more than `most` bytes is `CouldNotLook`, before it is read.
         """
         try:
-            oid, loose = self._commit(commit), self._loose
-            return {path: loose.file(oid, path, most) for path in paths}
+            oid, objects = self._commit(commit), self._objects
+            return {path: objects.file(oid, path, most) for path in paths}
         except Elsewhere:
             if most is not None:
                 self._must_be_small([f"{commit}:{path}" for path in paths], most)
@@ -179,7 +183,7 @@ class Repository(GitCalls):
         try:
             listing = self.git("ls-tree", "-z", "--full-tree", commit, "--", *paths)
         except GitFailed:
-            if not _OBJECT.fullmatch(commit) or self.has(commit):
+            if not OBJECT.fullmatch(commit) or self.has(commit):
                 raise
             how = "--unshallow" if (self.common / "shallow").exists() else "--all"
             message = (
@@ -198,8 +202,8 @@ class Repository(GitCalls):
         `most`, is `CouldNotLook`.
         """
         try:
-            loose = self._loose
-            return {oid: loose.content(oid, b"blob", most) for oid in oids}
+            objects = self._objects
+            return {oid: objects.content(oid, b"blob", most) for oid in oids}
         except Elsewhere:
             if most is not None:
                 self._must_be_small(oids, most)
@@ -223,7 +227,7 @@ class Repository(GitCalls):
         that.
         """
         with contextlib.suppress(Elsewhere):
-            return self._loose.files(self._commit(commit), folder)
+            return self._objects.files(self._commit(commit), folder)
         inside = f"{folder}/" if folder else ""
         within = ("--", inside) if folder else ()
         answer = self.git("ls-tree", "-r", "-z", "--full-tree", commit, *within)
@@ -234,7 +238,7 @@ class Repository(GitCalls):
     def names(self, commit: str, folder: str) -> list[str]:
         """The paths of the files that lie in one folder of a commit, not of those below it."""
         try:
-            entries = self._loose.names(self._commit(commit), folder)
+            entries = self._objects.names(self._commit(commit), folder)
             rows = [(mode, oid, f"{folder}/{name}") for mode, oid, name in entries]
         except Elsewhere:
             listing = self.git("ls-tree", "-z", "--full-tree", commit, "--", f"{folder}/")

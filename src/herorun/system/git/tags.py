@@ -4,7 +4,8 @@ import contextlib
 
 from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.system.git import Repository
-from herorun.system.git.loose_objects import Elsewhere, Loose
+from herorun.system.git.loose_objects import Elsewhere
+from herorun.system.git.packed_objects import ObjectDatabase
 from herorun.system.git.plumbing import read_identity
 
 LARGEST_TAG = 16 << 20  # bytes; the seal of a run with thousands of instances has one of them
@@ -54,9 +55,9 @@ def tag_text(repository: Repository, name: str) -> str | None:
     ref = f"refs/tags/{name}"
     if repository.lacks(ref):
         return None
-    if oid := repository.loose(ref):
+    if oid := repository.ref_object(ref):
         with contextlib.suppress(Elsewhere):
-            tag = Loose(f"{repository.common}/objects").content(oid, b"tag", LARGEST_TAG)
+            tag = ObjectDatabase(f"{repository.common}/objects").content(oid, b"tag", LARGEST_TAG)
             return tag.decode("utf-8", "surrogateescape")
     size = repository.git("cat-file", "-s", ref, ok=(0, 128))
     if size.code == 0 and int(size.text) > LARGEST_TAG:
