@@ -5,6 +5,7 @@ Other clones find a job by querying the cluster; these files help if the cluster
 job, or reports too little.
 """
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.system.clock import now
-from herorun.system.files import write_atomic
+from herorun.system.files import locked, write_atomic
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,12 @@ def read_submission(folder: Path, instance: str) -> SubmissionRecord:
     return SubmissionRecord(
         note is not None, str(number) if number else None, str(by) if by else None
     )
+
+
+def submission_lock(folder: Path, instance: str, timeout: float) -> AbstractContextManager[object]:
+    """Held while an instance is submitted, so that no two processes submit it at once."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return locked(folder / f"{instance}.lock", timeout, f"another submission of {instance}")
 
 
 def record_attempt(folder: Path, instance: str) -> None:

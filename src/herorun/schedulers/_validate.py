@@ -1,13 +1,16 @@
-"""What every scheduler requires of a submission: an instance's full name, and secrets that are
-set.
+"""What every scheduler requires: of a submission an instance's full name and secrets that are set,
+and of a missing job that the settle time has passed.
 """
 
 import os
+from datetime import datetime, timedelta
+from typing import Any
 
 from herorun.core.contract import SLUG
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.ports import Submission
+from herorun.core.ports import Submission, Unknown
 
 _INSTANCE = lazy_regex(rf"{SLUG.pattern}-[0-9]+")
 
@@ -33,3 +36,25 @@ def secret_values(submission: Submission) -> dict[str, str]:
             "or take it out of [command] secrets."
         )
     return {name: os.environ[name] for name in submission.secrets}
+
+
+def settle_option(default: timedelta, note: str = ".") -> Any:
+    """The option `settle`; `note` ends its description."""
+    return Field(
+        default,
+        description=(
+            'For so long after a launch is recorded, "no such job" does not prove that there is '
+            f"none{note}"
+        ),
+    )
+
+
+def too_early(
+    instance: str, intended_at: datetime, asked_at: datetime, settle: timedelta
+) -> Unknown | None:
+    """The answer for a job that was missing when the scheduler was asked; None if it proves
+    something.
+    """
+    if asked_at - intended_at > settle:
+        return None
+    return Unknown(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")

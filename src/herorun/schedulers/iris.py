@@ -17,6 +17,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 from herorun.core.ports import Place, Scheduler, Submission
 from herorun.schedulers import _submission_record as keeping
+from herorun.schedulers._cluster_secrets import must_be_vouched
 from herorun.schedulers._error_line import message_of
 from herorun.schedulers._idempotent import end_once, known_job, taken_after
 from herorun.schedulers._iris.argv import stop_argv
@@ -34,7 +35,6 @@ from herorun.schedulers._iris.submit import (
 )
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
-from herorun.system.files import locked
 
 _TAKEN = lazy_regex(r"already exists", re.IGNORECASE)
 _DENIED = lazy_regex(r"permission.?denied|not authorized|forbidden|owned by", re.IGNORECASE)
@@ -94,13 +94,9 @@ class Iris(IrisReader):
         """
         instance = must_be_instance(submission.instance)
         must_be_sound(submission)
-        self._must_find_secrets(submission)
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with locked(
-            self._folder / f"{instance}.lock",
-            self._options.submit_timeout.total_seconds(),
-            f"another submission of {instance}",
-        ):
+        must_be_vouched(submission, self.secrets_vouched, "an Iris cluster")
+        within = self._options.submit_timeout.total_seconds()
+        with keeping.submission_lock(self._folder, instance, within):
             submitted_job = self._submitted_job(instance)
             if submitted_job:
                 return submitted_job
@@ -151,14 +147,6 @@ class Iris(IrisReader):
             raise WrongUse(
                 f"{instance} was not submitted: {others[0].id} is {others[0].state}. Stop it "
                 "first, or wait for its end."
-            )
-
-    def _must_find_secrets(self, submission: Submission) -> None:
-        if submission.secrets and not self.secrets_vouched:
-            raise WrongUse(
-                f"{submission.instance} needs {', '.join(submission.secrets)}, and herorun sends "
-                "no secret to an Iris cluster: set them there and add [scheduler] secrets = "
-                '"on-cluster", or remove them from [command] secrets.'
             )
 
     def _must_know(self, argv: list[str]) -> None:

@@ -56,7 +56,7 @@ from herorun.schedulers._kubernetes.state import judge_kubernetes
 from herorun.schedulers._kubernetes.stop import deactivate, end_object, end_spec
 from herorun.schedulers._kubernetes.submit import KubernetesSubmitter
 from herorun.schedulers._submission_record import SubmissionRecord
-from herorun.schedulers._validate import must_be_instance
+from herorun.schedulers._validate import must_be_instance, too_early
 from herorun.system.clock import now
 
 # programs on this machine, and how they report their version
@@ -175,10 +175,8 @@ class Kubernetes:
     ) -> Search:
         """The answer for an unlisted job: a 404 means that it was deleted or never existed."""
         none = f"{self._kube.where} has no {self._kind.title} {instance}"
-        if asked_at - intended_at <= self._options.settle:
-            return Unknown(
-                f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
-            )
+        if early := too_early(instance, intended_at, asked_at, self._options.settle):
+            return early
         if submission.id:
             return Unknown(
                 f"{none}, which it took as {submission.id}: it was deleted, and how it ended "

@@ -33,7 +33,7 @@ from herorun.core.ports import (
     Unknown,
 )
 from herorun.schedulers._instance import Folder, last_lines
-from herorun.schedulers._validate import must_be_instance
+from herorun.schedulers._validate import must_be_instance, settle_option, too_early
 from herorun.system.clock import now
 from herorun.system.disk_reserve import reserves_at
 from herorun.system.files import create_atomic
@@ -42,13 +42,7 @@ from herorun.system.files import create_atomic
 class Options(RenamedKeys, AdapterOptions):
     RENAMED: ClassVar = {"start_within": "start_timeout"}
 
-    settle: Duration = Field(
-        timedelta(seconds=5),
-        description=(
-            'For so long after a launch is recorded, "no such job" does not prove that there is '
-            "none."
-        ),
-    )
+    settle: Duration = settle_option(timedelta(seconds=5))
     grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")
     start_timeout: Duration = Field(timedelta(seconds=10), description="Timeout of a start.")
 
@@ -95,11 +89,8 @@ class Local:
             return Found(job)
         if job:
             return Unknown(f"{instance} is being submitted right now")
-        if now() - intended_at <= self._options.settle:
-            return Unknown(
-                f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
-            )
-        return Absent()
+        early = too_early(instance, intended_at, now(), self._options.settle)
+        return early or Absent()
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """Live jobs by their full name; `CouldNotLook` or OSError if one cannot be read."""

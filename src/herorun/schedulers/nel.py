@@ -34,9 +34,8 @@ from herorun.schedulers._nel.parse import (
 )
 from herorun.schedulers._nel.snapshot import NelSnapshot, of_runs
 from herorun.schedulers._nel.state import JudgedTask, judge_nel
-from herorun.schedulers._validate import must_be_instance, secret_values
+from herorun.schedulers._validate import must_be_instance, secret_values, too_early
 from herorun.system.clock import now
-from herorun.system.files import locked
 
 # What nel itself needs, to reach its containers, its registry and its Slurm.
 _LAUNCHERS = ("NEMO_EVALUATOR_*", "NEL_*", "DOCKER_*", "SSH_AUTH_SOCK", "SSH_AGENT_PID")
@@ -118,10 +117,8 @@ class Nel(NelJobs):
             )
         if jobs:
             return Found((live or jobs)[0])
-        if asked_at - intended_at <= self._options.settle:
-            return Unknown(
-                f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
-            )
+        if early := too_early(instance, intended_at, asked_at, self._options.settle):
+            return early
         if record.id:
             return Unknown(
                 f"nel's list of jobs has lost {instance}, which was invocation {record.id}",
@@ -220,9 +217,8 @@ class Nel(NelJobs):
                 f"{instance} was not submitted: there is no {where / argv[2]}. Correct [command] "
                 "argv."
             )
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         within = self._options.submit_timeout.total_seconds()
-        with locked(self._folder / f"{instance}.lock", within, f"another submission of {instance}"):
+        with keeping.submission_lock(self._folder, instance, within):
             submitted_job = self._submitted_job(instance)
             if submitted_job:
                 return submitted_job

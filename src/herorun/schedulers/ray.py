@@ -17,6 +17,7 @@ from herorun.core.evidence import Job, Offered
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 from herorun.core.ports import Place, Scheduler, Submission
+from herorun.schedulers._cluster_secrets import must_be_vouched
 from herorun.schedulers._idempotent import admitted_plan
 from herorun.schedulers._ray.client import Dashboard
 from herorun.schedulers._ray.cluster import hardware_of
@@ -90,12 +91,7 @@ class Ray(RayReader):
         self, submission: Submission, code: str, admission: str, packing: bool = True
     ) -> tuple[dict[str, Any], tuple[str, bytes] | None]:
         options = self._options
-        if submission.secrets and not self.secrets_vouched:
-            raise WrongUse(
-                f"{submission.instance} needs {', '.join(submission.secrets)}, and herorun sends "
-                "no secret to a Ray cluster: set them there and add [scheduler] secrets = "
-                '"on-cluster", or remove them from [command] secrets.'
-            )
+        must_be_vouched(submission, self.secrets_vouched, "a Ray cluster")
         needs = Needs(options.num_cpus, options.num_gpus, options.memory, options.resources)
         name = self._name(submission.instance)
         upload = package(code, admission) if options.code == "upload" and packing else None

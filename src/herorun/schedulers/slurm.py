@@ -43,7 +43,6 @@ from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._transport import transport_to
 from herorun.schedulers._validate import must_be_instance, secret_values
 from herorun.system.clock import now
-from herorun.system.files import locked
 
 T = TypeVar("T")
 
@@ -146,12 +145,7 @@ class Slurm(SlurmReader):
         instance = must_be_instance(submission.instance)
         must_be_sound(submission)
         secrets = secret_values(submission)
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with locked(
-            self._folder / f"{instance}.lock",
-            self._slurm.timeout,
-            f"another submission of {instance}",
-        ):
+        with keeping.submission_lock(self._folder, instance, self._slurm.timeout):
             submitted_job = self._submitted_job(instance)
             if submitted_job:
                 return submitted_job

@@ -29,7 +29,7 @@ from herorun.schedulers._ssh import request as build
 from herorun.schedulers._ssh.options import Options as Options
 from herorun.schedulers._ssh.parse import answer_of, parse_job, stored_request
 from herorun.schedulers._ssh.snapshot import SshSnapshot
-from herorun.schedulers._validate import must_be_instance, secret_values
+from herorun.schedulers._validate import must_be_instance, secret_values, too_early
 from herorun.system.clock import now
 from herorun.system.remote_python import readable, remote_to
 from herorun.system.transport import ssh_argv
@@ -187,9 +187,7 @@ class SshScheduler:
         if job:
             return Unknown(f"{name} is being submitted right now")
         at = max(intended_at, self._sent_at.get(name, intended_at))
-        if asked_at - at <= self._options.settle:
-            return Unknown(f"too early to tell: {name} was to be submitted at {at:%H:%M:%S}")
-        return Absent()
+        return too_early(name, at, asked_at, self._options.settle) or Absent()
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """Live jobs by their full name; `CouldNotLook` or OSError if one cannot be read."""

@@ -20,7 +20,7 @@ from herorun.schedulers._iris.state import gang_of, judge_iris, root_of
 from herorun.schedulers._iris.state_names import iris_state_of
 from herorun.schedulers._iris.submit import selector
 from herorun.schedulers._submission_record import SubmissionRecord
-from herorun.schedulers._validate import must_be_instance
+from herorun.schedulers._validate import must_be_instance, too_early
 from herorun.system.clock import now
 
 _EVER = datetime(1970, 1, 2, tzinfo=UTC)
@@ -87,24 +87,11 @@ class IrisReader:
             root = root_of(listing.rows, self._id(instance))
             if root is None:
                 return self._not_found(listing, instance, intended_at, asked_at, record)
-            return self._judge(listing, instance, root, intended_at, record)
+            return judge_in_detail(
+                self._iris, listing, instance, root, record, intended_at, self._options.gang
+            )
         except (CouldNotLook, OSError) as error:
             return Unknown(describe_error(error))
-
-    def _judge(
-        self,
-        listing: IrisListing,
-        instance: str,
-        root: IrisRow,
-        intended_at: datetime,
-        record: SubmissionRecord,
-    ) -> Search:
-        gang = gang_of(listing.rows, root.id, self._options.gang)
-        live = [row for row in gang if iris_state_of(row.word).live]
-        if not iris_state_of(root.word).live or not live:
-            root = self._iris.in_detail(root)
-        gang = [self._iris.in_detail(row) if row in live else row for row in gang]
-        return judge_iris(instance, root, gang, record, intended_at, self._options.gang)
 
     def _not_found(
         self,
@@ -119,10 +106,8 @@ class IrisReader:
             return Unknown(
                 f"Iris does not list {job}, and its list is incomplete: {listing.partial}"
             )
-        if asked_at - intended_at <= self._options.settle:
-            return Unknown(
-                f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
-            )
+        if early := too_early(instance, intended_at, asked_at, self._options.settle):
+            return early
         if record.id:
             return Unknown(
                 f"Iris does not list {job}, which was submitted from here: it forgets ended jobs "
@@ -178,3 +163,21 @@ class IrisReader:
 
     def _id(self, instance: str) -> str:
         return f"/{self._options.user}/{instance}"
+
+
+def judge_in_detail(
+    iris: CommandLine,
+    listing: IrisListing,
+    instance: str,
+    root: IrisRow,
+    record: SubmissionRecord,
+    intended_at: datetime,
+    gang_name: str | None,
+) -> Search:
+    """`judge_iris`, after a query for each job that the list shows without what it needs."""
+    gang = gang_of(listing.rows, root.id, gang_name)
+    live = [row for row in gang if iris_state_of(row.word).live]
+    if not iris_state_of(root.word).live or not live:
+        root = iris.in_detail(root)
+    gang = [iris.in_detail(row) if row in live else row for row in gang]
+    return judge_iris(instance, root, gang, record, intended_at, gang_name)

@@ -12,7 +12,9 @@ from herorun.core.lazy_pydantic import AfterValidator, Field, model_validator
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import AdapterOptions
 from herorun.core.trust import NeedsTrust
+from herorun.schedulers._cluster_secrets import vouching_option
 from herorun.schedulers._option_types import long_argument, safe_word
+from herorun.schedulers._validate import settle_option
 
 OWN_FLAGS = {
     "env-vars": "variables go by [command] env",
@@ -147,13 +149,7 @@ class Options(RenamedKeys, AdapterOptions):
             "state folder."
         ),
     )
-    secrets: Literal["on-cluster"] | None = Field(
-        None,
-        description=(
-            '"on-cluster" states that the secrets of `[command] secrets` are set on the cluster; '
-            "otherwise a run with secrets is blocked."
-        ),
-    )
+    secrets: Literal["on-cluster"] | None = vouching_option()
     job_retention: Duration = Field(
         timedelta(days=1),
         description=(
@@ -161,13 +157,7 @@ class Options(RenamedKeys, AdapterOptions):
             "not absent."
         ),
     )
-    settle: Duration = Field(
-        timedelta(seconds=30),
-        description=(
-            'For so long after a launch is recorded, "no such job" does not prove that there is '
-            "none."
-        ),
-    )
+    settle: Duration = settle_option(timedelta(seconds=30))
     timeout: Duration = Field(
         timedelta(seconds=60), description="Timeout of one query, including its tunnel."
     )

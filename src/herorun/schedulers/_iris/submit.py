@@ -16,13 +16,14 @@ from pathlib import Path
 
 from herorun.core.errors import WrongUse, describe_error
 from herorun.core.ports import Submission
+from herorun.schedulers._cluster_secrets import require_variable
 from herorun.schedulers._iris.options import Options
 from herorun.schedulers._option_types import must_be_variables
 
 ADMISSION = "herorun-admission.json"
 # iris would pass them on by itself, even against the contract
 FORWARDED = ("HF_TOKEN", "WANDB_API_KEY")
-NO_FOLDER, NOT_SET = 76, 78  # 78: refused, as check-in would
+NO_FOLDER = 76
 
 
 def must_be_sound(submission: Submission) -> None:
@@ -85,7 +86,7 @@ def _script(submission: Submission, options: Options, code: str, admission: str)
     is_shared = options.code == "shared"
     admission_word = shlex.quote(admission) if is_shared else f'"$PWD/{ADMISSION}"'
     lines = [
-        *(_require_variable(name) for name in dict.fromkeys(submission.secrets)),
+        *(require_variable(name) for name in dict.fromkeys(submission.secrets)),
         *([f"cd {shlex.quote(code)} || exit {NO_FOLDER}"] if is_shared else []),
         (
             'export HERORUN_CODE="$PWD" HERORUN_MAIN_PID=$$ '
@@ -96,14 +97,6 @@ def _script(submission: Submission, options: Options, code: str, admission: str)
         'exec "$@"',
     ]
     return "; ".join(lines)
-
-
-def _require_variable(name: str) -> str:
-    message = (
-        f"herorun: {name} is not set where this job runs: set it on the cluster. Exit code "
-        f"{NOT_SET}."
-    )
-    return f'[ -n "${{{name}-}}" ] || {{ echo "{message}" >&2; exit {NOT_SET}; }}'
 
 
 def unknown_flags(argv: Sequence[str], help_text: str) -> list[str]:

@@ -12,6 +12,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import AdapterOptions
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
+from herorun.schedulers._validate import settle_option
 
 _LABEL = lazy_regex(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _SECRET = lazy_regex(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/[A-Za-z0-9._-]{1,253}")
@@ -149,13 +150,7 @@ class Options(RenamedKeys, AdapterOptions):
             "absent."
         ),
     )
-    settle: Duration = Field(
-        timedelta(seconds=15),
-        description=(
-            'For so long after a launch is recorded, "no such job" does not prove that there is '
-            "none."
-        ),
-    )
+    settle: Duration = settle_option(timedelta(seconds=15))
     timeout: Duration = Field(
         timedelta(seconds=30), description="Timeout of one query, including a login."
     )

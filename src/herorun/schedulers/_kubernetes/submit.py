@@ -30,7 +30,7 @@ from herorun.schedulers._kubernetes.request import (
     root_of,
 )
 from herorun.schedulers._validate import must_be_instance
-from herorun.system.files import locked, read_regular
+from herorun.system.files import read_regular
 
 LARGEST_TEMPLATE = 4 << 20  # bytes
 
@@ -61,10 +61,8 @@ class KubernetesSubmitter:
         instance = must_be_instance(submission.instance)
         document = self.document(submission, code, admission)
         self._must_have_secrets(submission)
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         within = self._options.timeout.total_seconds()
-        lock = self._folder / f"{instance}.lock"
-        with locked(lock, within, f"another submission of {instance}"):
+        with keeping.submission_lock(self._folder, instance, within):
             new_submission = (
                 self._find_submitted(instance)
                 if keeping.read_submission(self._folder, instance).is_ours

@@ -12,6 +12,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
 from herorun.schedulers._transport import SshLogin
+from herorun.schedulers._validate import settle_option
 
 OUTPUT = "execution.output_dir"
 _CONFIG = lazy_regex(r"[^\0\n=]+\.ya?ml")
@@ -55,13 +56,7 @@ class Options(RenamedKeys, SshLogin):
         None,
         description="With nel's Slurm executor: the cluster's slurm.conf, if there are several.",
     )
-    settle: Duration = Field(
-        timedelta(minutes=2),
-        description=(
-            'For so long after a launch is recorded, "no such job" does not prove that there is '
-            "none; long, because nel starts slowly."
-        ),
-    )
+    settle: Duration = settle_option(timedelta(minutes=2), "; long, because nel starts slowly.")
     timeout: Duration = Field(timedelta(seconds=90), description="Timeout of one query to nel.")
     submit_timeout: Duration = Field(timedelta(minutes=10), description="Timeout of a submission.")
 

@@ -16,7 +16,7 @@ from herorun.schedulers._ray.local_state import Notes
 from herorun.schedulers._ray.options import Options
 from herorun.schedulers._ray.parse import RayJob, ray_state_of
 from herorun.schedulers._ray.snapshot import RaySnapshot
-from herorun.schedulers._validate import must_be_instance
+from herorun.schedulers._validate import must_be_instance, too_early
 
 
 def _headers(options: Options) -> dict[str, str]:
@@ -106,10 +106,8 @@ class RayReader:
         """A restarted head has forgotten every job, so a missing job counts only for the head's own
         time.
         """
-        if snapshot.at - intended_at <= self._options.settle:
-            return Unknown(
-                f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
-            )
+        if early := too_early(instance, intended_at, snapshot.at, self._options.settle):
+            return early
         note = self._notes.sent(instance)
         if note and note.cluster == snapshot.session:
             return Absent()

@@ -8,6 +8,8 @@ from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.lazy_pydantic import AfterValidator, Field
 from herorun.core.ports import AdapterOptions
 from herorun.core.trust import NeedsTrust
+from herorun.schedulers._cluster_secrets import vouching_option
+from herorun.schedulers._validate import settle_option
 
 
 def _address(text: str) -> str:
@@ -55,13 +57,7 @@ class Options(RenamedKeys, AdapterOptions):
         "sees the state folder "
         "under the same path.",
     )
-    secrets: Literal["on-cluster"] | None = Field(
-        None,
-        description=(
-            '"on-cluster" states that the secrets of `[command] secrets` are set on the cluster; '
-            "otherwise a run with secrets is blocked."
-        ),
-    )
+    secrets: Literal["on-cluster"] | None = vouching_option()
     num_cpus: float | None = Field(None, ge=0, description="CPUs for the entrypoint itself.")
     num_gpus: float | None = Field(None, ge=0, description="GPUs for the entrypoint itself.")
     memory: int | None = Field(
@@ -77,13 +73,7 @@ class Options(RenamedKeys, AdapterOptions):
             "HTTP."
         ),
     )
-    settle: Duration = Field(
-        timedelta(seconds=30),
-        description=(
-            'For so long after a launch is recorded, "no such job" does not prove that there is '
-            "none."
-        ),
-    )
+    settle: Duration = settle_option(timedelta(seconds=30))
     timeout: Duration = Field(timedelta(seconds=20), description="Timeout of one query.")
     upload_timeout: Duration = Field(
         timedelta(minutes=5), description="Timeout of the upload of the code."

@@ -10,11 +10,11 @@ from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Submission
+from herorun.schedulers._cluster_secrets import require_variable
 
 ADMISSION = ".herorun-admission.json"  # at the top of what is uploaded
 RUN, INSTANCE, PLAN = "herorun_run", "herorun_instance", "herorun_plan"  # metadata
 GRACE = "RAY_JOB_STOP_WAIT_TIME_S"  # read where the job runs; Ray's own default is 3 s
-UNSET = 78  # EX_CONFIG of sysexits.h, as check-in's refusal: nothing relaunches it
 NOT_ENTERED = 126  # as a shell has it
 _VARIABLE = lazy_regex(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -87,7 +87,7 @@ def entrypoint(submission: Submission, where: UploadPaths) -> str:
     admission = shlex.quote(where.admission) if where.package is None else f'"$PWD/{ADMISSION}"'
     exact = {name: value for name, value in _build_environment(submission).items() if "$" in value}
     lines = [
-        *(_require_variable(name) for name in dict.fromkeys(submission.secrets)),
+        *(require_variable(name) for name in dict.fromkeys(submission.secrets)),
         f"cd {code} || exit {NOT_ENTERED}",
         f'export HERORUN_ADMISSION={admission} HERORUN_CODE="$PWD" HERORUN_MAIN_PID=$$',
         *(f"export {name}={shlex.quote(value)}" for name, value in exact.items()),
@@ -104,10 +104,3 @@ def entrypoint(submission: Submission, where: UploadPaths) -> str:
 def _folder(path: str) -> str:
     """One that begins with a dash is no option of `cd`."""
     return shlex.quote(path if path.startswith("/") else f"./{path}")
-
-
-def _require_variable(name: str) -> str:
-    message = (
-        f"herorun: {name} is not set where this job runs: set it on the cluster. Exit code {UNSET}."
-    )
-    return f'[ -n "${{{name}-}}" ] || {{ echo "{message}" >&2; exit {UNSET}; }}'

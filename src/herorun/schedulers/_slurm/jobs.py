@@ -31,7 +31,7 @@ from herorun.schedulers._slurm.state import (
 )
 from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._transport import Transport
-from herorun.schedulers._validate import must_be_instance
+from herorun.schedulers._validate import must_be_instance, too_early
 from herorun.system.clock import now
 
 
@@ -118,10 +118,9 @@ class SlurmReader:
         is_missing = isinstance(answer, Absent) or (
             isinstance(answer, Unknown) and answer.forgotten
         )
-        if is_missing and asked_at - intended_at <= self._options.settle:
-            return Unknown(
-                f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
-            )
+        early = too_early(instance, intended_at, asked_at, self._options.settle)
+        if is_missing and early:
+            return early
         return (
             Found(self._slurm.with_user_name(answer.job)) if isinstance(answer, Found) else answer
         )

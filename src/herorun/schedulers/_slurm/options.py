@@ -11,6 +11,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute, long_argument, safe_word
 from herorun.schedulers._transport import SshLogin
+from herorun.schedulers._validate import settle_option
 
 # Of sbatch's long options, those that decide what is ours: name, log, environment, restarts, how it
 # answers.
@@ -93,13 +94,7 @@ class Options(RenamedKeys, SshLogin):
             "(`--requeue`; otherwise `--no-requeue`)."
         ),
     )
-    settle: Duration = Field(
-        timedelta(seconds=10),
-        description=(
-            'For so long after a launch is recorded, "no such job" does not prove that there is '
-            "none."
-        ),
-    )
+    settle: Duration = settle_option(timedelta(seconds=10))
     timeout: Duration = Field(
         timedelta(seconds=40),
         description="Timeout of one query to Slurm; a slow controller takes 20 s.",

@@ -8,6 +8,7 @@ from herorun.core.lazy_pydantic import AfterValidator, BeforeValidator, Field
 from herorun.core.remote.target import Name, SshLogin
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
+from herorun.schedulers._validate import settle_option
 
 
 def _no_top(value: str) -> str:
@@ -60,12 +61,8 @@ class Options(RenamedKeys, SshLogin):
         min_length=1,
         description="Python 3.8 or newer on that machine; it supervises the job.",
     )
-    settle: Duration = Field(
-        timedelta(seconds=60),
-        description=(
-            'For so long after a launch is recorded, "no such job" does not prove that there is '
-            "none. A submission that has not arrived by then is refused."
-        ),
+    settle: Duration = settle_option(
+        timedelta(seconds=60), ". A submission that has not arrived by then is refused."
     )
     grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")
     connect_timeout: Duration = Field(

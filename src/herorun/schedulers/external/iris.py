@@ -22,9 +22,10 @@ from herorun.core.untrusted_json import read_json
 from herorun.schedulers._clusters import ClusterNames
 from herorun.schedulers._iris.argv import detail_argv, stop_argv
 from herorun.schedulers._iris.client import CommandLine
+from herorun.schedulers._iris.jobs import judge_in_detail
 from herorun.schedulers._iris.parse import IrisListing
 from herorun.schedulers._iris.resubmit import iris_notices
-from herorun.schedulers._iris.state import gang_of, judge_iris, root_of
+from herorun.schedulers._iris.state import root_of
 from herorun.schedulers._iris.state_names import iris_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 
@@ -126,12 +127,7 @@ class IrisById:
                     if listing.partial
                     else Absent()
                 )
-            gang = gang_of(listing.rows, job, None)
-            live = [row for row in gang if iris_state_of(row.word).live]
-            if not iris_state_of(root.word).live or not live:
-                root = self._iris.in_detail(root)
-            gang = [self._iris.in_detail(row) if row in live else row for row in gang]
-            return judge_iris(job, root, gang, SubmissionRecord(), _EVER, None)
+            return judge_in_detail(self._iris, listing, job, root, SubmissionRecord(), _EVER, None)
         except (CouldNotLook, OSError) as error:
             return Unknown(describe_error(error))
 
