@@ -19,6 +19,7 @@ from herorun.core.recovery.diagnosis import Cause
 from herorun.operations.babysit import perform as acts, replace_node
 from herorun.operations.babysit.perform import perform, relaunch_once, settle
 from herorun.operations.babysit.replace_node import delete_node
+from herorun.operations.record import post
 from operations.in_memory import ToldRun, fails, intended
 
 RELAUNCH = Relaunch("relaunch/tiny-1", "tiny-1", "crashed")
@@ -40,7 +41,8 @@ def acted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         acted.append(("relaunch", instance, why, by_itself))
         return "tiny-2"
 
-    monkeypatch.setattr(acts, "now", lambda: NOON)
+    for module in (acts, post):
+        monkeypatch.setattr(module, "now", lambda: NOON)
     monkeypatch.setattr(acts, "take_in_time", lambda run: acted.append("lease"))
     monkeypatch.setattr(acts, "deliver", deliver)
     monkeypatch.setattr(RELAUNCH_FUNCTION, relaunch)

@@ -16,7 +16,7 @@ from herorun.core.evidence import JobLog, Launcher
 from herorun.core.record.lease import Lease, read_lease
 from herorun.operations.babysit import tick
 from herorun.operations.babysit.perform import perform
-from herorun.operations.orders import handoff
+from herorun.operations.orders import handoff, owner_facts
 from herorun.operations.record import lease as leasing
 from herorun.operations.record.lease import HeldElsewhere, take_lease
 from herorun.runs import Run
@@ -262,6 +262,6 @@ def test_a_handoff_names_the_tracker_link_that_the_log_shows(
 ) -> None:
     """The contract's tracker is another one, and so names no page."""
     log = JobLog(runs=("lab/pre/ab12cd34",), server="https://wandb.ai")
-    monkeypatch.setattr(handoff, "gather", lambda *_: {JobLog: log})
+    monkeypatch.setattr(owner_facts, "gather", lambda *_: {JobLog: log})
     story.init()
-    assert handoff._links(story.run) == ("https://wandb.ai/lab/pre/runs/ab12cd34",)
+    assert owner_facts._links(story.run) == ("https://wandb.ai/lab/pre/runs/ab12cd34",)

@@ -5,44 +5,21 @@ intended and has no outcome is settled by asking the scheduler, the issue or git
 it blindly.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
-from datetime import datetime
-from typing import TYPE_CHECKING
-
-from herorun import discover
-from herorun.core.babysit.action_key import (
-    INTERVENTIONS,
-    STARTS,
-    Verb,
-    parse_key,
-    verb_of,
-    write_key,
-)
+from herorun.core.babysit.action_key import INTERVENTIONS, STARTS, Verb, verb_of, write_key
 from herorun.core.babysit.actions import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
-from herorun.core.check import Gate
 from herorun.core.errors import Blocked, HerorunError, describe_error
 from herorun.core.event import Done, Failed, Intended
-from herorun.core.evidence import Evidence, Metrics
-from herorun.core.journal import Memory
-from herorun.core.journal.decision import reason_of
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.markdown import addressed, quoted, without_markup
-from herorun.core.notify.escalation import QUESTION_WAYS, EscalationReason, Option
-from herorun.core.notify.notifications import is_digest
-from herorun.core.notify.page_routes import takers
-from herorun.core.notify.paging import urgency
+from herorun.core.notify.escalation import QUESTION_WAYS, EscalationReason
 from herorun.core.ports import Post
 from herorun.core.recovery.backoff import backs_off
 from herorun.core.recovery.decision import not_relaunched
 from herorun.core.redaction.scrub import scrub
+from herorun.operations.babysit.intents import entry_lines, intents
 from herorun.operations.record.lease import take_in_time
-from herorun.operations.record.post import deliver, post_intent
-from herorun.runs import MonitoredRun, Run
+from herorun.operations.record.post import deliver, journal_failure
+from herorun.runs import MonitoredRun
 from herorun.system.clock import now
-
-if TYPE_CHECKING:
-    from herorun.operations.launch.propose import Proposer
 
 
 @dataclass(frozen=True)
@@ -53,117 +30,13 @@ class Performed:
     why: str = ""
 
 
-def intents(
-    run: MonitoredRun, actions: Sequence[Action], at: datetime, memory: Memory, evidence: Evidence
-) -> list[Intended]:
-    """Intents to journal with the decision, which `memory` already includes."""
-    proposer = _proposer(run, memory, evidence) if actions else None
-    return [_intent(run, action, at, proposer) for action in actions]
-
-
-def _proposer(run: MonitoredRun, memory: Memory, evidence: Evidence) -> "Proposer | None":
-    """Proposes commands for questions. It gets the metrics of this tick: if it read rows itself,
-    the next tick would miss the excursions that ended in them.
-    """
-    if not isinstance(run, Run):
-        return None
-    from herorun.operations.launch.propose import Proposer
-
-    rows = {Metrics: evidence[Metrics]} if Metrics in evidence else {}
-    return Proposer(run, memory, rows)
-
-
-def _intent(
-    run: MonitoredRun, action: Action, at: datetime, proposer: "Proposer | None"
-) -> Intended:
-    """The intent of an action; with a channel besides the issue, it also has the page's urgency."""
-    checks = (
-        {check.name: check for check in discover.checks(Gate.HEALTH)} if run.channels.all else {}
-    )
-    page_urgency = urgency(action, checks) if run.channels.all else None
-    if page_urgency and not takers(page_urgency, run.contract.notify):
-        page_urgency = None  # the issue is enough
-    return replace(_intend_action(run, action, at, proposer), page=page_urgency or "")
-
-
-def _options(run: MonitoredRun, question: Escalate, proposer: "Proposer | None") -> str:
-    if proposer is None:
-        return run.answers(question.ways, question.about)
-    relaunch = parse_key(question.key).relaunch_question is not None
-    return proposer.markdown(question.ways, question.about, question.before, relaunch)
-
-
-def _note_of(about: str, proposer: "Proposer | None") -> str:
-    """The command that acknowledges an alert; empty if there is none, as for a job without a
-    contract.
-    """
-    if not about or proposer is None:
-        return ""
-    command = proposer.markdown((Option.ACK,), about)
-    return f"\n\nAcknowledge it once a person has looked at it:\n\n{command}"
-
-
-def _intend_action(
-    run: MonitoredRun, action: Action, at: datetime, proposer: "Proposer | None"
-) -> Intended:
-    match action:
-        case Tell(key, title, why, edits, own_comment, about):
-            intent = post_intent(
-                run=run,
-                key=key,
-                title=title,
-                why=f"{without_markup(why)}{_note_of(about, proposer)}",
-                lines=_entry_lines(title, why, "notify", "continue"),
-                at=at,
-                edits=edits,
-                own_comment=own_comment,
-            )
-            if not is_digest(key):
-                return intent
-            from herorun.operations.babysit.digest_charts import with_pictures
-
-            return with_pictures(run, intent)
-        case Escalate(key=key, title=title, why=why, edits=edits, reason=reason):
-            return post_intent(
-                run=run,
-                key=key,
-                title=f"Escalation: {title}",
-                why=f"{without_markup(why)}\n\n{_question(run, action, proposer)}",
-                lines=_entry_lines(title, why, f"ask {run.dri}: {reason}", "a person decides"),
-                at=at,
-                edits=edits,
-            )
-        case Relaunch() | Stop() | DeleteNode():
-            return Intended(
-                at=at,
-                key=action.key,
-                attempt=run.record.memory().attempt(action.key),
-                what=reason_of(action)[0],
-            )
-
-
-def _entry_lines(status: str, evidence: str, decision: str, following: str) -> dict[str, str]:
-    """The lines of an action's entry in the logbook."""
-    return {"Status": status, "Evidence": evidence, "Decision": decision, "Next": following}
-
-
-def _question(run: MonitoredRun, action: Escalate, proposer: "Proposer | None") -> str:
-    """The question to the responsible person, with the commands that answer it."""
-    stop_when = run.contract.stop_when
-    stop = f" The contract says when to stop: {quoted(stop_when)}" if stop_when else ""
-    return (
-        f"{addressed(run.contract.dri or run.launcher.user or 'unknown')}: your decision "
-        f"is needed ({action.reason}).{stop}\n\n{_options(run, action, proposer)}"
-    )
-
-
 def perform(run: MonitoredRun, action: Action) -> Performed:
     """Do one action once. A failure is journalled and returned as text; the tick continues."""
     memory = run.record.memory()
     if action.key in memory.done:
         return Performed(action)
     if action.key not in memory.intended:
-        run.record.append(_intent(run, action, now(), _proposer(run, memory, {})))
+        run.record.append(*intents(run, [action], now(), memory, {}))
     intent = run.record.memory().intended[action.key]
     try:
         match action:
@@ -189,11 +62,8 @@ def owned(run: MonitoredRun, intent: Intended) -> None:
     """Check the lease again right before an action that cannot be undone: the tick's own check may
     be minutes old.
     """
-    try:
+    with journal_failure(run, intent):
         take_in_time(run)
-    except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intent.key, intent.attempt, describe_error(error)))
-        raise
 
 
 def relaunch_once(
@@ -208,19 +78,14 @@ def relaunch_once(
         if not _was_begun(run, instance):
             run.record.append(Failed(now(), intent.key, intent.attempt, describe_error(error)))
         if ask and isinstance(error, Blocked):
-            title = f"{instance} is not relaunched"
-            reason = f"{why}. {describe_error(error)}"
-            key = not_relaunched(instance, "gate")
-            perform(
-                run,
-                Escalate(
-                    key=key,
-                    title=title,
-                    why=reason,
-                    reason=EscalationReason.UNVERIFIED,
-                    ways=QUESTION_WAYS,
-                ),
+            question = Escalate(
+                key=not_relaunched(instance, "gate"),
+                title=f"{instance} is not relaunched",
+                why=f"{why}. {describe_error(error)}",
+                reason=EscalationReason.UNVERIFIED,
+                ways=QUESTION_WAYS,
             )
+            perform(run, question)
         raise
     run.record.append(Done(now(), intent.key, intent.attempt, result=next_instance))
 
@@ -239,17 +104,14 @@ def _was_begun(run: MonitoredRun, instance: str) -> bool:
 
 def stop_once(run: MonitoredRun, intent: Intended, instance: str, why: str) -> None:
     """Ask the scheduler to stop it; the end is confirmed by a later tick."""
-    try:
+    with journal_failure(run, intent):
         run.scheduler.stop(instance, run.launcher.owner)
-    except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intent.key, intent.attempt, describe_error(error)))
-        raise
     run.record.append(stopped(intent, instance, why))
 
 
 def stopped(intent: Intended, instance: str, why: str) -> Done:
     """The outcome of a stop, with its entry in the logbook."""
-    lines = _entry_lines(
+    lines = entry_lines(
         f"the scheduler was asked to stop {instance}", why, "stop", "confirm the end"
     )
     return Done(now(), intent.key, intent.attempt, f"{instance} stopped", lines)

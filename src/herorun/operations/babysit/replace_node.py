@@ -3,9 +3,10 @@
 from datetime import datetime
 
 from herorun.core.babysit.actions import DeleteNode
-from herorun.core.errors import CouldNotLook, HerorunError, describe_error
-from herorun.core.event import Done, Failed, Intended
+from herorun.core.errors import CouldNotLook
+from herorun.core.event import Done, Intended
 from herorun.core.recovery.bad_node import delete_command, list_command, machine_at
+from herorun.operations.record.post import journal_failure
 from herorun.runs import MonitoredRun
 from herorun.system import process
 from herorun.system.clock import now
@@ -19,15 +20,12 @@ def delete_node(run: MonitoredRun, intent: Intended, action: DeleteNode) -> None
     """
     ending = run.record.memory().endings.get(action.instance)
     ended_at = ending.ended if ending else intent.at
-    try:
+    with journal_failure(run, intent):
         before = _machine(action, ended_at)
         if before is not None:
             run.record.push()
             _call(delete_command(before, action.zone), DELETE_TIMEOUT)
         after = _machine(action, ended_at)
-    except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intent.key, intent.attempt, describe_error(error)))
-        raise
     lines = {
         "Status": (
             f"the machine of worker {action.worker} "

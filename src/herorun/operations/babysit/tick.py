@@ -22,9 +22,10 @@ from herorun.core.journal import Memory, fold
 from herorun.core.journal.decision import allowed, checked_in, decided, interventions, to_intend
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.incremental import OwnLog
+from herorun.operations.babysit.intents import intents
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.ownership import must_be_ours, renew_lease
-from herorun.operations.babysit.perform import Performed, intents, perform, settle
+from herorun.operations.babysit.perform import Performed, perform, settle
 from herorun.operations.babysit.receipts import sweep_receipts
 from herorun.operations.babysit.upgrade import replay_for_upgrade
 from herorun.operations.health.evaluate import evaluate, must_be_launched

@@ -5,9 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from herorun import discover
-from herorun.adapter_declarations import tracker_links
 from herorun.core.babysit.action_key import Verb, parse_key, write_key
-from herorun.core.babysit.alert import AlertState
 from herorun.core.errors import (
     Blocked,
     CouldNotLook,
@@ -16,27 +14,20 @@ from herorun.core.errors import (
     describe_error,
     sentence,
 )
-from herorun.core.event import Done, Failed, HandedOff, Intended
-from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable
-from herorun.core.identity.links import shown_links
-from herorun.core.journal import Memory
+from herorun.core.event import Done, HandedOff, Intended
+from herorun.core.evidence import LeaseSeen, Now, Unavailable
 from herorun.core.markdown import quoted
-from herorun.core.notify.escalation import Option
-from herorun.core.notify.notifications import progress_of
 from herorun.core.record.lease import stale_at, takeover_wait
-from herorun.core.redaction.scrub import scrub
 from herorun.gather import gather
-from herorun.operations.health.evaluate import evaluate, must_be_launched
-from herorun.operations.health.taints import with_taints_now
-from herorun.operations.launch.propose import Proposer
-from herorun.operations.orders.order import OrderOutcome, memory_for_orders, person, push_warning
+from herorun.operations.health.evaluate import must_be_launched
+from herorun.operations.orders.order import OrderOutcome, memory_for_orders, push_warning
+from herorun.operations.orders.owner_facts import facts_for_owner
 from herorun.operations.record.lease import hand_lease, seize_lease, take_lease
-from herorun.operations.record.post import post_entry
+from herorun.operations.record.post import journal_failure, post_entry
 from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import locked
 
-_PLACES = ("host", "address", "cluster", "config", "partition", "user", "folder")  # of [scheduler]
 LEASE_POLL_INTERVAL = 5.0  # seconds between two polls of a lease that may be stale
 
 
@@ -55,7 +46,9 @@ def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
         handover = run.record.memory().handed
         if handover is None or handover.to != to:
             take_lease(run)
-            lines = facts(run, run.launcher.owner, to, reason or "handed over by its owner")
+            lines = facts_for_owner(
+                run, run.launcher.owner, to, reason or "handed over by its owner"
+            )
             run.record.append(HandedOff(now(), to, lines))
         if not _has_lease(run, to):
             hand_lease(run, to)
@@ -94,9 +87,10 @@ def take_over(
             return OrderOutcome(run, f"{owner} already holds the lease", warnings=push_warning(run))
         intent = begun_before or _intend(run, lease, reason)
         if lease is not None:
-            _seize(run, intent, lease)
+            with journal_failure(run, intent):
+                seize_lease(run, lease)
         giver, _, why = intent.what.partition(": ")
-        lines = facts(run, giver, owner, why)
+        lines = facts_for_owner(run, giver, owner, why)
         run.record.append(
             HandedOff(now(), owner, lines),
             Done(now(), intent.key, intent.attempt, result=owner),
@@ -117,7 +111,7 @@ def _record_takeover(run: Run, reason: str) -> None:
     owner, handover = run.launcher.owner, run.record.memory().handed
     if handover is not None and handover.to != owner:
         why = reason or f"its lease was never handed to {handover.to}"
-        run.record.append(HandedOff(now(), owner, facts(run, handover.to, owner, why)))
+        run.record.append(HandedOff(now(), owner, facts_for_owner(run, handover.to, owner, why)))
 
 
 def _is_taking(intent: Intended) -> bool:
@@ -142,14 +136,6 @@ def _intend(run: Run, lease: LeaseSeen | None, reason: str) -> Intended:
         )
     )
     return run.record.memory().intended[key]
-
-
-def _seize(run: Run, intent: Intended, lease: LeaseSeen) -> None:
-    try:
-        seize_lease(run, lease)
-    except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intent.key, intent.attempt, describe_error(error)))
-        raise
 
 
 def _stale(run: Run, wait: float, sleep: Callable[[float], None]) -> LeaseSeen | None:
@@ -196,41 +182,6 @@ def _gather_handoff(run: Run) -> tuple[datetime, object]:
     return at, lease
 
 
-def facts(run: Run, giver: str, taker: str, why: str) -> dict[str, str]:
-    """What the new owner must know: job, cluster, newest signal, tracker, and how to submit it
-    again.
-    """
-    memory = run.record.memory()
-    current, scheduler = memory.current, run.contract.scheduler
-    where = ", ".join(
-        f"{name} {value}" for name, value in sorted(scheduler.options.items()) if name in _PLACES
-    )
-    lines = {
-        "Status": (
-            f"{taker} monitors {current.name if current else run.slug} now, {giver} no longer does"
-        ),
-        "Evidence": _signal(run),
-        "Decision": f"{why}; said by {person(run)}",
-        "Next": f"`herorun babysit {run.slug}` on {taker}",
-        "Job": current.job if current else "none",
-        "Cluster": f"{scheduler.kind}{f' ({where})' if where else ''}",
-        "Tracker": ", ".join(_links(run)) or "no link",
-        "Resubmission": (
-            f"`{_resubmission(run, memory)}` once it has ended; [babysit] recovery = "
-            f"{run.contract.babysit.recovery}"
-        ),
-        "Output root": run.place.output_root,
-    }
-    return {name: scrub(value) for name, value in lines.items()}
-
-
-def _resubmission(run: Run, memory: Memory) -> str:
-    """The command that the launch gate would accept now, if the current instance had ended."""
-    if memory.current is None:
-        return f"herorun preflight {run.slug}"
-    return Proposer(run, with_taints_now(run, memory)).proposals((Option.RELAUNCH,))[0].command
-
-
 def _blindness(run: Run, owner: str) -> tuple[str, ...]:
     """What the new owner cannot query, because only the machine that submitted the job can."""
     memory = run.record.memory()
@@ -243,43 +194,6 @@ def _blindness(run: Run, owner: str) -> tuple[str, ...]:
         "neither whether it runs nor how it ends, and cannot stop or relaunch it"
     )
     return () if place.partition(":")[0] in ("", owner) else (warning,)
-
-
-def _signal(run: Run) -> str:
-    """Progress, health and firing alerts. If they cannot be read, the text says so and the handoff
-    continues.
-    """
-    try:
-        result, evidence = evaluate(run)
-    except (HerorunError, OSError) as error:
-        return f"could not check: {describe_error(error)}"
-    metrics = evidence.get(Metrics)
-    newest = (
-        f", newest row at {metrics.advanced_at:%Y-%m-%d %H:%M} UTC"
-        if isinstance(metrics, Metrics)
-        else ""
-    )
-    firing = [
-        f"{alert.check}: {alert.message}"
-        for alert in result.alerts.values()
-        if alert.state is AlertState.FIRING
-    ]
-    firing += [
-        f"{alert.check} ended unresolved: {alert.message}"
-        for alert in run.record.memory().unacknowledged
-    ]
-    health = f"{progress_of(evidence)}, run {result.run}, monitor {result.monitor}{newest}"
-    return f"{health}; {'; '.join(firing) or 'no alert fires'}"
-
-
-def _links(run: Run) -> tuple[str, ...]:
-    """Tracker links, from the contract and from the job's log."""
-    evidence = gather([JobLog], discover.sources(), run.given(run.record.memory()))
-    log = evidence[JobLog]
-    if not isinstance(log, JobLog):
-        return tracker_links(run.contract)
-    pages = (page for _, page in shown_links(log.server, log.runs))
-    return tuple(dict.fromkeys((*tracker_links(run.contract, log.runs), *pages)))
 
 
 def _post_handoff(run: Run) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ relaunch picks one.
 
 from herorun.core.babysit.action_key import Verb, verb_of
 from herorun.core.durations import format_duration
-from herorun.core.errors import Blocked, HerorunError, describe_error
-from herorun.core.event import Done, Failed, Intended, Word
+from herorun.core.errors import Blocked
+from herorun.core.event import Done, Intended, Word
 from herorun.core.notify.escalation import Option
 from herorun.operations.babysit.perform import rollback_key
 from herorun.operations.health.replaced_instance import record_before_replacing
@@ -26,6 +26,7 @@ from herorun.operations.orders.order import (
 )
 from herorun.operations.orders.relaunch import with_monitor
 from herorun.operations.orders.stop import find_job, settled, stop_and_wait
+from herorun.operations.record.post import journal_failure
 from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import locked
@@ -141,10 +142,7 @@ def _start_once(run: Run, intent: Intended, back: RollbackPreview, reason: str) 
     watcher = f"{run.launcher.owner}, every {format_duration(run.contract.babysit.cadence)}"
     why = f"{why}{f': {reason}' if reason else ''}"
     again = Successor(back.instance, why, watcher, back.given_up(reason), back.facts)
-    try:
+    with journal_failure(run, intent):
         new_name = start_again(run, back.plan, again)
-    except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intent.key, intent.attempt, describe_error(error)))
-        raise
     run.record.append(Done(now(), intent.key, intent.attempt, result=new_name))
     return new_name

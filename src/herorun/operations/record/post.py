@@ -2,7 +2,8 @@
 done.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 
 from herorun.core.errors import HerorunError, describe_error
@@ -119,3 +120,13 @@ def _post_comment(run: MonitoredRun, intent: Intended) -> str:
 def _done(run: MonitoredRun, intent: Intended, reference: str) -> None:
     title = intent.what if intent.lines else ""
     run.record.append(Done(now(), intent.key, intent.attempt, title, intent.lines, reference))
+
+
+@contextmanager
+def journal_failure(run: MonitoredRun, intent: Intended) -> Iterator[None]:
+    """Journals an error of what was intended, and raises it."""
+    try:
+        yield
+    except (HerorunError, OSError) as error:
+        run.record.append(Failed(now(), intent.key, intent.attempt, describe_error(error)))
+        raise
