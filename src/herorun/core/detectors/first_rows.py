@@ -128,10 +128,8 @@ def _follow_excerpt(state: FirstRows, step: int, loss: float) -> None:
         state.losses.append(loss)
         if len(state.losses) < FIRST:
             return
-        state.late_levels, state.one_number = (
-            _late_levels(state, step),
-            _is_one_number(state.losses),
-        )
+        state.late_levels = _late_levels(state, step)
+        state.one_number = _is_one_number(state.losses)
     if state.one_number:
         _follow_one_number(state, step, loss)
     if state.late_levels:
@@ -232,8 +230,7 @@ def _follow_start(state: FirstRows, step: int, y: float) -> None:
     if y < state.floor:
         state.floor = y
     if state.rows == 1:
-        state.first, state.first_step, state.before = y, step, y
-        state.first_loss = y
+        state.first_step, state.first, state.first_loss, state.before = step, y, y, y
         return
     if y != state.before:
         state.moves += 1
