@@ -175,6 +175,8 @@ def test_another_clone_finds_the_job_and_its_log(
     search = elsewhere.find("tiny-1", long_ago())
     assert isinstance(search, Found) and search.job.id == job.id
     assert elsewhere.tail("tiny-1", 5) == "here\n"
+    places = [each.log_place("tiny-1") for each in (rig.connect(), elsewhere)]
+    assert Path(places[0]).read_text() == "here\n" and not places[1]  # not in this clone's folder
 
 
 def test_a_submission_without_an_answer_is_looked_for(

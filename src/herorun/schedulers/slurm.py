@@ -92,8 +92,9 @@ class Slurm(SlurmReader):
         return self._of_log(instance, lambda path: self._files.part(path, offset, limit, mark))
 
     def log_place(self, instance: str) -> str:
-        """The path of the instance's log on the cluster, as this clone set it at the submission."""
-        return self._files.log(must_be_instance(instance))
+        """The path of the instance's log on the cluster; empty if another clone's folder has it."""
+        must_be_instance(instance)
+        return self._files.log(instance) if self.log is None else self.log(instance)
 
     def _of_log(self, instance: str, reader: Callable[[str], T]) -> T:
         path = self._files.log(must_be_instance(instance))

@@ -63,7 +63,7 @@ class SlurmReader:
         client = {"programs": options.slurm_bin, "conf": options.slurm_conf}
         self.slurm_client = {name: value for name, value in client.items() if value}
         self.cluster_wide = True  # until it turns out that the cluster keeps no accounting
-        self.log: Callable[[str], str] | None = self._files.log if self.reach == "here" else None
+        self.log: Callable[[str], str] | None = self._log_here if self.reach == "here" else None
         self._snapshot: SlurmSnapshot | None = None
         self._tags: dict[tuple[str, str], Tag] = {}  # so that what was shown is what is sent
 
@@ -194,6 +194,10 @@ class SlurmReader:
         if accounting.is_disabled:
             self.cluster_wide = False  # only this clone remembers what it has submitted
         return accounting
+
+    def _log_here(self, instance: str) -> str:
+        """The log's path, if this clone submitted the job: another clone's folder is not known."""
+        return self._files.log(instance) if self._submission_record(instance).is_ours else ""
 
     def _submission_record(self, instance: str) -> SubmissionRecord:
         return keeping.read_submission(self._folder, instance)
