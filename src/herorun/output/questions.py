@@ -6,17 +6,19 @@ from typing import Any
 from herorun.core.babysit.action_key import parse_key
 from herorun.core.recovery.question_reasons import QUESTION_REASONS
 from herorun.output import clean
+from herorun.output.run_facts import last_command
 
 _TO_SEAL = "herorun waive ", "herorun ack ", "herorun seal "
 
 
 def label_of_next(document: Mapping[str, Any]) -> str:
     """The command's. What a person decided against, or must decide first, is no advice."""
-    if document["run"] == "down" and document["next"].startswith(_TO_SEAL):
+    command = last_command(document)
+    if document["run"] == "down" and command.startswith(_TO_SEAL):
         return "to seal"
     if _stays_down(document):
         return "to restart"
-    if document["next"].startswith("herorun rollback "):
+    if command.startswith("herorun rollback "):
         return "roll back"
     return "if yes" if _relaunch_questions(document) and _is_yes(document) else "next"
 
@@ -59,7 +61,7 @@ def _relaunch_questions(document: Mapping[str, Any]) -> list[str]:
 
 def _is_yes(document: Mapping[str, Any]) -> bool:
     """Whether the next command is the answer yes; a rollback or a preflight is another way."""
-    command = str(document["next"])
+    command = last_command(document)
     return (
         document["run"] != "down"
         or not command

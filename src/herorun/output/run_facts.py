@@ -94,3 +94,9 @@ def describe_other_job(job: Mapping[str, str]) -> str:
         f"{clean(job['name'])}, job {clean(job['job'])}, {job['state']}: {job['kind']} job, "
         "not part of this run"
     )
+
+
+def last_command(document: Mapping[str, Any]) -> str:
+    """The next command, without the one that takes the run over first."""
+    first, _, second = str(document["next"]).partition(" && ")
+    return second if first.startswith("herorun handoff ") else str(document["next"])

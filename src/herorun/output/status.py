@@ -18,6 +18,7 @@ from herorun.output.run_facts import (
     ended_notes,
     find_missing,
     format_steps,
+    last_command,
 )
 
 INDENT = 13  # columns before the words
@@ -89,7 +90,9 @@ def _status_lines(
     record = f"{place} ({_PUSHED[document['pushed']]})" if document["record"] else "none yet"
     yield f"  record     {record}"
     yield from _counting_note(document["progress"])
-    if document["next"].startswith("herorun seal "):
+    if document["next"].startswith("herorun handoff "):
+        yield "  note       another clone holds the lease; there, what follows `&&` is enough"
+    if last_command(document).startswith("herorun seal "):
         yield "  note       a seal cannot be undone, and ends the launches of this run"
 
 

@@ -1,5 +1,7 @@
 """The command that `status` proposes works when it is typed."""
 
+import json
+
 import pytest
 
 from commands.answers import ask
@@ -46,3 +48,26 @@ def test_a_stopped_job_without_its_final_checkpoint_is_relaunched(
     assert story.herorun("stop", SLUG) == 0
     story.tick()
     assert ask(story, capsys, "status", SLUG, "--json").document["next"] == "herorun relaunch tiny"
+
+
+def test_a_run_whose_lease_another_owner_holds_is_taken_over_before_it_is_sealed(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.launched('echo "{\\"step\\": 3, \\"train/loss\\": 2.5}" >> "$root/metrics.jsonl"; save 4')
+    story.ended()
+    assert story.herorun("handoff", SLUG, "--to", "eve@there") == 0
+    take, _, seal = ask(story, capsys, "status", SLUG, "--json").document["next"].partition(" && ")
+    assert (take.split()[:4], seal) == (
+        ["herorun", "handoff", SLUG, "--take"],
+        f"herorun seal {SLUG}",
+    )
+    assert mentions(ask(story, capsys, "status", SLUG).out, "lease", "seal cannot be undone")
+    assert story.seal() == 1  # so the command alone would not have worked
+
+    assert story.herorun(*take.split()[1:4]) == 3  # it is watched for the time that `take` names
+    seen = story.state / "lease-seen.json"
+    marked = json.loads(seen.read_text())
+    seen.write_text(json.dumps({**marked, "uptime": marked["uptime"] - 86_400}))
+    assert story.herorun(*take.split()[1:]) == 0
+    assert ask(story, capsys, "status", SLUG, "--json").document["next"] == seal
+    assert story.herorun(*seal.split()[1:]) == 0

@@ -92,6 +92,12 @@ def monitor_is_stale(run: Run) -> bool:
     return is_lost(run) or now() - last_beat > max_age
 
 
+def is_monitored_elsewhere(run: Run) -> bool:
+    """Whether the record shows that another machine or clone monitors the run now."""
+    is_away = handed_away(run) is not None or last_tick_elsewhere(run) is not None
+    return is_away and not monitor_is_stale(run)
+
+
 def why_not_relaunched(run: Run) -> str:
     """Why no babysitter relaunches the run where its rules allow it; "" where one may."""
     if run.contract.babysit.declined:

@@ -3,14 +3,15 @@
 from typing import TYPE_CHECKING
 
 from herorun.core.babysit.tick import RECEIPT, RunHealth, Tick
-from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Metrics
+from herorun.core.evidence import Checkpoints, Evidence, FinalStep, LeaseSeen, Metrics
 from herorun.core.finding import failed
 from herorun.core.journal import Memory
 from herorun.core.lineage import final_checkpoint
 from herorun.core.notify.escalation import Option
+from herorun.core.record.lease import takeover_wait
 from herorun.operations.orders.order import babysitter_runs
 from herorun.operations.orders.questions import continuation_command, open_questions
-from herorun.operations.report.babysitter_state import is_babysitter_lost
+from herorun.operations.report.babysitter_state import is_babysitter_lost, is_monitored_elsewhere
 from herorun.operations.report.overview import stage_of
 from herorun.runs import Run
 from herorun.system.clock import now
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from herorun.operations.launch.propose import Proposer
 
 
+# what only the lease's owner may do
+_BY_OWNER = tuple(f"herorun {order} " for order in ("launch", "relaunch", "rollback", "seal"))
 JOB_END = "job-not-succeeded"  # the check that a seal of a failed job must waive
 
 
@@ -54,6 +57,17 @@ def next_command(run: Run, result: Tick | None, memory: Memory, evidence: Eviden
         else _watched_again(run),
     }
     return commands.get(stage_of(run), "")
+
+
+def typed_here(run: Run, command: str, evidence: Evidence) -> str:
+    """The command as it works in this clone: what only the lease's owner may do takes the run over
+    first.
+    """
+    lease = evidence.get(LeaseSeen)
+    if not isinstance(lease, LeaseSeen) or lease.mine or not command.startswith(_BY_OWNER):
+        return command
+    wait = takeover_wait(run.contract.babysit.cadence)
+    return f"herorun handoff {run.slug} --take --wait {wait} && {command}"
 
 
 def _is_complete(evidence: Evidence) -> bool:
@@ -93,7 +107,9 @@ def _up_again(run: Run, result: Tick, proposer: "Proposer") -> str:
     is_settled = name in memory.stopped_instances or (
         answer is not None and not answer.yes
     )  # a person decided that it stays down
-    is_watched = babysitter_runs(run) and run.contract.babysit.recovery == "relaunch"
+    is_watched = (
+        babysitter_runs(run) or is_monitored_elsewhere(run)
+    ) and run.contract.babysit.recovery == "relaunch"
     waits = (
         is_watched
         and not result.stays_down

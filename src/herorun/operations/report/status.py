@@ -45,7 +45,7 @@ from herorun.operations.report.babysitter_state import (
     monitor_is_stale,
     why_not_relaunched,
 )
-from herorun.operations.report.next_command import next_command
+from herorun.operations.report.next_command import next_command, typed_here
 from herorun.operations.report.overview import stage_of, summarise
 from herorun.operations.report.record_facts import RecordFacts, record_facts, unread_lines
 from herorun.record import fetch_together
@@ -149,7 +149,7 @@ def status_of_run(
         alerts=alert_entries(alerts, checks, run.slug, outlook, run.dri),
         actions=[],
         other_jobs=other_jobs(evidence),
-        next=command,
+        next=typed_here(run, command, evidence),
         summary=RunSummaryEntry.of_summary(summary),
         unjudged=unjudged_metrics(evidence),
         acting=is_acting,
