@@ -1,12 +1,14 @@
 """`herorun box patrol` on a run of this machine, by the real command."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commands.answers import Answer, ask
+from herorun.system._host_files import newest_change
 from stories import CRASH, SLUG, WAIT, Story
 from wording import mentions
 
@@ -149,3 +151,40 @@ def test_the_state_is_written_for_this_user_alone(story: Story, capsys: CAPTURE)
     ask(patrolled_story, capsys, "patrol", SLUG)
     path = Path(patrolled_story.state / "patrol.json")
     assert path.stat().st_mode & 0o077 == 0 and json.loads(path.read_text())["step"] is None
+
+
+def test_a_trainer_that_ends_well_before_its_final_step_is_not_done(
+    story: Story, capsys: CAPTURE
+) -> None:
+    short = patrolled(story).launched("exit 0")
+    short.ended()
+    answer = ask(short, capsys, "patrol", SLUG, "--json")
+    assert states(answer) == (3, "unknown", ["unconfirmed"])
+    (advice,) = advice_of(answer)
+    *_, slug, once = advice["command"].split()
+    assert (slug, once) == (SLUG, "--once")
+    short.tick()  # which records that it ended too early
+    assert ask(short, capsys, "status", SLUG, "--json").document["run"] == "down"
+    assert states(ask(short, capsys, "patrol", SLUG, "--json"))[:2] == (3, "unknown")
+
+
+def test_a_trainer_that_reached_its_final_step_is_done_once_a_tick_has_seen_it(
+    story: Story, capsys: CAPTURE
+) -> None:
+    whole = patrolled(story).launched("true")
+    whole.ended()
+    assert states(ask(whole, capsys, "patrol", SLUG, "--json"))[:2] == (3, "unknown")
+    whole.tick()
+    assert states(ask(whole, capsys, "patrol", SLUG, "--json")) == (0, "done", ["done"])
+
+
+def test_what_the_babysitter_writes_into_the_output_root_is_no_output(tmp_path: Path) -> None:
+    (tmp_path / "step-1").mkdir()
+    for path in (tmp_path / "step-1", tmp_path):
+        os.utime(path, (1000, 1000))
+    assert newest_change(str(tmp_path)) == 1000
+    (tmp_path / "_herorun").mkdir()
+    os.utime(tmp_path, (1000, 1000))
+    assert newest_change(str(tmp_path)) == 1000
+    os.utime(tmp_path / "step-1", (2000, 2000))
+    assert newest_change(str(tmp_path)) == 2000

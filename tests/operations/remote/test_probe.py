@@ -32,7 +32,7 @@ CHAIN = {"folder": "/c", "stage": [{"name": "eval", "run": "true"}]}
 
 def a_run(contract: Contract, current: Any = None, **traits: Any) -> Any:
     instances = [SimpleNamespace(started=NOON), current] if current else []
-    memory = SimpleNamespace(current=current, instances=instances)
+    memory = SimpleNamespace(current=current, instances=instances, last_decided=None, sealed=None)
     scheduler = SimpleNamespace(
         leaves_files=True,
         on_the_machine=True,

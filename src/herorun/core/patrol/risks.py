@@ -15,7 +15,7 @@ from herorun.core.patrol.observation import (
     MemoryUse,
     PreviousTick,
 )
-from herorun.core.patrol.state import job_fact_of, trained_of
+from herorun.core.patrol.state import is_success_alone, job_fact_of, trained_of
 
 FULL = 0.05  # share of a disk's bytes or inodes below which it is nearly full
 RECENT = 120.0  # seconds: a log that was written since then advances
@@ -33,14 +33,15 @@ def risks(
     state: PatrolState,
 ) -> Iterator[Advice]:
     """What is done needs no memory and no room on the disks any more."""
-    if state in (PatrolState.RUNNING, PatrolState.UNKNOWN):
+    has_ended = state is PatrolState.DONE or is_success_alone(observation)
+    if state in (PatrolState.RUNNING, PatrolState.UNKNOWN) and not has_ended:
         if ways.unmonitored:
             yield Advice("unmonitored", ways.unmonitored, critical=False)
         yield from _advise_on_log(observation, ways)
         yield from _gpus(observation, before)
         yield from _threads(observation)
     yield from _chain(observation, ways)
-    if state is not PatrolState.DONE:
+    if not has_ended:
         yield from _machine(observation, ways, before)
 
 
@@ -55,13 +56,11 @@ def _advise_on_log(observation: HostObservation, ways: PatrolCommands) -> Iterat
     if observation.output_age is None:
         yield Advice("silent", _silent_log_alone(observation, log.age, ways), ways.logs)
     elif observation.output_age < SILENT:
-        message = (
-            "its output still changes, so it is block-buffered and does not hang: set "
-            "PYTHONUNBUFFERED=1 next time"
-        )
         yield Advice(
             "buffered",
-            f"The log has not changed for {format_span(log.age)}, but {message}.",
+            f"The log has not changed for {format_span(log.age)}, but a file in the output roots "
+            f"changed {format_span(observation.output_age)} ago: the log may be buffered. See "
+            "whether steps advance; set PYTHONUNBUFFERED=1 next time.",
             critical=False,
         )
     else:

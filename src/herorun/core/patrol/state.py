@@ -21,15 +21,23 @@ def decided_on(observation: HostObservation) -> tuple[PatrolState, Remedy]:
     if observation.unreachable:
         return PatrolState.UNKNOWN, Remedy.NOTHING
     is_done = all_done(observation)
-    if is_done or (
-        observation.succeeded and observation.alive is Alive.NO and not _declared(observation)
-    ):
+    if is_done:
+        return PatrolState.DONE, Remedy.REMOVE
+    if is_success_alone(observation):
+        # a trainer may end with 0 before its final step, which herorun knows of what it launched
+        if observation.launched_at and not observation.finished:
+            return PatrolState.UNKNOWN, Remedy.CONFIRM
         return PatrolState.DONE, Remedy.REMOVE
     is_training = trained_of(observation)
     if is_done is None and not is_training:
         is_training = None  # a sign that could not be read may be there
     row = decision_of(job_fact_of(observation), is_training, chain_fact(observation))
     return row.state, row.remedy
+
+
+def is_success_alone(observation: HostObservation) -> bool:
+    """Whether the scheduler's success is the only sign: nothing was declared."""
+    return observation.succeeded and observation.alive is Alive.NO and not _declared(observation)
 
 
 def job_fact_of(observation: HostObservation) -> JobFact:

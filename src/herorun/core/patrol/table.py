@@ -18,7 +18,7 @@ from herorun.core.patrol.observation import (
     PreviousTick,
 )
 from herorun.core.patrol.risks import risks
-from herorun.core.patrol.state import chain_fact, decided_on, fresh
+from herorun.core.patrol.state import chain_fact, decided_on, fresh, is_success_alone
 
 _WITHOUT_RELAUNCH = {  # the verb of the next command, and what comes before it
     "rollback": "The DRI decides whether to roll back:",
@@ -41,7 +41,7 @@ def decide(
         *_undecided(observation, state, ways),
         *_results(observation),
         *_copies(observation, ways),
-        *_all_done(state, ways),
+        *_all_done(observation, state, ways),
     ]
     return PatrolAdvice(state, (*advice, *risks(observation, ways, before, state)), ways.monitor)
 
@@ -75,6 +75,12 @@ def _down(observation: HostObservation, remedy: Remedy, ways: PatrolCommands) ->
             "unproven",
             f"The job ended with success{without}, {note}: read its log before you resume it.",
         )
+    elif remedy is Remedy.CONFIRM:
+        message = (
+            "The scheduler reports that the job succeeded, and no tick has recorded that the run "
+            "is finished. One tick looks:"
+        )
+        yield Advice("unconfirmed", message, ways.tick)
     elif remedy is Remedy.RESUME:
         yield from _resumed(observation, without, ways)
 
@@ -168,6 +174,12 @@ def _count(copy: Copy, of_remote: bool) -> str:
     return f"{count(copy_count.files, 'file')} ({count(copy_count.bytes, 'byte')})"
 
 
-def _all_done(state: PatrolState, ways: PatrolCommands) -> Iterator[Advice]:
-    if state is PatrolState.DONE:
-        yield Advice("done", "Everything is done. Remove this patrol:", ways.remove, critical=False)
+def _all_done(
+    observation: HostObservation, state: PatrolState, ways: PatrolCommands
+) -> Iterator[Advice]:
+    if state is not PatrolState.DONE:
+        return
+    is_alone = is_success_alone(observation) and not observation.finished
+    message = "The scheduler reports that the job succeeded, and no other sign is declared."
+    message = f"{message if is_alone else 'Everything is done.'} Remove this patrol:"
+    yield Advice("done", message, ways.remove, critical=False)

@@ -11,6 +11,7 @@ from herorun.core.health.run_health import RunHealth
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import PatrolState
 from herorun.core.patrol.observation import HostObservation, LogEnd
+from herorun.core.patrol.state import is_success_alone
 
 STALL = timedelta(minutes=60)
 WORDS = tuple(
@@ -66,8 +67,12 @@ def judge_condition(
     """`facts` is what else is known: `job`, `run` and `step`. A look that saw nothing ends
     nothing.
     """
+    is_alone = is_success_alone(observation) and condition == WaitCondition()
     if _reached(condition, observation, state, facts):
-        return WaitOutcome.REACHED, f"{condition} is reached"
+        how = ": the scheduler reports that the job succeeded" if is_alone else ""
+        return WaitOutcome.REACHED, f"{condition} is reached{how}"
+    if is_success_alone(observation) and not condition.marker:
+        return WaitOutcome.OVER, f"the job has ended well, and {condition} was not reached"
     if state is PatrolState.UNKNOWN:
         return (
             WaitOutcome.WAIT,
@@ -105,7 +110,7 @@ def _reached(
             default=-1,
         )
         return step >= condition.step
-    return state is PatrolState.DONE
+    return state is PatrolState.DONE or is_success_alone(observation)
 
 
 def _step_in_log(observation: HostObservation) -> int | None:

@@ -154,8 +154,9 @@ def _write_ways(ways: PatrolCommands) -> Iterator[str]:
     yield "| the patrol prints | do |"
     yield "| --- | --- |"
     yield (
-        "| unknown | check in the provider's console whether the machine is on and its bill is "
-        "paid. Restart nothing: the job may still run |"
+        "| unknown | what the patrol advises. If the machine does not answer, check in the "
+        "provider's console whether it is on and its bill is paid. Restart nothing: the job may "
+        "still run |"
     )
     yield "| running | nothing, or what the patrol advises below its line |"
     yield "| down | what the patrol advises: relaunch the run, or only start the chain again |"

@@ -110,6 +110,7 @@ def ways_of(run: Run) -> PatrolCommands:
         chain_waits=waits_for_the_job(run.contract.chain),
         logs=f"{_herorun(run)} logs {run.slug}" if is_ours else "",
         status=status if is_ours else "",
+        tick=f"{_herorun(run)} babysit {run.slug} --once" if is_ours else "",
         stop=f"{_herorun(run)} stop {run.slug}" if is_ours else "",
         restart=f"{_herorun(run)} relaunch {run.slug} --stop-first" if is_ours else "",
         has_question=bool(open_questions(run.record.memory())),

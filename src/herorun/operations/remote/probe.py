@@ -18,6 +18,8 @@ from typing import Any
 from herorun import signatures
 from herorun.core.durations import format_span
 from herorun.core.errors import WrongUse, describe_error
+from herorun.core.health.run_health import RunHealth
+from herorun.core.journal import Memory
 from herorun.core.patrol.log import own_log
 from herorun.core.patrol.observation import Alive, Blind, Copy, HostObservation, LogEnd
 from herorun.core.patrol.parse import (
@@ -60,6 +62,14 @@ def probe_host(run: Run, condition_text: str = "") -> HostObservation:
         return _parse_probe(run, reach, name, answers, condition_text)
 
 
+def _is_over(memory: Memory) -> bool:
+    """Whether the run is sealed, or its newest instance was found finished by a tick."""
+    last = memory.last_decided
+    if memory.sealed or memory.current is None or last is None:
+        return memory.sealed is not None
+    return last.run == RunHealth.FINISHED and last.at >= memory.current.started
+
+
 def _parse_probe(
     run: Run, reach: RemoteTarget, name: str, answers: Mapping[str, Any], condition_text: str
 ) -> HostObservation:
@@ -75,6 +85,7 @@ def _parse_probe(
         why="" if liveness is Alive.YES else scrub(why),
         unreachable=unreachable(box, answers.get("job")),
         succeeded=has_succeeded,
+        finished=_is_over(run.record.memory()),
         log=_read_log_by_end(run, answers),
         has_success_pattern=bool(run.contract.patrol.success_pattern),
         markers={path: moment_of(entry_of(files, "markers", path)) for path in markers(run)},
