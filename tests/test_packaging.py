@@ -281,11 +281,9 @@ def test_ci_can_be_run() -> None:
     assert subprocess.run(["bash", "-n", script], timeout=60).returncode == 0
     text = script.read_text()
     for words in (
-        "make test",
-        "make lint",
-        "make types",
-        "make docs-check",
-        "make site",
+        "make test\n",
+        "make lint types docs-check site",
+        "make test-thorough",
         'herorun" demo',
     ):
         assert words in text
