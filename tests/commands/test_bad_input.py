@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from commands.answers import Answer, ask, checked
+from herorun.operations.orders import note as noting
 from stories import SLUG, Story, git
 from wording import mentions
 
@@ -209,7 +210,10 @@ def test_without_a_remote_nothing_is_launched_and_all_say_not_pushed(
     assert story.starts == []
 
 
-def test_a_remote_that_is_gone_is_named(story: Story, capsys: CAPTURE) -> None:
+def test_a_remote_that_is_gone_is_named(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(noting, "PATIENCE", 0.0)  # it does not come back
     story.init()
     story.origin.rename(story.home / "elsewhere")
     answer = ask(story, capsys, "launch", SLUG, "--json")

@@ -10,6 +10,7 @@ import pytest
 
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.record.lease import Lease, read_lease
+from herorun.operations.orders import note as noting
 from herorun.operations.record.lease import take_lease
 from herorun.record import fetch
 from herorun.schedulers import local
@@ -225,9 +226,10 @@ def test_lines_that_vanish_from_the_remote_are_not_taken_over(story: Story) -> N
 
 @pytest.mark.parametrize("unpushed", [False, True])
 def test_a_damaged_branch_on_the_remote_is_shown_to_the_clone_that_monitors(
-    unpushed: bool, story: Story, capsys: CAPTURE
+    unpushed: bool, story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether or not lines of its own wait: none can be pushed on top of it."""
+    monkeypatch.setattr(noting, "PATIENCE", 0.0)  # nor later
     story.launched()
     record = story.run.record
     assert record.push()

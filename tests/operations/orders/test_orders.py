@@ -119,6 +119,7 @@ def test_an_interrupted_launch_whose_job_is_forgotten_is_stopped_as_one_that_was
 ) -> None:
     """What it wrote is the run's, and the babysitter starts no other one."""
     monkeypatch.setattr(local, "Absent", lambda: Unknown("the queue lost it", forgotten=True))
+    monkeypatch.setattr(start_instance, "SETTLING", 0.0)
     story.sign(scheduler={"settle": "10ms"})
     story.init() if not is_relaunch else story.launched(CRASH)
     name = "tiny-2" if is_relaunch else "tiny-1"
