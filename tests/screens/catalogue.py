@@ -64,7 +64,7 @@ from herorun.operations.orders.note import _describe_queued
 from herorun.operations.orders.order import describe_unwatched
 from herorun.operations.orders.trust import TrustQuestion
 from herorun.operations.record.verify import UNNAMED, Verified
-from herorun.operations.remote.patrol import PatrolTick, as_advice
+from herorun.operations.remote.patrol import PatrolTick, as_advice, describe_silent
 from herorun.operations.remote.watchers import WatcherRow
 from herorun.operations.report.differences import CompareOutcome
 from herorun.operations.report.goodput import Account
@@ -613,7 +613,10 @@ def patrolled(host: HostObservation, **changes: Any) -> PatrolTick:
     return PatrolTick(host, advice, patrol_line(host, advice), None)
 
 
-UNMONITORED = as_advice(RUN, describe_unwatched("tiny"))
+SILENT = describe_silent(
+    watchdog("tiny", replace(WATCHDOG["stale"], lease=None), RUN.contract, {}, NOON).why,
+    as_advice(RUN, describe_unwatched("tiny")),
+)
 PAUSED = "ada paused automatic relaunches until 2026-01-01 14:00 UTC"
 STOPPED = "Its stop was ordered by ada"
 CANCELLED = "tiny-1 ended as cancelled: CANCELLED by 1000"
@@ -627,7 +630,7 @@ PATROLS: Mapping[str, PatrolTick] = {
         HOSTS["down"], resume="herorun -C /work preflight tiny", resume_verb="preflight"
     ),
     "chain-failed": patrolled(replace(AT_WORK, chain=CHAIN_FAILED)),
-    "unmonitored": patrolled(AT_WORK, monitor="", unmonitored=UNMONITORED),
+    "unmonitored": patrolled(AT_WORK, monitor="", unmonitored=SILENT, is_silent=True),
 }
 
 
@@ -678,7 +681,7 @@ def machines() -> Iterator[Screen]:
         "/work",
         "/usr/bin/herorun",
         "patrol",
-        timedelta(minutes=15),
+        timedelta(minutes=30),
         140.0,
         notifies=False,
     )

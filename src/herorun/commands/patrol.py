@@ -23,7 +23,8 @@ def command(start: str, run: str, notify: bool, as_json: bool) -> int:
     this patrol. The contract's [patrol] and [chain] say what it inspects. `herorun box timer`
     prints a schedule for it.
 
-    Exit code 0: nothing to do. 1: something to do. 3: no answer; the run is unknown, not down.
+    Exit code 0: nothing to do. 1: something to do, also if the run's babysitter hangs or has
+    recorded no tick for two cadences. 3: no answer; the run is unknown, not down.
 
     \b
     Example:

@@ -4,13 +4,13 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from herorun.output import clean, console, hang
+from herorun.output import clean, console, hang, show_line
 
 
 def show_patrol(line: str, advice: Sequence[Any]) -> None:
     """One tick of a patrol: its line, then what applies; a result word for word, line by line."""
     out = console()
-    hang(out, "", clean(line))
+    show_line(clean(line))
     for each in advice:
         for part in each.message.splitlines():
             if each.row == "result":

@@ -105,6 +105,13 @@ def test_the_end_of_the_job_ends_most_waits(
     assert outcome(condition, state) is result
 
 
+def test_a_wait_ends_with_the_job_although_nothing_shows_that_the_run_is_complete() -> None:
+    ended = {"alive": Alive.NO, "succeeded": True}
+    assert outcome(WaitCondition(), UNKNOWN, **ended) is REACHED
+    assert outcome(WaitCondition(step=999), UNKNOWN, **ended) is OVER
+    assert outcome(WaitCondition("/d"), UNKNOWN, **ended) is WAIT
+
+
 def test_only_a_job_that_wrote_a_log_stalls() -> None:
     minute = timedelta(minutes=1)
     assert outcome(WaitCondition(), still=STALL) is OVER

@@ -21,7 +21,7 @@ from herorun.core.patrol.observation import (
     MemoryUse,
     PreviousTick,
 )
-from herorun.core.patrol.summary_line import facts_of, movement_of, patrol_line
+from herorun.core.patrol.summary_line import facts_of, movement_of, news_facts, patrol_line
 from herorun.core.patrol.table import decide
 from herorun.core.recovery.policy import ActionPause, RelaunchAnswer
 from herorun.core.remote.target import RemoteTarget, SshLogin
@@ -46,7 +46,7 @@ def a_run(folder: Path, memory: Memory | None = None, reach: Any = None, **table
         prepare=lambda: None,
         lock=lambda name: folder / f"{name}.lock",
         contract=a_contract(**tables),
-        record=SimpleNamespace(memory=lambda: memory or Memory()),
+        record=SimpleNamespace(memory=lambda: memory or Memory(), remote_unread=""),
         place=SimpleNamespace(repository="/my work", reach=reach),
     )
 
@@ -206,6 +206,31 @@ def test_a_patrol_says_whether_the_run_is_monitored(tmp_path: Path, owner: str) 
     assert ways_of(a_run(tmp_path)).unmonitored == ""  # herorun did not launch it
 
 
+@pytest.mark.parametrize(
+    ("minutes", "tables", "owner", "unread", "code"),
+    [
+        (25, {}, "", "", 0),  # within two cadences, of 15 minutes each
+        (35, {}, "", "", 1),
+        (35, {}, "", "no answer", 1),  # only this clone can have monitored it
+        (35, {}, "eve@node7", "", 1),  # the record on the remote has no tick either
+        (35, {}, "eve@node7", "no answer", 0),  # its newest tick may be there
+        (35, {"declined": "a smoke test"}, "", "", 0),
+    ],
+)
+def test_a_live_run_that_nobody_has_monitored_for_two_cadences_is_something_to_do(
+    tmp_path: Path, minutes: int, tables: dict[str, Any], owner: str, unread: str, code: int
+) -> None:
+    launched = Memory(instances=(an_instance(started=now() - timedelta(minutes=minutes)),))
+    run = a_run(tmp_path, launched, babysit={"cadence": "15m", **tables})
+    run.other_babysit_owner, run.record.remote_unread = owner, unread
+    advice = decide(a_look(), ways_of(run))
+    assert advice.code == code and bool(advice.advice) is not bool(tables)
+    assert ("unmonitored" in news_facts(a_look(), advice)) is bool(code)  # --notify sends it
+    with locked(run.lock("babysitter"), what="the babysitter"):
+        assert decide(a_look(), ways_of(run)).code == 0
+    assert decide(a_look(alive=Alive.UNKNOWN), ways_of(run)).code == 3
+
+
 def test_a_babysitter_that_hangs_neither_monitors_nor_relaunches(tmp_path: Path) -> None:
     ticked = replace(LAUNCHED, last_seen=now() - timedelta(minutes=3))  # as by a tick by hand
     run = a_run(tmp_path, ticked, babysit={"recovery": "relaunch"})
@@ -215,3 +240,4 @@ def test_a_babysitter_that_hangs_neither_monitors_nor_relaunches(tmp_path: Path)
         ways = ways_of(run)
     assert (ways.monitor, ways.relaunches_itself) == ("", False)
     assert mentions(ways.unmonitored, "4711", "herorun -C '/my work' babysit tiny")
+    assert decide(a_look(), ways).code == 1

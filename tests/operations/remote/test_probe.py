@@ -1,7 +1,9 @@
 """What a patrol asks a machine, and what it makes of the answers, without a machine."""
 
 import base64
+import os
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,6 +27,7 @@ from herorun.core.patrol.observation import (
 )
 from herorun.core.ports import Found
 from herorun.operations.remote import probe
+from herorun.system import _host_files
 
 HEARTBEAT = timedelta(minutes=1)
 CHAIN = {"folder": "/c", "stage": [{"name": "eval", "run": "true"}]}
@@ -250,3 +253,13 @@ def test_a_first_line_cut_in_two_is_left_out_of_a_longer_log() -> None:
     cut = {"tail": encoded(b"step 5\nx\n"), "size": 90, "done": None, "now": 4.0, "changed": 9.0}
     log = probe._read_log_by_end(a_run(a_contract()), {"matched_lines": cut})
     assert log == LogEnd("", None, size=90, age=0.0)
+
+
+def test_what_herorun_writes_into_a_root_is_no_sign_of_the_job(tmp_path: Path) -> None:
+    """A babysitter renews its lease there at each tick, also while the job hangs."""
+    (tmp_path / "metrics.jsonl").touch()
+    (tmp_path / "_herorun").mkdir()
+    for path, at in ((tmp_path / "metrics.jsonl", 50), (tmp_path, 40)):
+        os.utime(path, (at, at))
+    assert _host_files.newest_change(str(tmp_path)) == 50
+    assert _host_files.newest_change(str(tmp_path / "none")) is None

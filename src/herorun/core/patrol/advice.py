@@ -45,6 +45,8 @@ class PatrolCommands:
     chain_log: str = ""  # the path of the chain's log; empty where there is none
     monitor: str = ""  # what monitors the run, for the line; empty where that is unknown
     unmonitored: str = ""  # why it may be unmonitored, and what to do; empty where it is not
+    patrol: str = ""  # this command
+    is_silent: bool = False  # no tick is recorded for so long that a person must act
 
     def sends(self, path: str) -> str:
         return dict(self.transfer).get(path, "")

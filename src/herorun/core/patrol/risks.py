@@ -36,7 +36,7 @@ def risks(
     has_ended = state is PatrolState.DONE or is_success_alone(observation)
     if state in (PatrolState.RUNNING, PatrolState.UNKNOWN) and not has_ended:
         if ways.unmonitored:
-            yield Advice("unmonitored", ways.unmonitored, critical=False)
+            yield Advice("unmonitored", ways.unmonitored, critical=ways.is_silent)
         yield from _advise_on_log(observation, ways)
         yield from _gpus(observation, before)
         yield from _threads(observation)
@@ -72,10 +72,10 @@ def _advise_on_log(observation: HostObservation, ways: PatrolCommands) -> Iterat
         )
         yield Advice(
             "silent",
-            f"The log has not changed for {format_span(log.age)}, and nothing in the output roots "
-            f"or one level below for {format_span(observation.output_age)}: the job may hang. Look "
-            f"at its processes on {observation.where} (`nvidia-smi`, `py-spy dump`) "
-            f"and at the end of its log.{stop}{' Its log:' if ways.logs else ''}",
+            f"Neither the log nor anything in the output roots, down to one level, has changed for "
+            f"{format_span(min(log.age, observation.output_age))}: the job may hang. Look at its "
+            f"processes on {observation.where} (`nvidia-smi`, `py-spy dump`) and at the end of its "
+            f"log.{stop}{' Its log:' if ways.logs else ''}",
             ways.logs,
         )
 
@@ -165,7 +165,9 @@ def _chain(observation: HostObservation, ways: PatrolCommands) -> Iterator[Advic
         yield Advice("chain-failed", f"{message}, and start it again once the job runs.")
     else:
         when = "Do not start the chain before the training is done: this chain does not wait for it"
-        then = "When the training is done, `herorun box patrol` prints the command"
+        then = (
+            f"When the training is done, `{ways.patrol or 'herorun box patrol'}` prints the command"
+        )
         yield Advice("chain-failed", f"{message}. {when}. {then}.")
 
 

@@ -154,14 +154,14 @@ def news_facts(observation: HostObservation, advice: PatrolAdvice) -> list[str]:
     """What a person is notified of: no step, no load, no percentage."""
     log = observation.log if isinstance(observation.log, LogEnd) else LogEnd()
     markers = sorted(path for path in observation.markers if fresh(observation, path))
-    rows = sorted(each.row for each in advice.advice)
     quiet = ("neighbour", "threads", "data-bound", "idle", "unmonitored")
+    rows = sorted(each.row for each in advice.advice if each.critical or each.row not in quiet)
     return [
         advice.state.value,
         chain_fact(observation).value,
         log.failure,
         *markers,
-        *(row for row in rows if row not in quiet),
+        *rows,
     ]
 
 

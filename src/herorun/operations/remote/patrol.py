@@ -34,7 +34,7 @@ from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.orders.order import babysitter_runs, unwatched_warnings
 from herorun.operations.orders.questions import continuation_command, open_questions
-from herorun.operations.record.heartbeat import is_hung
+from herorun.operations.record.heartbeat import is_hung, last_tick_elsewhere
 from herorun.operations.remote.probe import probe_host, source
 from herorun.runs import Run
 from herorun.schemas.machines import PatrolDocument
@@ -97,7 +97,7 @@ def ways_of(run: Run) -> PatrolCommands:
     status = f"{_herorun(run)} status {run.slug}"
     login = run.place.reach.login if run.place.reach else None
     is_ours = _was_launched_here(run)
-    monitor, lack = _monitor_of(run) if is_ours else ("", "")
+    monitor, lack, is_silent = _monitor_of(run) if is_ours else ("", "", False)
     return PatrolCommands(
         patrol_keys.resume_command or (status if is_ours else ""),
         install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
@@ -119,21 +119,35 @@ def ways_of(run: Run) -> PatrolCommands:
         stays_down=_stays_down(run.record.memory()),
         is_settled=_is_settled(run.record.memory()),
         chain_log=chain_log(run.contract.chain) if run.contract.chain.stage else "",
+        patrol=f"{_herorun(run)} box patrol {run.slug}",
         monitor=monitor,
         unmonitored=lack,
+        is_silent=is_silent,
     )
 
 
-def _monitor_of(run: Run) -> tuple[str, str]:
-    """What monitors the run, for the line; or why it may be unmonitored, and what to do."""
+def _monitor_of(run: Run) -> tuple[str, str, bool]:
+    """What monitors the run, for the line; or why it may be unmonitored, and what to do; and
+    whether that is certain and has lasted for two cadences.
+    """
     if babysitter_runs(run):
-        return "a babysitter runs here", ""
+        return "a babysitter runs here", "", False
     memory = run.record.memory()
     silence = watchdog(run.slug, memory, run.contract, {}, now())
-    if not is_hung(run) and silence.monitor is WatchState.FRESH and silence.last_seen:
+    hangs = is_hung(run)
+    if not hangs and silence.monitor is WatchState.FRESH and silence.last_seen:
         age = format_span(max(now() - silence.last_seen, timedelta(0)))
-        return f"last tick in the record {age} ago", ""
-    return "", as_advice(run, " ".join(unwatched_warnings(run)))
+        return f"last tick in the record {age} ago", "", False
+    warning = as_advice(run, " ".join(unwatched_warnings(run)))
+    if hangs or silence.monitor is not WatchState.STALE:
+        return "", warning, hangs
+    if run.record.remote_unread and (run.other_babysit_owner or last_tick_elsewhere(run)):
+        return "", warning, False  # its newest ticks may be there
+    return "", describe_silent(silence.why, warning), True
+
+
+def describe_silent(why: str, warning: str) -> str:
+    return f"{why[:1].upper()}{why[1:]}. {warning}"
 
 
 def as_advice(run: Run, message: str) -> str:
