@@ -1,7 +1,7 @@
 """The states of a run, as values: healthy ones of `builders`, each with one difference."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,14 +28,19 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.gate_verdict import verdict_of
-from herorun.core.health.training import AwaitedEvidence
+from herorun.core.health.training import training
 from herorun.core.journal import Memory
 from herorun.core.ports import submission_of
 from herorun.core.recovery.policy import ActionPause, RelaunchAnswer
 from herorun.core.responsible import responsible
 from herorun.core.run_summary import OpenAlert, Pace, RunSummary
 from herorun.gate import GateReport
-from herorun.operations.babysit.tick_json import dri_decides, name_dri, relaunch_outlook
+from herorun.operations.babysit.tick_json import (
+    describe_interrupted,
+    describe_relaunched,
+    name_dri,
+    relaunch_outlook,
+)
 from herorun.operations.launch.preflight import PreflightOutcome, notifies_nobody
 from herorun.operations.report.status import QUESTION_NEXT, _forgotten_job
 from herorun.runs.loader import describe_unread
@@ -191,11 +196,10 @@ QUEUED = alert_of(
     60,
     a_job(JobState.PENDING, started=None, submitted=NOON - 90 * MINUTE, reason="Resources"),
 )
+NO_SIGN: Evidence = {each: Nothing("there is none") for each in (Metrics, JobLog, Receipt)}
+FORTY_AGO = NOON - 40 * MINUTE
 NEVER_STARTED = alert_of(
-    "pending-too-long",
-    60,
-    a_job(started=NOON - 90 * MINUTE, submitted=NOON - 90 * MINUTE),
-    {each: Nothing("there is none") for each in (Metrics, JobLog, Receipt)},
+    "pending-too-long", 10, a_job(started=FORTY_AGO, submitted=FORTY_AGO), NO_SIGN
 )
 QUESTION = "escalate/relaunch/tiny-1/repeated"
 DENIED = RelaunchAnswer(False, NOON - 5 * MINUTE, "ada", "the data set is being repaired")
@@ -215,10 +219,18 @@ def crashed(cause: str = "", decision: str = QUESTION_NEXT, **orders: Any) -> Al
 
 
 CRASHED = crashed()
-RELAUNCHED = CRASHED.model_copy(update={"fix": CHECKS["crashed"].next_action("tiny")})
+RELAUNCHED = CRASHED.model_copy(update={"fix": describe_relaunched("tiny-2")})
 ENDED = alert("stalled-steps", "critical", "no step for 14m", state="ended-unresolved", minutes=90)
 BUG = crashed("; the error in its log is of class code-bug-small at train.py:72 (NameError: x)")
-MISSING = AwaitedEvidence("row", "the tracker has no row of tiny-1 yet", NOON + 10 * MINUTE)
+
+
+def first_row(started: datetime) -> AwaitedEntry:
+    """The row that a job still owes, by the real rules."""
+    jobs = {Job: a_job(started=started, submitted=started)}
+    proof = training(healthy(Gate.HEALTH) | NO_SIGN | jobs, NOON, receipt_due=False)
+    return AwaitedEntry.model_validate(proof.awaited[0])
+
+
 EMPTY: dict[str, Any] = {
     "missing_evidence": [],
     "findings": [],
@@ -256,7 +268,7 @@ STANDING: dict[str, Any] = {
     "next": "",
     "unjudged": [],
 }
-AWAITED = AwaitedEntry.model_validate(MISSING)
+AWAITED = first_row(NOON - 5 * MINUTE)
 OTHER = OtherJob(name="tiny-debug", job="job-9", state="running", kind="diagnostic")
 NOTED = Acked(
     alert=f"throughput-leak@{timestamp(NOON - 10 * MINUTE)}",
@@ -266,8 +278,8 @@ NOTED = Acked(
 NO_ANSWER = "the scheduler does not answer: connection timed out"
 
 
-def blind(why: str) -> AlertEntry:
-    message = monitor_blind(Gaps((f"Job: {why}",), 42)).message
+def blind(why: str, *others: str) -> AlertEntry:
+    message = monitor_blind(Gaps((f"Job: {why}", *others), 42)).message
     return alert("monitor-blind", "critical", message, "pending", fix="test the access")
 
 
@@ -337,8 +349,9 @@ STATES: dict[str, Any] = {
                 checks=["loss-elevated"],
                 reason="its rows are typically 12% away from its trend, and above 7% this check "
                 "cannot distinguish a rise of 50% from noise; loss-spike still detects larger "
-                "rises; to shorten this, log the mean of more steps per row",
-                until_row=50,
+                "rises; each row as far away postpones this, and the mean of more steps per row "
+                "shortens it",
+                until_row=4_150,
             )
         ],
     ),
@@ -371,9 +384,9 @@ STATES: dict[str, Any] = {
     "never-started": status(
         replace(WAITS, run="degraded"),
         progress=NO_STEP,
-        instances=[SUBMITTED],
+        instances=[INSTANCE.model_copy(update={"started": FORTY_AGO})],
         alerts=[NEVER_STARTED],
-        missing_evidence=[AWAITED],
+        missing_evidence=[first_row(FORTY_AGO)],
         job_state="running",
     ),
     "unknown": status(
@@ -388,7 +401,7 @@ STATES: dict[str, Any] = {
         replace(HEALTHY, run="unknown", monitor="partial"),
         monitor="partial",
         unread=[f"Job: {FORGOTTEN_JOB.why}", f"LiveJobs: {FORGOTTEN_JOB.why}"],
-        alerts=[blind(FORGOTTEN_JOB.why)],
+        alerts=[blind(FORGOTTEN_JOB.why, f"LiveJobs: {FORGOTTEN_JOB.why}")],
         missing_evidence=[unread_job(FORGOTTEN_JOB.why)],
         forgotten_job=True,
         doubts=_forgotten_job(RUN, FORGOTTEN_MEMORY, {Job: FORGOTTEN_JOB}, NOON),
@@ -408,6 +421,7 @@ STATES: dict[str, Any] = {
         SHUT,
         monitor="stale",
         log="",
+        pushed=None,
         doubts=[f"only the record was read. {UNREACHED}"],
         unread=[f"all: {UNREACHED}"],
     ),
@@ -498,7 +512,7 @@ STATES: dict[str, Any] = {
     ),
     "unfinished": status(
         replace(HEALTHY, run="down", next_tick=None),
-        alerts=[crashed(decision=dri_decides("herorun relaunch tiny"))],
+        alerts=[crashed(decision=describe_interrupted("herorun relaunch tiny"))],
         unfinished_actions=["relaunch/tiny-1: relaunch after tiny-1: ordered by ada"],
         next="herorun relaunch tiny",
     ),

@@ -6,7 +6,7 @@ from typing import Any
 
 from herorun.core.evidence_names import format_gaps
 from herorun.core.finding import count
-from herorun.output import clean, console, hang
+from herorun.output import clean, console, hang, show_line
 from herorun.output.run_facts import (
     describe_alert,
     describe_health,
@@ -43,11 +43,9 @@ def show_tick(slug: str, tick: Any, ack: str = "", once: bool = False) -> None:
     if tick.sealed:
         hang(out, "", f"{slug}: sealed by the tag {tick.sealed}; nothing to monitor")
         return
-    hang(
-        out,
-        "",
+    show_line(
         f"{at}{slug}: {describe_health(document)}, {MONITOR[document['monitor']]}, "
-        f"{format_steps(document['progress'])}",
+        f"{format_steps(document['progress'])}"
     )
     for line in _tick_lines(document, tick.doubts, ack or f"herorun ack {slug}", retry):
         hang(out, line[:INDENT], line[INDENT:])

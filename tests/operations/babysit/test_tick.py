@@ -126,7 +126,9 @@ def test_a_checkin_enters_the_record_once_an_attempt(story: Story) -> None:
 # --- relaunch -------------------------------------------------------------------------------------
 
 
-def test_a_crash_is_relaunched_once_from_the_newest_complete_checkpoint(story: Story) -> None:
+def test_a_crash_is_relaunched_once_from_the_newest_complete_checkpoint(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Newest by number over both roots: step-10 is after step-9, and what is not complete does not
     count.
     """
@@ -140,7 +142,9 @@ def test_a_crash_is_relaunched_once_from_the_newest_complete_checkpoint(story: S
     save(story.root, 9)
     target = save(story.data / "tiny-temporary", 10)
     save(story.root, 100, metadata=False)
-    story.tick()
+    document = ask(story, capsys, "babysit", SLUG, "--once", "--json").document
+    (crash,) = [alert for alert in document["alerts"] if alert["check"] == "crashed"]
+    assert mentions(crash["fix"], "tiny-2")  # what happened, not what may happen
     # what a relaunch may be writing is left; the ended instance writes no more
     assert [path.exists() for path in begun] == [False, True]
     story.ended("tiny-2")

@@ -133,6 +133,8 @@ def test_an_interrupted_launch_whose_job_is_forgotten_is_stopped_as_one_that_was
     capsys.readouterr()
     assert story.launch() == 3
     assert f"`herorun stop {SLUG}`" in capsys.readouterr().err
+    (doubt,) = [each for each in status(story, capsys)["doubts"] if name in each]
+    assert f"`herorun stop {SLUG}`" in doubt
     monkeypatch.setattr(forgotten_job, "find_recent_write", lambda *_: None)  # hours later
     starts = len(story.starts)
     assert story.herorun("stop", SLUG, "--reason", "its node was reinstalled") == 0

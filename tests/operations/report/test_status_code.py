@@ -1,11 +1,15 @@
-"""The exit code of a look at a run that no job of is known to live."""
+"""The exit code of a look at a run that no job of is known to live, and what is decided about it."""
 
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from herorun.operations.report.status import status_code
+from builders import NOON
+from herorun.core.event import Intended
+from herorun.core.journal import Memory
+from herorun.operations.report.status import _decision, status_code
+from wording import mentions
 
 
 @pytest.mark.parametrize(
@@ -24,3 +28,13 @@ def test_what_is_unknown_is_no_success(
 ) -> None:
     status: Any = SimpleNamespace(stage=stage, monitor=monitor, unfinished_actions=unfinished)
     assert status_code(status) == code
+
+
+@pytest.mark.parametrize(
+    ("key", "is_interrupted"), [("relaunch/tiny-1", True), ("stop/tiny-1", False)]
+)
+def test_an_interrupted_relaunch_was_decided_already(key: str, is_interrupted: bool) -> None:
+    memory = Memory(intended={key: Intended(at=NOON, key=key, attempt=1, what="x")})
+    text = _decision(memory, "herorun relaunch tiny")
+    assert "`herorun relaunch tiny`" in text and ("DRI" in text) is not is_interrupted
+    assert mentions(text, "interrupted", "unfinished") is is_interrupted

@@ -4,8 +4,7 @@ Why: a wrong slice, an exhausted quota or a peer that does not answer never impr
 job that is called running before its machines do anything is still waiting.
 What waiting cannot fix, such as a missing image, is reported after 5 minutes. `stuck-pending`
 escalates a hero run that waits for hours.
-Fix: the DRI decides whether to wait or to stop the job (`herorun stop RUN`); the message says what
-may end the wait.
+Fix: the DRI decides whether to wait or to stop the job (`herorun stop RUN`).
 Source: marin-community/marin, manage-hero-run: pending for more than 30 minutes; reported again
 after 2 hours, and daily.
 """

@@ -3,7 +3,7 @@
 Why: a hero run that waits does not train, and its reserved hardware may be idle. `pending-too-long`
 warns earlier; after several times its limit a person must decide.
 Fix: the DRI decides whether to wait (`herorun ack RUN` ends the reminders) or to stop the job
-(`herorun stop RUN`); the message says what may end the wait.
+(`herorun stop RUN`).
 """
 
 from datetime import timedelta

@@ -75,8 +75,8 @@ def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:
     reason = (
         f"its rows are typically {math.expm1(trend.scale):.0%} away from its trend, and above "
         f"{math.expm1(limit):.0%} this check cannot distinguish a rise of {RATIO - 1:.0%} from "
-        "noise; loss-spike still detects larger rises; to shorten this, log the mean of more steps "
-        "per row"
+        "noise; loss-spike still detects larger rises; each row as far away postpones this, and "
+        "the mean of more steps per row shortens it"
     )
     until = state.judged + trend.rows_until(limit)
     yield UnjudgedMetric("loss", ("loss-elevated",), reason, until)

@@ -42,10 +42,16 @@ class QueueWait:
 
     def complain(self, limit: timedelta) -> str:
         """The message after the limit, with the reason and what to do."""
-        duration = f"for {format_span(self.span)} (the limit is {format_span(limit)})"
+        span, limit_text = format_span(self.span), format_span(limit)
         if self.running:
-            return f"the start of {self.instance} has been unconfirmed {duration}: {UNCONFIRMED}"
-        return f"{self.instance} has been pending {duration}: {self._describe_reason()}"
+            return (
+                f"the start of {self.instance} has been unconfirmed for {span} (the limit for an "
+                f"unconfirmed start is {limit_text}): {UNCONFIRMED}"
+            )
+        return (
+            f"{self.instance} has been pending for {span} (the limit is {limit_text}): "
+            f"{self._describe_reason()}"
+        )
 
     def _describe_reason(self) -> str:
         is_stated = self.reason and self.why is not Waiting.UNSTATED

@@ -5,15 +5,18 @@ from typing import TYPE_CHECKING
 
 from herorun import discover
 from herorun.core.adhoc_jobs.cause import JobCause
+from herorun.core.babysit.actions import Relaunch
 from herorun.core.babysit.tick import Tick, critical_topics, exit_code
 from herorun.core.check import Gate
 from herorun.core.evidence import Evidence, Job, reached_step
+from herorun.core.journal import Memory
 from herorun.core.journal.decision import interventions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.notifications import progress_of
 from herorun.operations.babysit.tick_json import (
     actions_of,
     alert_entries,
+    describe_relaunched,
     dri_decides,
     finding_entries,
     other_jobs,
@@ -102,11 +105,7 @@ class TickOutcome:
         slug = self.run.name_to_type
         memory = self.run.record.memory()
         alerts = shown_alerts(tick, memory) if tick else []
-        recovery, decision = (
-            self.run.contract.babysit.recovery,
-            dri_decides(self.run.status_command),
-        )
-        outlook = relaunch_outlook(tick, memory, recovery, self.paused, decision) if tick else ""
+        outlook = self._outlook(tick, memory) if tick else ""
         return TickEntry(
             run=tick.run if tick else "finished",
             monitor=tick.monitor if tick else "fresh",
@@ -119,6 +118,16 @@ class TickOutcome:
             other_jobs=other_jobs(self.evidence),
             unjudged=unjudged_metrics(self.evidence),
         )
+
+    def _outlook(self, tick: Tick, memory: Memory) -> str:
+        """What happens to a run that is down, or has happened at this tick."""
+        done = [each.action for each in self.performed if not each.why]
+        names = (memory.done.get(each.key) for each in done if isinstance(each, Relaunch))
+        if name := next(filter(None, names), None):
+            return describe_relaunched(name)
+        recovery = self.run.contract.babysit.recovery
+        decision = dri_decides(self.run.status_command)
+        return relaunch_outlook(tick, memory, recovery, self.paused, decision)
 
 
 def tick_exit_code(outcome: TickOutcome) -> int:

@@ -150,12 +150,23 @@ def relaunch_outlook(
     return decision if tick.stays_down else ""
 
 
+def describe_relaunched(name: str) -> str:
+    return f"nothing, because herorun has relaunched it as {name}"
+
+
 def _gate_refused(memory: Memory, instance: str) -> bool:
     return any(parse_key(key).relaunch_question == (instance, "gate") for key in memory.done)
 
 
 def dri_decides(command: str) -> str:
     return f"herorun does not relaunch it; the DRI decides: `{command}`"
+
+
+def describe_interrupted(command: str) -> str:
+    return (
+        f"a relaunch or rollback was interrupted (see `unfinished`); `{command}` first finds out "
+        "whether its job was submitted"
+    )
 
 
 def name_dri(fix: str, dri: str) -> str:

@@ -148,7 +148,7 @@ def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) 
     if isinstance(answer, Unknown):
         way_on = (
             f"If you know that no such job runs: `herorun stop {run.slug}` records that."
-            if is_forgotten
+            if is_forgotten and not launching.adopts
             else "Repeat the command."
         )
         raise CouldNotLook(

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
+from herorun.core.babysit.action_key import STARTS, verb_of
 from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.babysit.tick import MonitorHealth, RunHealth, Tick, critical_topics, exit_code
 from herorun.core.check import Check, Gate
 from herorun.core.errors import HerorunError
+from herorun.core.event import Launching
 from herorun.core.evidence import (
     FORGOTTEN,
     Evidence,
@@ -23,11 +25,13 @@ from herorun.core.evidence_names import ALL
 from herorun.core.journal import Memory, fold
 from herorun.core.journal.decision import decided
 from herorun.core.notify.notifications import progress_of
+from herorun.core.ports import Unknown
 from herorun.core.remote.watchdog import WatchState as Silence, watchdog
 from herorun.core.run_summary import RunSummary
 from herorun.operations.babysit.batch import BatchResult, each
 from herorun.operations.babysit.tick_json import (
     alert_entries,
+    describe_interrupted,
     dri_decides,
     finding_entries,
     instance_entries,
@@ -106,6 +110,8 @@ def status_of_run(
     """
     (memory, is_acting), is_shut = memory_and_acting(run), run.shut
     facts = record_facts(run, memory, drift)
+    if memory.unsettled and not is_acting and not is_shut:
+        facts = replace(facts, doubts=[*facts.doubts, *_forgotten_launch(run, memory.unsettled)])
     if is_shut or not memory.instances or memory.sealed:
         return _inactive_status(run, memory, facts, is_acting)
     result, evidence = evaluate(run, memory=memory, polls=polls, is_acting=is_acting)
@@ -129,7 +135,7 @@ def status_of_run(
     memory_after = fold([decided(result, evidence, memory, ())], memory)
     command = next_command(run, result, memory_after, evidence)
     is_paused = memory.ledger.paused(now())
-    decision = QUESTION_NEXT if open_questions(memory) else dri_decides(command)
+    decision = _decision(memory, command)
     outlook = relaunch_outlook(
         result,
         memory,
@@ -159,6 +165,13 @@ def status_of_run(
     return status, evidence, summary
 
 
+def _decision(memory: Memory, command: str) -> str:
+    """What a person does about a run that is down and that herorun does not relaunch."""
+    if any(verb_of(key) in STARTS for key in memory.intended):
+        return describe_interrupted(command)
+    return QUESTION_NEXT if open_questions(memory) else dri_decides(command)
+
+
 def _forgotten_job(run: Run, memory: Memory, evidence: Evidence, at: datetime) -> list[str]:
     """How the run can end although its scheduler does not list the job, and from when on."""
     job = evidence.get(Job)
@@ -178,6 +191,22 @@ def _forgotten_job(run: Run, memory: Memory, evidence: Evidence, at: datetime) -
             f" after {write.over_at:%H:%M} UTC. Until then it refuses, because {write.message}"
         )
     return [f"whether {name} has ended. {way_on}"]
+
+
+def _forgotten_launch(run: Run, launching: Launching) -> list[str]:
+    """How an interrupted launch is settled although its scheduler does not list the job."""
+    from herorun.operations.launch.intent import where
+
+    with contextlib.suppress(HerorunError, OSError):  # what cannot be read shows no way on
+        answer = run.scheduler.find(launching.instance, launching.at)
+        if not isinstance(answer, Unknown) or not answer.forgotten or launching.adopts:
+            return []
+        doubt = f"whether {launching.instance} was submitted"
+        if launching.where != where(run) and not run.scheduler.cluster_wide:
+            return [f"{doubt}: it was launched from {launching.where}, so ask there"]
+        way_on = f"If you know that no such job runs: `herorun stop {run.slug}` records that"
+        return [f"{doubt}, because the scheduler no longer lists it. {way_on}"]
+    return []
 
 
 def _why_unmonitored(result: Tick) -> str:
