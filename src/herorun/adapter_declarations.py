@@ -40,6 +40,12 @@ def programs(kind: str, options: Table) -> tuple[tuple[str, ...], ...]:
     return tuple(argv for name in names for argv in getattr(module, name, ()))
 
 
+def runs_on_a_host(kind: str, program: str) -> bool:
+    """Whether another machine, by `[scheduler] host`, can run the program instead of this one."""
+    argvs = getattr(adapter_module("schedulers", kind), "PROGRAMS", ())
+    return program in (argv[0] for argv in argvs)
+
+
 def tracker_links(contract: Contract, identities: Iterable[str] = ()) -> tuple[str, ...]:
     """Pages of the contract's own run, and of those that a log names as `entity/project/id`; none
     for a tracker without a function `links(table, slug, named)` next to its `connect`.

@@ -76,7 +76,8 @@ def checks_named(name: str) -> tuple[Check, ...]:
         closest = get_close_matches(name, sorted({check.name for check in checks()}), 3)
         suggestion = f" Did you mean {' or '.join(closest)}?" if closest else ""
         raise WrongUse(
-            f"There is no check called {name!r}.{suggestion} `herorun explain --list` has all."
+            f"There is no check called {name!r}.{suggestion} `herorun explain --list` lists all "
+            "checks."
         )
     return named_checks
 

@@ -20,7 +20,16 @@ from herorun.core.compare.verdict import ComparisonAnswer, compare
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse
 from herorun.core.event import Launched, Leased
-from herorun.core.evidence import Candidate, CodeChange, History, JobState, LiveJobs, Published
+from herorun.core.evidence import (
+    Candidate,
+    CodeChange,
+    History,
+    JobState,
+    LiveJobs,
+    Published,
+    RecordState,
+    RemoteTips,
+)
 from herorun.core.exported_metrics import RunReading
 from herorun.core.goodput.latencies import Delay, Delays
 from herorun.core.goodput.states import WallTimeState
@@ -57,6 +66,7 @@ from herorun.operations.babysit.batch import BatchResult
 from herorun.operations.babysit.replay import ReplayedTicks
 from herorun.operations.checkpoints.list import CheckpointListing, SearchedRoots
 from herorun.operations.checkpoints.prune import Pruned
+from herorun.operations.doctor.backends import describe_missing_program
 from herorun.operations.jobs.poll import JobStatus
 from herorun.operations.launch.launch import LaunchOutcome
 from herorun.operations.launch.preflight import plan_json
@@ -158,6 +168,7 @@ LAUNCHED_RUN = SimpleNamespace(
         ),
     }
 )
+SILENT_ORIGIN = dict.fromkeys((History, Published, RemoteTips, RecordState), NO_REMOTE)
 GATES: Mapping[str, tuple[Any, ...]] = {
     "clear": (),
     "blocked": (DIRTY,),
@@ -182,7 +193,7 @@ def gates() -> Iterator[Screen]:
     yield replace(screen, given={**screen.given, "herorun.runs.open_run": LAUNCHED_RUN})
     lenient = preflight(DIRTY, mode=Mode.WARN)
     yield answered_by("preflight-lenient", "preflight tiny", target, lenient)
-    for state, change in (("blocked", History()), ("unknown", {History: NO_REMOTE})):
+    for state, change in (("blocked", History()), ("unknown", SILENT_ORIGIN)):
         outcome = preflight(DIRTY, change, mode=Mode.WARN)
         yield answered_by(f"preflight-lenient-{state}", "preflight tiny", target, outcome)
     target = "launch.launch.launch"
@@ -290,7 +301,7 @@ def orders() -> Iterator[Screen]:
     question = TrustQuestion(
         slug="tiny",
         repository=Path("/work"),
-        items=('[scheduler] ssh_config = "infra/ssh_config"',),
+        items=('[scheduler] ssh_config = "~/.ssh/cluster_config"',),
         launches=(),
         ids=(),
         forged=(),
@@ -422,21 +433,15 @@ PARTS = (
         Fit.WORKS,
         "a dry-run push would be accepted; hooks of the server were not run",
     ),
-    DoctorPart(
-        "scheduler",
-        "slurm",
-        Fit.BROKEN,
-        "sbatch is not on the PATH",
-        "Install sbatch, or run herorun on a machine that has it: the contract's scheduler is "
-        "'slurm'.",
-    ),
+    describe_missing_program("slurm", "sbatch"),
     DoctorPart("tracker", "wandb tiny", Fit.UNSEEN, "api.wandb.ai does not answer"),
     DoctorPart(
         "clock",
         "this machine",
         Fit.UNCHECKED,
-        "synchronisation by NTP was not checked: timedatectl is not on this machine; the clock is "
-        "not more than 1m behind this clone's newest commit (2026-01-01 11:00:00 UTC)",
+        "synchronisation by NTP was not checked: timedatectl is not on this machine; this "
+        "clone's newest commit, of 2026-01-01 11:00:00 UTC, shows only that the clock is not far "
+        "behind",
     ),
 )
 
@@ -816,7 +821,7 @@ def wrong() -> Iterator[Screen]:
     }.items():
         yield answered_by(f"error-{name}", "preflight tiny", target, raising(error))
     blocked = Blocked(
-        'The contract says recovery = "observe": the babysitter relaunches nothing, also after an '
+        'The contract says recovery = "observe": the babysitter relaunches nothing, even after an '
         "approval. The next command is `herorun relaunch tiny`."
     )
     yield answered_by(

@@ -43,6 +43,7 @@ ACKED = replace(
 )
 ASKED = replace(MEMORY, done={QUESTION: "posted"})
 PAUSED = replace(MEMORY, pause=ActionPause(NOON + timedelta(hours=1), "ada", NOON, "why"))
+STOPPED = replace(MEMORY, orders=(Ordered(at=NOON, word=Word.STOP, by="ada", about=("tiny-1",)),))
 RELAUNCHED = replace(MEMORY, done={"relaunch/tiny-1": "tiny-2"})
 TAKING = Intended(at=NOON, key="handoff/take/3", attempt=1, what="eve@node7: its lease is stale")
 UNLOCKED = {
@@ -132,11 +133,11 @@ def starts() -> Iterator[Screen]:
         "stop__stop_once": None,
         "stop___until_ended": ended,
     }
-    yield ordered("stop tiny --reason why", **stopping)
+    yield ordered("stop tiny --reason why", STOPPED, **stopping)
     forgotten = {"stop__find_job": None, "stop__settled": "tiny-1"}
     for name in ("must_have_ended", "must_be_silent", "record_forgotten_end"):
         forgotten[f"stop__{name}"] = None
-    yield replace(ordered("stop tiny --reason why", **forgotten), name="stop-forgotten")
+    yield replace(ordered("stop tiny --reason why", STOPPED, **forgotten), name="stop-forgotten")
     launching = SimpleNamespace(relaunch_of="", plan={"start": {"value": None}})
     again = SimpleNamespace(plan={"start": {"value": {"path": "/data/tiny/step-41000"}}})
     relaunched = replace(RELAUNCHED, launchings={"tiny-1": launching, "tiny-2": again})

@@ -39,7 +39,7 @@ def describe_failure(error: Exception) -> tuple[int, str]:
         click.echo(without_escapes(scrub("".join(format_exception(error)))), err=True)
         return 3, message
     advice = (
-        "The command may be partly done: see `herorun status`.",
+        "If the command changes something, it may be partly done: see `herorun status`.",
         "Please report it, with the output under HERORUN_DEBUG=1.",
     )
     return 3, f"\n{' ' * 9}".join((message, *advice))

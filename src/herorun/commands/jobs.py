@@ -73,7 +73,11 @@ def _last_status(entry: "Mapping[str, Any]") -> str:
     """Other programs that write the registry give no time."""
     if not entry.get("last_status"):
         return UNASKED
-    at = f"at {entry['last_queried']} UTC" if entry.get("last_queried") else "at an unknown time"
+    at = (
+        f"as of {entry['last_queried']} UTC"
+        if entry.get("last_queried")
+        else "as of an unknown time"
+    )
     return f"{entry['last_status']} {at}"
 
 

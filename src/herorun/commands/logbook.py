@@ -5,7 +5,7 @@ import click
 from herorun.commands._options import RunArgument
 
 
-@click.group(short_help="Show the logbook of a run.")
+@click.group(short_help="Show or verify the logbook of a run.")
 def command() -> None:
     """The record of a run: the logbook for people, the journal for programs.
 

@@ -98,7 +98,7 @@ def _wait_for_the_spike(stage: Sandbox) -> None:
         "--evidence",
         "data shard at steps 640-655 is noise",
         "--decision",
-        "continue: the loss is back on its trend",
+        "continue: the shard ends at step 655; look at the loss after it",
         "--next",
         "seal",
         "--caveat",

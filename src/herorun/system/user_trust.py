@@ -43,9 +43,9 @@ def untrusted_items(repository: Path, items: Iterable[str]) -> tuple[str, ...]:
 
 def describe_missing_trust(slug: str, items: Iterable[str]) -> str:
     return (
-        f"Nothing was run: you have not trusted all that the contract of {slug} uses in this "
-        f"repository. Not trusted yet: {'; '.join(items)}. Check that, then `herorun trust {slug}` "
-        f"(in CI: {VARIABLE}=all)."
+        f"herorun started no program: you have not trusted all that the contract of {slug} uses in "
+        f"this repository. Not trusted yet: {'; '.join(items)}. Check that, then "
+        f"`herorun trust {slug}` (in CI: {VARIABLE}=all)."
     )
 
 

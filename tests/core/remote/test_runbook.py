@@ -45,8 +45,8 @@ def commands(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("changes", "typed"),
     [
-        ({}, [PATROL, "RESUME", "RSYNC", BABYSIT, WAIT, FETCH, REMOVE]),
-        ({"sealed": "v1"}, [PATROL, "RESUME", "RSYNC", FETCH, REMOVE]),
+        ({}, [FETCH, PATROL, "RESUME", "RSYNC", BABYSIT, WAIT, REMOVE]),
+        ({"sealed": "v1"}, [FETCH, PATROL, "RESUME", "RSYNC", REMOVE]),
         ({"instances": ()}, [PATROL, "RESUME", "RSYNC", WAIT, REMOVE]),
         ({"remote": ""}, [PATROL, "RESUME", "RSYNC", BABYSIT, WAIT, REMOVE]),
     ],
@@ -57,7 +57,7 @@ def test_only_what_there_is_to_do_is_typed(changes: dict[str, Any], typed: list[
 
 def test_a_chain_is_copied_there_again_and_a_job_of_others_has_no_resume_command() -> None:
     chained = page(ways=replace(WAYS, resume="", transfer=()), chain=STAGE)
-    assert commands(chained) == [PATROL, BABYSIT, WAIT, "CHAIN", FETCH, REMOVE]
+    assert commands(chained) == [FETCH, PATROL, BABYSIT, WAIT, "CHAIN", REMOVE]
     assert "\n1. `eval`: `make eval`\n" in chained
 
 

@@ -1,4 +1,4 @@
-"""The job writes to another output root than the recorded one.
+"""The running job writes to another output root than the recorded one.
 
 Why: its checkpoints are not found: the next recovery starts from an older one or from nothing, and
 an old root may be overwritten.

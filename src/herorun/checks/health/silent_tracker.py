@@ -1,4 +1,4 @@
-"""The rows have stopped, while the job makes progress.
+"""No row has arrived for too long, while the job makes progress.
 
 Why: an empty panel does not mean that the run has ended; without rows no check detects spikes and
 stalls, and a relaunch would kill a healthy job.

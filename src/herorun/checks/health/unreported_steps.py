@@ -1,4 +1,4 @@
-"""The job saves checkpoints or prints steps, but no rows arrive.
+"""The log or a checkpoint shows steps whose rows are missing.
 
 Why: it trains, and no check sees the loss, a spike or a NaN; the likely cause is a wrong path or id
 in `[tracker]`.

@@ -2,8 +2,8 @@
 
 Why: a curve made by two versions of the code cannot be compared with anything.
 Fix: create a new run with its own tracker id from a checkpoint of this one: `herorun fork RUN NEW
---from STEP --reason "..."`; if the change cannot affect the training, say so in `[code] impact`; or
-let the DRI waive it.
+--from STEP --reason "..."`; or set files that cannot change the training, and that the command
+neither runs nor imports, to "ignore" in `[code] impact`; or let the DRI waive it.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,10 +1,10 @@
 """The source tree has uncommitted changes that can change the training.
 
 Why: a run whose code cannot be checked out again cannot be resumed, rolled back or audited.
-Fix: commit and push the changes, or remove them. If they cannot change the training, set their
-files to "ignore" in the contract's `[code] impact`. Or let the DRI accept them:
-`herorun waive dirty-tree RUN` prints a waiver to commit, and with it the job runs a snapshot of the
-changes, which herorun pushes.
+Fix: commit and push the changes, or remove them. A file that cannot change the training, and that
+the command neither runs nor imports, can be set to "ignore" in the contract's `[code] impact`. Or
+let the DRI accept the changes: `herorun waive dirty-tree RUN` prints a waiver to commit, and with
+it the job runs a snapshot of the changes, which herorun pushes.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The run would write to a different output root than its last instance.
+"""The contract names a different output root than the last instance of the run.
 
 Why: the earlier checkpoints would not be found: the run would start again from an older one or from
 step 0, and babysitter, retention and seal would see two places.

@@ -1,8 +1,7 @@
 """The run has no record (its logbook) yet, or the record cannot be pushed.
 
 Why: without a record, the run cannot be handed off, resumed or audited later.
-Fix: `herorun init RUN` creates the record and the issue. If the message names a branch of the
-remote that is in the way, let its owner rename it first.
+Fix: `herorun init RUN` creates the record and the issue.
 """
 
 import shlex

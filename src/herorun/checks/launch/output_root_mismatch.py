@@ -1,5 +1,5 @@
-"""The command, its environment, the config or the tracker names a different output root than the
-contract.
+"""The command, its environment, the config or the tracker names another output root than the
+contract does.
 
 Why: the trainer would write where the babysitter does not look: checkpoints seem to be missing, and
 a relaunch starts from scratch or from another run's.

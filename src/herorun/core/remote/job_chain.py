@@ -69,10 +69,10 @@ main() {{
 main
 exit
 """  # noqa: E501  # a text that is read as it stands
-_WAITS = "# This starts it on the job's machine, also after a restart of the machine:"
+_WAITS = "# To start it, or again after a reboot, type this on the machine of this file:"
 _WAITS_FOR_NOTHING = """\
-# It waits for nothing: start it only once the training is done. This starts it on the job's machine
-# then, also after a restart of the machine:"""
+# It waits for nothing: start it only once the training is done. To start it then, or again after a
+# reboot, type this on the machine of this file:"""
 _WAIT = """\
   local until=$(( $(date +%s) + {most} ))
   until {ready}; do

@@ -29,7 +29,7 @@ def render_runbook(contract: Contract, ways: PatrolCommands, facts: RunbookFacts
         "\n".join(
             [
                 *_head(contract, facts),
-                *_signs(contract),
+                *_signs(contract, facts),
                 *_commands(contract, ways, facts),
                 *_write_ways(ways),
                 *_rules(contract.slug),
@@ -44,11 +44,12 @@ def _head(contract: Contract, facts: RunbookFacts) -> Iterator[str]:
     yield ""
     yield f"Written {facts.written_at} by {facts.owner}, from the contract and the record."
     yield ""
+    yield from _write_fetch(contract.slug, facts)
     yield "## The first command"
     yield from _write_code(f"herorun -C {facts.top} box patrol {contract.slug}")
     yield "It prints the state in one line, then what to do, with the exact command."
     yield 'Rely on its result, not on a dashboard that shows "running".'
-    yield "`herorun box watchers --dry-run` lists the waits and monitors of this machine."
+    yield "`herorun box watchers --dry-run` lists the waits and babysitters of this machine."
     yield ""
     yield "## The run"
     yield ""
@@ -69,7 +70,18 @@ def _head(contract: Contract, facts: RunbookFacts) -> Iterator[str]:
     yield ""
 
 
-def _signs(contract: Contract) -> Iterator[str]:
+def _write_fetch(slug: str, facts: RunbookFacts) -> Iterator[str]:
+    if not (facts.remote and facts.instances):
+        return
+    yield "## On another machine"
+    yield ""
+    yield "Clone the repository, and fetch the record. In the commands below, put the path of the"
+    yield "clone after `-C`."
+    ref = f"refs/herorun/record/{slug}"
+    yield from _write_code(f"git fetch {facts.remote} refs/heads/{facts.branch}:{ref}")
+
+
+def _signs(contract: Contract, facts: RunbookFacts) -> Iterator[str]:
     patrol, chain = contract.patrol, contract.chain
     yield "## The run is done when all of these are there"
     yield ""
@@ -83,7 +95,8 @@ def _signs(contract: Contract) -> Iterator[str]:
         log = f"the log `{patrol.log}`" if patrol.log else "the job's log"
         yield f"- {log} contains `{patrol.success_pattern}`"
     if not (patrol.markers or chain.stage or patrol.results or patrol.success_pattern):
-        yield "- the scheduler reports success; the contract declares nothing else"
+        also = f", and `herorun status {contract.slug}` says `finished`" if facts.instances else ""
+        yield f"- the scheduler reports success{also}; the contract declares nothing else"
     yield ""
 
 
@@ -101,7 +114,8 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
             yield "A row `to restart` means that a person keeps the run down, or paused relaunches."
             yield "A row `roll back`, `if yes` or `to seal` means that the DRI must decide."
             yield "In these cases, ask that person before you type the command."
-            yield "If no row has a command, the babysitter relaunches the run by its rules."
+            yield "If none of these rows is there, the babysitter relaunches the run by its rules."
+            yield "If its row `babysitter` says `gone`, nothing does: start it, as below."
             yield ""
     else:
         yield (
@@ -117,7 +131,8 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
     if facts.instances and not facts.sealed:
         wait = takeover_wait(contract.babysit.cadence)
         yield "Monitor the run with one babysitter. If the old one died, the first command watches"
-        yield f"its lease for two cadences before it takes it over, at most {wait}:"
+        yield f"its lease for two cadences before it takes it over, at most {wait}. The second"
+        yield "ends with your session: type them in `tmux` or `screen`:"
         yield from _write_code(
             f"{run} handoff {contract.slug} --take --wait {wait} && {run} babysit {contract.slug}"
         )
@@ -126,11 +141,6 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield from _write_code(f"{run} box wait {contract.slug}")
     if contract.chain.stage:
         yield from _write_chain(contract, ways)
-    if facts.remote and facts.instances:
-        yield "On another machine, clone the repository and fetch the record. Then use the commands"
-        yield "above, with the path of the clone after `-C`:"
-        ref = f"refs/herorun/record/{contract.slug}"
-        yield from _write_code(f"git fetch {facts.remote} refs/heads/{facts.branch}:{ref}")
 
 
 def _write_chain(contract: Contract, ways: PatrolCommands) -> Iterator[str]:

@@ -78,15 +78,24 @@ def _contract(run: Run) -> Iterator[DoctorPart]:
     yield DoctorPart("contract", run.slug, Fit.WORKS, message)
 
 
+def describe_missing_program(kind: str, program: str) -> DoctorPart:
+    ways = f"Install {program}, or run herorun on a machine that has it"
+    if adapter_declarations.runs_on_a_host(kind, program):
+        ways = (
+            f"Install {program}, run herorun on a machine that has it, or set [scheduler] host to "
+            "such a machine, for example the login node"
+        )
+    fix = f"{ways}: the contract's scheduler is {kind!r}."
+    return DoctorPart(
+        "scheduler", f"{kind}, {program}", Fit.BROKEN, f"{program} is not on the PATH", fix
+    )
+
+
 def _program(kind: str, argv: tuple[str, ...]) -> Iterator[DoctorPart]:
     where = shutil.which(argv[0])
     name = f"{kind}, {argv[0]}"
     if where is None:
-        fix = (
-            f"Install {argv[0]}, or run herorun on a machine that has it: the contract's scheduler "
-            f"is {kind!r}."
-        )
-        yield DoctorPart("scheduler", name, Fit.BROKEN, f"{argv[0]} is not on the PATH", fix)
+        yield describe_missing_program(kind, argv[0])
         return
     answer = run_program(argv, SECONDS)
     output = (answer.text.strip() or answer.complaint).splitlines()[0]

@@ -81,15 +81,22 @@ def _consequence_while_down(run: MonitoredRun, memory: Memory) -> str:
 
 def _monitoring_then(run: MonitoredRun) -> str:
     """Whether a run that is down is still monitored after the order that was just recorded."""
+    return end_of_monitoring(run) or (
+        "Monitoring continues: another critical alert still needs a person"
+    )
+
+
+def end_of_monitoring(run: MonitoredRun) -> str:
+    """That nothing monitors a run that stays down; "" while a critical alert needs a person."""
     memory = run.record.memory()
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     alerts = [alert for alert in memory.alerts.values() if alert.check in checks]
     if not all_answered(alerts, checks, memory.ledger):
-        return "Monitoring continues: another critical alert still needs a person"
+        return ""
     when = " once the pause is over" if memory.ledger.paused(now()) else ""
     return (
-        f"Its babysitter ends{when}: until the next launch nothing monitors the run: there are no "
-        "reminders, and `herorun box watchdog` reports nothing"
+        f"If a babysitter runs, it ends{when}: until the run is launched or relaunched, nothing "
+        "monitors it, there are no reminders, and `herorun box watchdog` reports nothing"
     )
 
 
@@ -146,7 +153,7 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
     final = [key for key in questions if parse_key(key).last in FINAL]
     if yes and run.contract.babysit.recovery is Recovery.OBSERVE:
         raise Blocked(
-            'The contract says recovery = "observe": the babysitter relaunches nothing, also '
+            'The contract says recovery = "observe": the babysitter relaunches nothing, even '
             f"after an approval. The next command is `{_continuation_command(run, memory)}`."
         )
     if yes and final:

@@ -15,6 +15,7 @@ from herorun.operations.health.replaced_instance import (
     record_forgotten_end,
 )
 from herorun.operations.launch.start_instance import settle_launching
+from herorun.operations.orders.acknowledge import end_of_monitoring
 from herorun.operations.orders.forgotten_job import must_be_silent, must_have_ended
 from herorun.operations.orders.order import (
     OrderOutcome,
@@ -48,7 +49,9 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
             record_forgotten_end(run, name)
             note = "The record counts it as ended: make sure that no process of it is left"
             outcome = replace(outcome, message=f"{outcome.message}. {note}")
-        return replace(outcome, message=f"{outcome.message}. {way_on}")
+        end = end_of_monitoring(run) if name in run.record.memory().stopped_instances else ""
+        sentences = filter(None, [outcome.message, end, way_on])
+        return replace(outcome, message=". ".join(sentences))
 
 
 def stop_and_wait(

@@ -48,7 +48,9 @@ class CommandDraft:
         """What was chosen, and what could not be found, for people."""
         return [
             _note_line("training script", "[command] argv", self.scripts, "set it"),
-            _note_line("config file", "[config] files", self.configs, "set it, to [] for none"),
+            _note_line(
+                "config file", "[config] files", self.configs, "set it (`[]` if there is none)"
+            ),
         ]
 
 
