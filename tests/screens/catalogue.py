@@ -73,6 +73,7 @@ from herorun.operations.launch.preflight import plan_json
 from herorun.operations.orders.note import _describe_queued
 from herorun.operations.orders.order import describe_unwatched
 from herorun.operations.orders.trust import TrustQuestion
+from herorun.operations.record.repair import describe_repair
 from herorun.operations.record.verify import UNNAMED, Verified
 from herorun.operations.remote.patrol import PatrolTick, as_advice, describe_silent
 from herorun.operations.remote.watchers import WatcherRow
@@ -129,7 +130,7 @@ LONG_AGO = (an_instance(1, started=NOON - timedelta(hours=10)),)
 JOURNAL_FAULT = (
     "old has a damaged record (commit 9f2c4e1a7, .agents/logbooks/old.journal/20260101.jsonl:7: "
     "not a journal line). Until it is repaired, no command monitors, launches or stops old; its "
-    "job is left alone. `herorun verify old` lists the faults, and the commits that made them."
+    "job is left alone. `herorun verify old` names the commit that damaged it, and what undoes it."
 )
 WATCHDOG = {
     "fresh": Memory(instances=LONG_AGO, last_seen=NOON - timedelta(minutes=5)),
@@ -525,6 +526,13 @@ def closer() -> Iterator[Screen]:
     target = "record.verify.verify_run"
     broken = replace(verified, faults=(CHANGED,))
     yield answered_by("verify-blocked", "verify tiny", target, broken)
+    record: Any = SimpleNamespace(
+        slug="tiny", branch="herorun/tiny", ref="refs/herorun/record/tiny", remote="origin"
+    )
+    faults = (CHANGED, "journal: journal/20260101.jsonl:7: not a journal line")
+    repair = describe_repair(record, "4f" * 20, "4f" * 20, here=True)
+    damaged = replace(verified, faults=faults, notes=(UNNAMED, repair))
+    yield answered_by("verify-damaged", "verify tiny", target, damaged)
     for state, fields in {
         "clear": {},
         "blocked": {

@@ -251,7 +251,7 @@ class RecordReader:
         )
         return (
             f"{self.slug} has a damaged record (commit {tip[:9]}, {error}). {effect}"
-            f"`herorun verify {self.slug}` lists the faults, and the commits that made them."
+            f"`herorun verify {self.slug}` names the commit that damaged it, and what undoes it."
         )
 
     def _load(

@@ -1,4 +1,4 @@
-"""The exit code of a look at a run that no job of is known to live, and what is decided about it."""
+"""The exit code for a run of which no job is known to live, and what is decided about it."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -15,6 +15,7 @@ from herorun.core.record.verify import judge_history
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.anchors import ExternalAnchors, compare_anchors
 from herorun.operations.record.history import read_history, remote_faults
+from herorun.operations.record.repair import repair_note
 from herorun.operations.record.verify_anchors import check_anchors
 from herorun.record import Record
 from herorun.runs import open_run, watched_run
@@ -86,6 +87,8 @@ def verify_run(name: str, start: Path) -> Verified:
     record = open_record(name, start)
     outcome = verify_record(record, compare_anchors(name, start))
     faults, doubts, notes = _unproven(name, start, record, outcome.remote_tip)
+    if outcome.faults and record.tip:
+        notes += filter(None, [repair_note(record, record.tip, outcome.remote_tip)])
     return replace(
         outcome,
         faults=(*outcome.faults, *faults),

@@ -1,0 +1,81 @@
+"""A record that somebody damaged with git is readable again after what `verify` says was typed."""
+
+import re
+import subprocess
+
+import pytest
+
+from herorun.core.errors import HerorunError
+from herorun.operations.record.verify import Verified, verify_run
+from stories import SLUG, Story, git, note
+from wording import mentions
+
+REF = "refs/herorun/record/tiny"
+BRANCH = "refs/heads/herorun/tiny"
+
+
+@pytest.fixture
+def damaged(story: Story) -> Story:
+    """Its first journal line was cut by an edit, committed on top of the pushed record."""
+    assert story.init() == 0
+    story.run.record.append(note("one"))
+    assert story.run.record.push()
+    story.tamper(".jsonl", lambda text: text[5:])
+    with pytest.raises(HerorunError):
+        story.run.record.memory()
+    return story
+
+
+def command_in(verification: Verified) -> str:
+    (line,) = [each for each in verification.notes if "git worktree" in each]
+    (command,) = re.findall(r"`(w=[^`]*)`", line)
+    return str(command)
+
+
+def typed(story: Story, command: str) -> None:
+    subprocess.run(["sh", "-ec", command], cwd=story.work, check=True, capture_output=True)
+
+
+def test_the_damage_is_undone_on_top_and_nothing_is_removed(damaged: Story) -> None:
+    culprit, before = git(damaged.work, "rev-parse", REF).strip(), git(damaged.work, "status", "-s")
+    verification = verify_run(SLUG, damaged.work)
+    (line,) = [each for each in verification.notes if "git worktree" in each]
+    assert mentions(line, culprit[:9], "undo")
+    typed(damaged, command_in(verification))
+    assert git(damaged.work, "rev-parse", f"{REF}~1").strip() == culprit
+    assert damaged.run.record.memory().initialised
+    damaged.run.record.append(note("two"))
+    assert damaged.run.record.push()
+    assert git(damaged.work, "status", "-s") == before
+    assert len(git(damaged.work, "worktree", "list").splitlines()) == 1
+    after = verify_run(SLUG, damaged.work)
+    assert any(culprit[:9] in fault for fault in after.faults)  # the history keeps it
+    assert not any("git worktree" in each for each in after.notes)
+
+
+def test_a_line_that_came_after_the_damage_stays(damaged: Story) -> None:
+    culprit = git(damaged.work, "rev-parse", REF).strip()
+    damaged.tamper("tiny.md", lambda text: f"{text}\n")
+    tip = git(damaged.work, "rev-parse", REF).strip()
+    command = command_in(verify_run(SLUG, damaged.work))
+    assert f"revert --no-edit {culprit}" in command
+    typed(damaged, command)
+    assert git(damaged.work, "rev-parse", f"{REF}~1").strip() == tip
+    assert damaged.run.record.memory().initialised
+
+
+def test_a_damage_on_the_remote_alone_is_undone_there(damaged: Story) -> None:
+    other = damaged.clone("other")
+    other.run.record.fetch()
+    git(damaged.work, "push", "-q", "origin", f"{REF}:{BRANCH}")
+    assert other.run.record.memory().initialised  # its own record is sound
+    typed(other, command_in(verify_run(SLUG, other.work)))
+    record = other.run.record
+    record.fetch()
+    assert record.remote_fault == ""
+    assert record.tip == git(damaged.origin, "rev-parse", BRANCH).strip()
+
+
+def test_a_sound_record_needs_no_repair(story: Story) -> None:
+    assert story.init() == 0
+    assert not any("git worktree" in each for each in verify_run(SLUG, story.work).notes)
