@@ -15,7 +15,7 @@ from rich.console import Console
 
 from herorun.demo import Sandbox, block_the_gate, set_the_stage
 from herorun.operations.launch.preflight import preflight
-from herorun.output.findings import show_preflight
+from herorun.output.preflight import show_preflight
 
 TARGET = Path(__file__).with_name("preflight-blocked.svg")
 # in place of the folder's name, and as long: each line's width is in the picture
