@@ -441,8 +441,8 @@ PARTS = (
         "this machine",
         Fit.UNCHECKED,
         "synchronisation by NTP was not checked: timedatectl is not on this machine; this "
-        "clone's newest commit, of 2026-01-01 11:00:00 UTC, shows only that the clock is not far "
-        "behind",
+        "clone's newest commit, of 2026-01-01 11:00:00 UTC, rules out only a clock that is more "
+        "than 1m behind",
     ),
 )
 

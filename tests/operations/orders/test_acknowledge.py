@@ -125,7 +125,7 @@ def test_closing_an_alert_says_where_the_run_is_still_down(world: World, state: 
 @pytest.mark.parametrize(
     ("changes", "names"),
     [
-        ({"done": {CRASH: NOON}}, ("starts nothing", "babysitter ends", "watchdog")),
+        ({"done": {CRASH: NOON}}, ("starts nothing", "babysitter", "ends", "watchdog")),
         (
             {"done": {CRASH: NOON}, "alerts": {CRASHED.id: CRASHED}},
             ("starts nothing", "another", "person"),
@@ -134,11 +134,11 @@ def test_closing_an_alert_says_where_the_run_is_still_down(world: World, state: 
         ({}, ("one runs", "next tick", "herorun stop tiny")),
         ({"ledger": PAUSED}, ("one runs", "pause")),
         ({"answers": {"tiny-1": a_reply(True)}}, ("relaunch", "next tick")),
-        ({"answers": {"tiny-1": a_reply(False)}}, ("starts nothing", "babysitter ends")),
-        ({"loop_runs": True, "done": {CRASH: NOON}}, ("starts nothing", "babysitter ends")),
+        ({"answers": {"tiny-1": a_reply(False)}}, ("starts nothing", "babysitter", "ends")),
+        ({"loop_runs": True, "done": {CRASH: NOON}}, ("starts nothing", "babysitter", "ends")),
         (
             {"loop_runs": True, "stopped_instances": {"tiny-1": "ada"}},
-            ("starts nothing", "babysitter ends"),
+            ("starts nothing", "babysitter", "ends"),
         ),
     ],
 )

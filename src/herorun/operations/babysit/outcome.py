@@ -121,8 +121,8 @@ class TickOutcome:
 
     def _outlook(self, tick: Tick, memory: Memory) -> str:
         """What happens to a run that is down, or has happened at this tick."""
-        done = [each.action for each in self.performed if not each.why]
-        names = (memory.done.get(each.key) for each in done if isinstance(each, Relaunch))
+        actions = [each.action for each in self.performed if not each.why]
+        names = (memory.done.get(each.key) for each in actions if isinstance(each, Relaunch))
         if name := next(filter(None, names), None):
             return describe_relaunched(name)
         recovery = self.run.contract.babysit.recovery

@@ -12,6 +12,7 @@ from pathlib import Path
 from herorun import __version__
 from herorun.core.clock_skew import SKEW
 from herorun.core.doctor_report import DoctorPart, Fit, Probe
+from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook
 from herorun.core.finding import count
 from herorun.system.clock import now
@@ -156,7 +157,8 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
     if why:
         message = (
             f"synchronisation by NTP was not checked: {why}; this clone's newest commit, of "
-            f"{newest:%Y-%m-%d %H:%M:%S} UTC, shows only that the clock is not far behind"
+            f"{newest:%Y-%m-%d %H:%M:%S} UTC, rules out only a clock that is more than "
+            f"{format_span(SKEW)} behind"
         )
         yield DoctorPart("clock", "this machine", Fit.UNCHECKED, message)
         return
