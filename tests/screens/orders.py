@@ -165,8 +165,8 @@ def handoffs() -> Iterator[Screen]:
         "handoff___stale": lease,
         "handoff__must_be_launched": None,
         "handoff___intend": TAKING,
-        "handoff___seize": None,
-        "handoff__facts": None,
+        "handoff__seize_lease": None,
+        "handoff__facts_for_owner": None,
         "handoff___post_handoff": (),
     }
     yield ordered("handoff tiny --take", **taking)
@@ -174,7 +174,7 @@ def handoffs() -> Iterator[Screen]:
         "handoff__must_be_launched": None,
         "handoff__take_lease": None,
         "handoff___has_lease": True,
-        "handoff__facts": None,
+        "handoff__facts_for_owner": None,
         "handoff___post_handoff": (),
     }
     yield replace(ordered("handoff tiny --to eve@node7", **giving), name="handoff-to")
