@@ -27,7 +27,15 @@ from herorun.core.evidence import (
     TrackerIdentity,
     Unavailable,
 )
-from herorun.core.evidence_log import KINDS, LostEvidence, decode_evidence, digests, encode_evidence
+from herorun.core.evidence_log import (
+    KINDS,
+    LostEvidence,
+    canonical_facts,
+    decode_evidence,
+    digests,
+    encode_evidence,
+    evidence_line,
+)
 from herorun.discover import checks, sources
 
 # Two halves of one character beside each other are that character once they are written: nothing
@@ -63,7 +71,7 @@ st.register_type_strategy(RecordedLaunch, st.builds(RecordedLaunch, plan=TABLES)
 def back(evidence: dict[Any, Any]) -> Any:
     """Through the text that is written, and the digests that are journalled."""
     document = json.loads(canonical(encode_evidence(evidence)))
-    return decode_evidence(document, digests(document))
+    return decode_evidence(document, digests(canonical_facts(document)))
 
 
 @pytest.mark.parametrize(
@@ -125,6 +133,13 @@ def test_every_evidence_that_a_source_reads_has_a_name_of_its_own() -> None:
     assert read <= names and len({name_of(kind) for kind in names}) == len(names)
 
 
+def test_the_line_of_evidence_is_canonical() -> None:
+    record = encode_evidence({**healthy(Gate.HEALTH), Job: a_job(reason='"é\n')})
+    at = "2026-11-21T00:02:27Z"
+    line = evidence_line(at, canonical_facts(record))
+    assert line == canonical({"at": at, "evidence": record})
+
+
 def test_adapters_are_no_evidence() -> None:
     assert encode_evidence({object: object(), Job: a_job()}).keys() == {"Job"}
 
@@ -133,13 +148,16 @@ def test_a_secret_is_kept_nowhere_and_the_digest_is_of_what_is_kept() -> None:
     job = a_job(JobState.FAILED, reason="token=s3cr3tvalue99 was refused")
     record = encode_evidence({Job: job, OwnSecrets: OwnSecrets(frozenset({"WANDB_API_KEY"}))})
     assert "s3cr3tvalue99" not in canonical(record)
-    assert decode_evidence(record, digests(record))[Job].reason == "token=[scrubbed] was refused"
+    assert (
+        decode_evidence(record, digests(canonical_facts(record)))[Job].reason
+        == "token=[scrubbed] was refused"
+    )
 
 
 @pytest.mark.parametrize("change", ["changed", "removed", "added"])
 def test_what_is_not_what_was_seen_is_lost(change: str) -> None:
     record = encode_evidence({Job: a_job(), Metrics: some_metrics()})
-    digest_by_kind = digests(record)
+    digest_by_kind = digests(canonical_facts(record))
     if change == "changed":
         record["Job"]["value"]["id"] = "another"
     elif change == "removed":
@@ -153,6 +171,6 @@ def test_what_is_not_what_was_seen_is_lost(change: str) -> None:
 def test_what_this_version_reads_otherwise_is_lost_and_what_it_does_not_know_is_left_out() -> None:
     fields = {"Job": {"value": {"id": "1", "state": "sleeping", "instance": "tiny-1"}}}
     with pytest.raises(LostEvidence, match=r"cannot.*read"):
-        decode_evidence(fields, digests(fields))
+        decode_evidence(fields, digests(canonical_facts(fields)))
     strange = {"Moon": {"value": {"phase": "full"}}}
-    assert decode_evidence(strange, digests(strange)) == {}
+    assert decode_evidence(strange, digests(canonical_facts(strange))) == {}

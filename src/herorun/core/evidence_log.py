@@ -60,9 +60,14 @@ def _form(value: Any) -> dict[str, Any] | None:
     return {"value": value} if type(value) in _TYPES else None
 
 
-def digests(forms: Mapping[str, Any]) -> dict[str, str]:
-    """Each fact's own digest, as `Observed` names it. They are plain as they are."""
-    return {name: digest_of(canonical_json(form)) for name, form in forms.items()}
+def canonical_facts(forms: Mapping[str, Any]) -> dict[str, str]:
+    """The canonical JSON of each fact. They are plain as they are."""
+    return {name: canonical_json(form) for name, form in forms.items()}
+
+
+def digests(facts: Mapping[str, str]) -> dict[str, str]:
+    """Each fact's own digest, as `Observed` names it."""
+    return {name: digest_of(text) for name, text in facts.items()}
 
 
 def decode_evidence(forms: Mapping[str, Any], journal_digests: Mapping[str, str]) -> Evidence:
@@ -102,6 +107,7 @@ def _decode_value(name: str, form: Mapping[str, Any]) -> Any:
         ) from None
 
 
-def evidence_line(at: str, forms: Mapping[str, Any]) -> str:
-    """One line of the evidence file."""
-    return canonical_json({"at": at, "evidence": forms})
+def evidence_line(at: str, facts: Mapping[str, str]) -> str:
+    """One line of the evidence file, canonical too."""
+    pairs = ",".join(f"{canonical_json(name)}:{facts[name]}" for name in sorted(facts))
+    return f'{{"at":{canonical_json(at)},"evidence":{{{pairs}}}}}'

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 from herorun import __version__, discover
 from herorun.core.adhoc_jobs.cause import JobCause
@@ -16,7 +15,7 @@ from herorun.core.check import Gate
 from herorun.core.errors import HerorunError, NewerRecord, describe_error
 from herorun.core.event import Observed
 from herorun.core.evidence import ActionBlock, Evidence, Gaps, JobLog, Metrics
-from herorun.core.evidence_log import digests, encode_evidence, evidence_line
+from herorun.core.evidence_log import canonical_facts, digests, encode_evidence, evidence_line
 from herorun.core.finding import count
 from herorun.core.journal import Memory, fold
 from herorun.core.journal.decision import allowed, checked_in, decided, interventions, to_intend
@@ -249,7 +248,7 @@ def _journal(
 
     Returns why such files could not be stored.
     """
-    forms = encode_evidence(evidence)
+    facts = canonical_facts(encode_evidence(evidence))
     digest_of_rules, gaps = rules_digest(rules_of(run)), evidence[Gaps].gaps
     decision = decided(this_tick, evidence, folded_memory.memory, actions)
     memory_after = fold([decision], folded_memory.memory)
@@ -260,7 +259,7 @@ def _journal(
             at=this_tick.at,
             version=__version__,
             rules=digest_of_rules,
-            evidence=digests(forms),
+            evidence=digests(facts),
             gaps=gaps,
             after=folded_memory.newest,
             lines=folded_memory.lines,
@@ -272,18 +271,18 @@ def _journal(
             run, to_intend(actions, run.record.memory()), this_tick.at, memory_after, evidence
         ),
     )
-    return _store_evidence(run, this_tick, forms, evidence)
+    return _store_evidence(run, this_tick, facts, evidence)
 
 
 def _store_evidence(
-    run: MonitoredRun, this_tick: Tick, forms: Mapping[str, Any], evidence: Evidence
+    run: MonitoredRun, this_tick: Tick, facts: Mapping[str, str], evidence: Evidence
 ) -> list[str]:
     """Store what a replay needs or what saves time. On a full disk the tick continues; returns the
     errors.
     """
     doubts = []
     try:
-        append_line(evidence_file(run, this_tick.at), evidence_line(timestamp(this_tick.at), forms))
+        append_line(evidence_file(run, this_tick.at), evidence_line(timestamp(this_tick.at), facts))
     except OSError as error:
         doubts.append(
             "the evidence of this tick could not be stored, so it cannot be replayed: "
