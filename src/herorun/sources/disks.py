@@ -4,7 +4,9 @@ the machine where the job runs.
 
 import os
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
+from typing import TypeAlias
 
 from herorun.core.contract import Contract
 from herorun.core.decode import decode
@@ -13,6 +15,10 @@ from herorun.core.ports import Measured, Place, Scheduler, Store, scheduler_trai
 from herorun.core.untrusted_json import read_json
 
 DAYS = 2  # files of the evidence that are read for an earlier reading
+_Reading: TypeAlias = tuple[dict[str, Disk], datetime | None]
+_NONE: tuple[bytes, _Reading] = b"", ({}, None)
+# by the folder of evidence, with the digest of the line: a babysitter reads the same each tick
+_readings: dict[str, tuple[bytes, _Reading]] = {}
 
 
 def read_disks(place: Place, contract: Contract, store: Store, scheduler: Scheduler) -> Disks:
@@ -20,7 +26,7 @@ def read_disks(place: Place, contract: Contract, store: Store, scheduler: Schedu
     now = {path: _measure_disk(path) for path in _paths(place, contract, scheduler)}
     if place.reach and isinstance(store, Measured):
         now |= {root: Disk(*store.room(root)) for root in _roots_on_disk(contract)}
-    before, at = _before(Path(place.state) / "evidence")
+    before, at = _before(f"{place.state}/evidence")
     return Disks(now, before, at)
 
 
@@ -62,16 +68,30 @@ def _nearest_folder(path: str) -> Path:
     return folder
 
 
-def _before(folder: Path) -> tuple[dict[str, Disk], datetime | None]:
+def _before(folder: str) -> _Reading:
     """The oldest reading of the last `DAYS` days: the first line of the stored evidence. A damaged
     line is ignored.
     """
-    for file in sorted(folder.glob("[0-9]*.jsonl"))[-DAYS:]:
+    for name in _evidence_files(folder)[-DAYS:]:
+        with open(f"{folder}/{name}", "rb") as file:
+            line = file.readline()
+        digest, (last_digest, reading) = sha256(line).digest(), _readings.get(folder, _NONE)
+        if digest == last_digest:
+            return reading
         try:
-            with file.open(encoding="utf-8") as lines:
-                document = read_json(lines.readline())
-            disks = decode(Disks, document["evidence"]["Disks"])
-            return dict(disks.now), datetime.fromisoformat(document["at"])
+            document = read_json(line)
+            disks = decode(Disks, document["evidence"]["Disks"]["value"])
+            reading = dict(disks.now), datetime.fromisoformat(document["at"])
         except (ValueError, KeyError, TypeError):
             continue
-    return {}, None
+        _readings[folder] = digest, reading
+        return reading
+    return _NONE[1]
+
+
+def _evidence_files(folder: str) -> list[str]:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    return sorted(name for name in names if name.endswith(".jsonl") and name[0] in "0123456789")
