@@ -70,6 +70,7 @@ def _with_methods(
         delattr(cls, name) if value.default is MISSING else setattr(cls, name, value.default)
     makers = {name: make for name, make in METHODS.items() if own.get(name) is None}
     makers[FIELDS] = partial(fields_of, stated_fields, kw_only, slots)
+    makers["__dataclass_params__"] = lambda _: params_of(is_frozen, kw_only, slots)
     for name, make in makers.items():
         first_read = _FirstInstances if name == "__init__" else _FirstRead
         setattr(cls, name, first_read(cls, name, make))
@@ -77,7 +78,6 @@ def _with_methods(
         cls.__hash__ = None
     if is_frozen:
         cls.__setattr__, cls.__delattr__ = _refuse_assignment, _refuse_deletion
-    cls.__dataclass_params__ = params_of(is_frozen, kw_only, slots)
     return cls
 
 
