@@ -62,20 +62,27 @@ def packed_ref(common: str, ref: str) -> str | None:
     """The object that a ref names in the file of packed refs; one with a file of its own is read
     there. None also where git keeps its refs in another way.
     """
+    path = f"{common}/packed-refs"
     try:
-        rows = packed_refs(common)
+        oid = _packed_ref(path, ref, _version_of(path))
     except OSError:
         return None
-    end = rows.find(os.fsencode(f" {ref}\n"))
-    oid = rows[rows.rfind(b"\n", 0, max(end, 0)) + 1 : max(end, 0)].decode("ascii", "replace")
-    return oid if OBJECT.fullmatch(oid) and os.path.isdir(f"{common}/refs/heads") else None
+    return oid if oid and os.path.isdir(f"{common}/refs/heads") else None
+
+
+@lru_cache(maxsize=4096)
+def _packed_ref(path: str, ref: str, version: Hashable) -> str | None:
+    """A tick asks for the same ref two dozen times."""
+    rows = _bytes_of(path, version)
+    end = max(rows.find(os.fsencode(f" {ref}\n")), 0)
+    oid = rows[rows.rfind(b"\n", 0, end) + 1 : end].decode("ascii", "replace")
+    return oid if OBJECT.fullmatch(oid) else None
 
 
 def packed_refs(common: str) -> bytes:
     """The file of packed refs as it is now; git never writes to it, but replaces it."""
     path = f"{common}/packed-refs"
-    stats = os.stat(path)
-    return _bytes_of(path, (stats.st_ino, stats.st_size, stats.st_mtime_ns))
+    return _bytes_of(path, _version_of(path))
 
 
 @lru_cache(maxsize=2)
@@ -86,9 +93,13 @@ def _bytes_of(path: str, version: Hashable) -> bytes:
 
 def _file_version(path: str) -> Hashable:
     try:
-        stats = os.stat(path)
+        return _version_of(path)
     except OSError:
         raise Elsewhere(path) from None
+
+
+def _version_of(path: str) -> Hashable:
+    stats = os.stat(path)
     return stats.st_ino, stats.st_size, stats.st_mtime_ns
 
 
