@@ -1,0 +1,186 @@
+"""Parts of the babysitter on a run in memory: what a tick passes on, shows and keeps."""
+
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from builders import NOON, a_contract
+from herorun.core.babysit.stop_condition import StopCondition
+from herorun.core.babysit.tick import MonitorHealth, Tick
+from herorun.core.errors import HandedOver, NewerRecord
+from herorun.core.event import Decided, HandedOff
+from herorun.core.evidence import Gaps, LaunchProof
+from herorun.core.health.run_health import RunHealth
+from herorun.core.notify.paging import Urgency
+from herorun.core.triage.incremental import OwnLog
+from herorun.operations.babysit import loop, ownership, tick, watchdog
+from herorun.operations.babysit.outcome import TickOutcome
+from herorun.operations.babysit.supervise import Fleet, _Task
+from herorun.operations.babysit.tick_json import unread
+from herorun.operations.health.shared_polls import SharedPolls
+from herorun.runs import Run
+from operations.in_memory import OWNER, ToldRun
+
+DAY = timedelta(days=1)
+TICK = Tick(
+    at=NOON,
+    run=RunHealth.HEALTHY,
+    monitor=MonitorHealth.FRESH,
+    findings=[],
+    alerts={},
+    actions=[],
+)
+
+
+@pytest.fixture
+def run() -> Any:
+    return ToldRun([])
+
+
+def test_the_news_of_a_job_without_a_contract_know_its_cause(run: Any) -> None:
+    causes = []
+    run.own_news = lambda evidence, cause: causes.append(cause) or []
+    assert tick._own_news(run, {}, "a cause") == ([], [])
+    assert causes == ["a cause"]
+
+
+def test_a_poll_knows_the_furthest_step_and_does_nothing(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tick, "evaluate", lambda run: (TICK, {}))
+    run.cause, run.furthest_before = (lambda evidence: None), (lambda row: 700)
+    outcome = tick.poll(run)
+    assert (outcome.furthest, outcome.performed) == (700, ())
+
+
+def test_where_the_log_was_read_to_is_kept(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs: list[Any] = []
+    own = object()
+    monkeypatch.setattr(tick, "evidence_file", lambda run, at: Path("evidence"))
+    monkeypatch.setattr(tick, "append_line", lambda path, line: None)
+    monkeypatch.setattr(tick, "keep_own_log", lambda place, log: logs.append(log))
+    monkeypatch.setattr(tick, "keep_metrics", lambda place, metrics: "")
+    run.place = None
+    assert tick._store_evidence(run, TICK, {}, {OwnLog: own}) == []
+    assert logs == [own]
+
+
+def test_a_record_of_a_newer_herorun_is_only_observed(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(*_: Any) -> TickOutcome:
+        raise NewerRecord("line 7 is newer")
+
+    whole = TickOutcome(run=run, tick=TICK, evidence={})
+    monkeypatch.setattr(tick, "_acting_tick", refuses)
+    monkeypatch.setattr(tick, "observed", lambda *_: whole)
+    outcome = tick.run_tick(run)
+    assert outcome.tick is not None and outcome.tick.monitor is MonitorHealth.PARTIAL
+
+
+def test_evidence_that_could_not_be_read_is_in_the_document_of_a_tick() -> None:
+    assert unread({Gaps: Gaps(("Job: squeue is down",), 9)}) == ["Job: squeue is down"]
+    assert unread({}) == []
+
+
+def test_a_run_with_nothing_left_to_monitor_is_finished_in_its_entry(run: Any) -> None:
+    run.name_to_type, run.status_command = "tiny", "herorun status tiny"
+    entry = TickOutcome(run=run, tick=None, evidence={}).entry()
+    assert (entry.run, entry.monitor, entry.alerts) == ("finished", "fresh", [])
+
+
+@pytest.mark.parametrize(
+    ("pause", "left", "seconds"), [(60, None, 60.0), (60, 20, 20.0), (60, -5, 0.0)]
+)
+def test_the_next_tick_is_not_after_the_end_of_the_watch(
+    pause: int, left: int | None, seconds: float, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "now", lambda: NOON)
+    until = StopCondition(time=None if left is None else NOON + timedelta(seconds=left))
+    outcome = TickOutcome(run=run, tick=TICK, evidence={}, pause=timedelta(seconds=pause))
+    assert loop._seconds_to_next_tick(outcome, until) == seconds
+
+
+def test_a_fleet_reports_each_tick_and_an_alarm_once(run: Any) -> None:
+    ticks: list[Any] = []
+    alarms: list[Any] = []
+    fleet = Fleet(
+        Path("."),
+        lambda run, outcome: ticks.append((run, outcome)),
+        lambda slug, message: alarms.append((slug, message)),
+        StopCondition(),
+        SharedPolls(),
+        None,
+    )
+    outcome, task = TickOutcome(run=run, tick=TICK, evidence={}), _Task("runs/tiny.toml")
+    fleet._report(run, outcome)
+    for message in ("no tick", "no tick", "disk full", "no tick"):
+        fleet._report_once(task, message)
+    assert ticks == [(run, outcome)]
+    assert alarms == [("tiny", "no tick"), ("tiny", "disk full"), ("tiny", "no tick")]
+
+
+def _silent(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last tick was at noon, and a day has passed."""
+    run.record.append(Decided(at=NOON, run="healthy", monitor="fresh", progress="100 steps"))
+    monkeypatch.setattr(watchdog, "watched_run", lambda name, start: (run, ""))
+    monkeypatch.setattr(watchdog, "now", lambda: NOON + DAY)
+
+
+def test_a_silence_is_stale_and_posted_once_with_whom_it_asks(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _silent(run, monkeypatch)
+    posts: dict[str, Any] = {}
+    run.record.remote, run.record.published = "origin", run.record.memory
+    run.issue = SimpleNamespace(
+        find=lambda key: "its link" if key in posts else None,
+        post=lambda post: posts.setdefault(post.key, post) and "its link",
+    )
+    for _ in range(2):
+        watched = watchdog.watch_run("tiny", Path("."), comment=True)
+        assert (watched.slug, watched.monitor, watched.issue_comment) == (
+            "tiny",
+            "stale",
+            "its link",
+        )
+    (post,) = posts.values()
+    assert "@dri" in post.body and "tiny" in post.title
+
+
+def test_an_alarm_is_journalled_as_a_page_before_it_is_delivered(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _silent(run, monkeypatch)
+    delivered: list[Any] = []
+    run.record.push, run.record.reader = (lambda: None), None
+    monkeypatch.setattr(watchdog, "deliver", lambda run, intent: delivered.append(intent))
+    monkeypatch.setattr(watchdog, "send_pages", lambda run: delivered.append("pages"))
+    monkeypatch.setattr("herorun.operations.record.post.record_link", lambda run: "a link")
+    assert "tiny" in watchdog.raise_alarm("tiny", Path("."))
+    intent = run.record.new[-1]
+    assert delivered == [intent, "pages"]
+    assert intent.page == Urgency.MUST and "@dri" in intent.body
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_while_we_hold_the_lease_a_recorded_handoff_is_a_doubt_and_no_end(
+    holds: bool, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.record.append(HandedOff(NOON, "bob@box", {}))
+    ours = object.__new__(Run)
+    ours.__dict__.update(
+        contract=a_contract(), launcher=SimpleNamespace(owner=OWNER), record=run.record
+    )
+    monkeypatch.setattr(ownership, "root_names_us", lambda run: holds and run is ours)
+    if not holds:
+        with pytest.raises(HandedOver, match="bob@box"):
+            ownership.must_be_ours(ours, run.record.memory())
+        return
+    ownership.must_be_ours(ours, run.record.memory())
+    assert isinstance(ours.unproven, LaunchProof)
+    (doubt,) = ours.unproven.doubts
+    assert "bob@box" in doubt

@@ -1,0 +1,141 @@
+"""Each part of `herorun doctor` on a run in memory: whose fault it is, and what is unknown."""
+
+import shutil
+from collections import namedtuple
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from builders import a_contract
+from herorun.core.doctor_report import DoctorPart, Fit
+from herorun.core.remote import watchdog as watching
+from herorun.core.remote.watchdog import WatchState
+from herorun.operations.doctor import backends, doctor
+from herorun.operations.report import babysitter_state
+from herorun.store_router import RoutedStore
+
+Usage = namedtuple("Usage", "total used free")
+SIGNATURE = """
+[[signature]]
+id = "own-row"
+class = "bad-accelerator"
+role = "root"
+keywords = ["our device"]
+pattern = "our device is gone"
+advice = "Replace it."
+source = "our driver"
+"""
+
+
+class Accounts(RoutedStore):
+    """A store that names the account of each root."""
+
+    def __init__(self) -> None:
+        pass
+
+    def examine(self, root: str) -> tuple[DoctorPart, ...]:
+        return (DoctorPart("login", root, Fit.WORKS, "ada"),)
+
+    def names(self, path: str) -> tuple[str, ...]:
+        return ("step-100",)
+
+
+def a_run(**changes: Any) -> Any:
+    memory = SimpleNamespace(instances=(), last_seen=None)
+    record = SimpleNamespace(
+        memory=lambda: memory,
+        fetch=lambda recently: None,
+        ask_recently=True,
+        remote_unread="",
+    )
+    facts: dict[str, Any] = {
+        "slug": "tiny",
+        "contract": a_contract(),
+        "store": Accounts(),
+        "record": record,
+        "scheduler": SimpleNamespace(runs_here=True),
+        "place": SimpleNamespace(reach=None),
+        "channels": SimpleNamespace(all=()),
+    }
+    return SimpleNamespace(**{**facts, **changes})
+
+
+def test_the_login_of_each_root_is_that_of_its_store() -> None:
+    contract = a_contract(output={"root": "s3://lab/tiny", "temporary_root": "s3://lab/tmp"})
+    logins = [each for each in backends.probes(a_run(contract=contract)) if each[0] == "login"]
+    assert [name for _, name, _ in logins] == ["s3", "s3"]
+    examined = [part.name for _, _, probe in logins for part in probe()]
+    assert examined == ["s3://lab/tiny", "s3://lab/tmp"]
+
+
+@pytest.mark.parametrize(("free", "fit"), [((1 << 30) - 1, Fit.BROKEN), (1 << 30, Fit.WORKS)])
+def test_a_disk_of_less_than_a_gib_is_broken(
+    free: int, fit: Fit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(free, 0, free))
+    store, disk = backends._root(a_run(), "/")
+    assert (store.group, store.status) == ("store", Fit.WORKS)
+    assert (disk.group, disk.name, disk.status) == ("disk", "/", fit)
+
+
+def test_a_heartbeat_without_its_variable_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_SUCH_PING", raising=False)
+    (part,) = backends._heartbeat("NO_SUCH_PING", send_test=False)
+    assert (part.group, part.name, part.status) == ("channel", "NO_SUCH_PING", Fit.BROKEN)
+    assert "NO_SUCH_PING" in part.message and part.fix
+
+
+def test_the_signatures_of_the_contract_are_read_below_the_repository(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(SIGNATURE)
+    run = a_run(
+        contract=a_contract(babysit={"signatures": "own.toml"}),
+        repository=SimpleNamespace(top=tmp_path),
+    )
+    (part,) = backends._patterns(run)
+    assert (part.name, part.status) == ("own.toml of tiny", Fit.WORKS)
+    assert ", 1 more" in part.message
+
+
+@pytest.mark.parametrize(
+    ("stale", "beat", "fit"),
+    [(True, None, Fit.BROKEN), (False, None, Fit.UNSEEN), (False, "12:00", Fit.WORKS)],
+)
+def test_a_babysitter_is_stale_unseen_or_working(
+    stale: bool, beat: str | None, fit: Fit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silence = SimpleNamespace(monitor=WatchState.FRESH, why="")
+    monkeypatch.setattr(watching, "watchdog", lambda *_: silence)
+    monkeypatch.setattr(babysitter_state, "describe_babysitter", lambda run, why: "described")
+    monkeypatch.setattr(babysitter_state, "handed_away", lambda run: None)
+    monkeypatch.setattr(babysitter_state, "monitor_is_stale", lambda run: stale)
+    monkeypatch.setattr(babysitter_state, "is_babysitter_lost", lambda run: False)
+    monkeypatch.setattr(backends, "last_heartbeat", lambda run: beat)
+    (part,) = backends._babysitter(a_run())
+    assert (part.group, part.name, part.status) == ("babysitter", "tiny", fit)
+    assert part.message == "described"
+    assert ("herorun babysit tiny" in part.fix) is (fit is not Fit.WORKS)
+
+
+def test_a_part_that_does_not_answer_is_unseen_and_the_others_are_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doctor, "DEADLINE", 0.2)
+    answer = Event()
+
+    def hangs() -> Iterator[DoctorPart]:
+        answer.wait(5.0)
+        yield DoctorPart("store", "/slow", Fit.WORKS, "late")
+
+    def answers() -> Iterator[DoctorPart]:
+        yield DoctorPart("store", "/fast", Fit.WORKS, "at once")
+
+    parts = doctor._ask([("store", "/slow", hangs), ("store", "/fast", answers)])
+    answer.set()
+    assert [(part.name, part.status) for part in parts] == [
+        ("/slow", Fit.UNSEEN),
+        ("/fast", Fit.WORKS),
+    ]

@@ -1,0 +1,92 @@
+"""Parts of orders on a run in memory: the way on, the repetition, the exit code, the document."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from builders import a_contract
+from herorun.core.journal import fold
+from herorun.core.notify.escalation import Option
+from herorun.operations.orders import fork, relaunch, trust
+from herorun.operations.orders.order import OrderOutcome
+from herorun.operations.orders.questions import ways_on
+from herorun.operations.orders.trust import TrustQuestion
+from operations.in_memory import ToldRun
+
+
+def test_a_run_that_was_never_launched_goes_on_by_a_relaunch() -> None:
+    run: Any = SimpleNamespace(contract=a_contract())
+    assert ways_on(run, fold([]), {}) == (Option.RELAUNCH,)
+
+
+def test_the_document_of_a_trust_names_the_file_that_holds_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(trust, "trust_file", lambda: "/home/ada/trusted.json")
+    question = TrustQuestion(
+        slug="tiny",
+        repository=Path("/lab"),
+        items=("python",),
+        launches=("tiny-1",),
+        ids=("id",),
+        forged=(),
+        seals=(),
+    )
+    document = question.document("trusted")
+    assert (document.file, document.unproven) == ("/home/ada/trusted.json", ("tiny-1",))
+    assert (document.items, document.result) == (("python",), "trusted")
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_fork_that_is_launched_at_once_ends_with_the_code_of_the_launch(
+    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "small.toml").touch()
+    old: Any = SimpleNamespace(slug="tiny", repository=SimpleNamespace(top=tmp_path))
+    new = object()
+    begun = OrderOutcome(old, "begun", warnings=("not pushed",))
+    launched = SimpleNamespace(exit_code=code, warnings=("no babysitter",))
+    monkeypatch.setattr(fork, "open_run", lambda slug, start: new)
+    monkeypatch.setattr(fork, "_checked", lambda old, new, step: new)
+    monkeypatch.setattr(fork, "_begin_fork", lambda old, new, show: begun)
+    monkeypatch.setattr(fork, "launch", lambda run, **_: launched if run is new else None)
+    monkeypatch.setattr(fork, "_describe_launched", lambda outcome: "launched")
+    outcome = fork.fork(old, tmp_path, "small", and_launch=True)
+    assert (outcome.code, outcome.warnings) == (code, ("not pushed", "no babysitter"))
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_the_same_relaunch_by_hand_is_done_once(
+    again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = SimpleNamespace(
+        unsettled=None,
+        intended={},
+        launchings={"tiny-2": SimpleNamespace(relaunch_of="tiny-1")},
+        done={"relaunch/tiny-1": "tiny-2"},
+    )
+    run: Any = ToldRun([])
+    run.prepare, run.lock = (lambda: None), lambda name: tmp_path / name
+    run.record = SimpleNamespace(memory=lambda: memory)
+    started: list[str] = []
+
+    def start(run: Any, name: str, *_: Any) -> str:
+        started.append(name)
+        return "relaunched"
+
+    monkeypatch.setattr(relaunch, "memory_for_orders", lambda run: memory)
+    monkeypatch.setattr(relaunch, "settled", lambda run: "tiny-2")
+    monkeypatch.setattr(relaunch, "find_job", lambda run, name: None)
+    monkeypatch.setattr(
+        relaunch, "just_ordered", lambda run, word, about, reason: again and about == ("tiny-1",)
+    )
+    monkeypatch.setattr(relaunch, "_relaunch", start)
+    monkeypatch.setattr(
+        relaunch, "with_monitor", lambda run, message, babysit: OrderOutcome(run, message)
+    )
+    outcome = relaunch.relaunch_by_hand(run)
+    assert started == ([] if again else ["tiny-2"])
+    assert ("tiny-1" in outcome.message) is again
