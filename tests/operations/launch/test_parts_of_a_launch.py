@@ -26,7 +26,7 @@ from operations.in_memory import ToldRun
 
 
 @pytest.mark.parametrize(("step", "continues"), [(30, True), (41, False), (None, False)])
-def test_an_interrupted_rollback_goes_on_only_to_the_same_step(
+def test_an_interrupted_rollback_continues_only_to_the_same_step(
     step: int | None, continues: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given_up: list[Any] = []

@@ -16,7 +16,7 @@ from herorun.operations.orders.trust import TrustQuestion
 from operations.in_memory import ToldRun
 
 
-def test_a_run_that_was_never_launched_goes_on_by_a_relaunch() -> None:
+def test_a_run_that_was_never_launched_continues_by_a_relaunch() -> None:
     run: Any = SimpleNamespace(contract=a_contract())
     assert ways_on(run, fold([]), {}) == (Option.RELAUNCH,)
 

@@ -1,0 +1,25 @@
+"""The server passes a call on with the name and the arguments that the client sent."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from herorun.operations.agents import server
+
+anyio = pytest.importorskip("anyio")
+lowlevel = pytest.importorskip("mcp.server.lowlevel")
+
+
+@pytest.mark.parametrize("orders", [True, False])
+def test_a_call_has_its_name_its_arguments_and_whether_orders_count(
+    orders: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers: dict[str, Any] = {}
+    calls: Any = SimpleNamespace()
+    monkeypatch.setattr(lowlevel, "Server", lambda name, **options: handlers.update(options))
+    monkeypatch.setattr(server, "_called", lambda *call: call)
+    server.server_of(calls, orders)
+    params = SimpleNamespace(name="status", arguments={"run": "tiny"})
+    called = anyio.run(handlers["on_call_tool"], None, params)
+    assert called == (calls, orders, "status", {"run": "tiny"})
