@@ -81,3 +81,9 @@ def test_a_fifth_of_what_was_learned_is_lost(rows, outcome):
 
     assert outcome_of(lost) is outcome
     assert outcome_of(replace(lost, declared=True)) is Outcome.PASS
+
+
+def test_a_rivals_loss_may_rise():
+    metrics = some_metrics(excursions=(lasting(50),), rival="errD")
+
+    assert answer(loss_diverged, metrics).outcome is Outcome.PASS

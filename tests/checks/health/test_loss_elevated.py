@@ -52,3 +52,13 @@ def test_what_an_earlier_instance_reported_is_not_this_ones():
 def test_no_rows_are_not_applicable_and_unread_ones_unknown():
     assert answer(loss_elevated, {Metrics: Nothing()}).outcome is Outcome.NOT_APPLICABLE
     assert answer(loss_elevated, {Metrics: Unavailable("503")}).outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize("kind", ["spike", "shifted", "stepped"])
+def test_a_rise_of_a_rivals_loss_is_a_warning_with_its_reason(kind):
+    rise = replace(an_excursion(20), kind=kind, noise=0.1)
+    parts = {"spikes": (rise,)} if kind == "spike" else {"excursions": (rise,)}
+
+    assert answer(loss_elevated, some_metrics(**parts)).outcome is Outcome.PASS
+    verdict = answer(loss_elevated, some_metrics(**parts, rival="loss_dis"))
+    assert verdict.outcome is Outcome.FAIL and mentions(verdict.message, "'loss_dis'")

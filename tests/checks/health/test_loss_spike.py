@@ -142,3 +142,20 @@ def test_a_new_level_of_a_loss_below_zero_has_its_numbers_in_the_message():
 
     declared = replace(step, declared=True)
     assert answer(loss_spike, some_metrics(excursions=(declared,))).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "peak", "outcome"),
+    [
+        ("spike", 10, 2.9, Outcome.PASS),
+        ("spike", 10, 3.0, Outcome.FAIL),
+        ("shifted", 30, 2.9, Outcome.PASS),
+        ("stepped", 30, 8.0, Outcome.PASS),
+    ],
+)
+def test_a_rivals_loss_spikes_at_three_times(kind, rows, peak, outcome):
+    rise = replace(an_excursion(rows, peak), kind=kind)
+    parts = {"spikes": (rise,)} if kind == "spike" else {"excursions": (rise,)}
+
+    assert answer(loss_spike, some_metrics(**parts)).outcome is Outcome.FAIL
+    assert answer(loss_spike, some_metrics(**parts, rival="loss_dis")).outcome is outcome

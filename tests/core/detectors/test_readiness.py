@@ -201,3 +201,15 @@ def test_a_young_curve_that_is_bad_is_told_anyway():
     bad = some_metrics(spikes=(an_excursion(12, peak=9.0),), unjudged=young)
 
     assert answer(loss_spike, bad).outcome is Outcome.FAIL
+
+
+def test_a_discriminators_column_makes_a_rise_of_its_rival_no_critical():
+    rows = curve(*[1.0 + 0.01 * (i % 2) for i in range(60)], *[1.6] * 40)
+    beside = [replace(row, values={**row.values, "loss_dis": 0.2}) for row in rows]
+    severities = {alert.severity for alert in CurveBacktest(CHECKS).run(beside)}
+
+    assert severities == {"warn"}
+    assert "critical" in {alert.severity for alert in CurveBacktest(CHECKS).run(rows)}
+    assert unjudged(beside)["loss"].checks == ("loss-diverged",)
+    later = folded(rows, folded(beside[:30], names=Names()), names=Names())
+    assert summarise(later, Names()).rival == "loss_dis"  # also by rows without that column

@@ -46,6 +46,8 @@ class Limits:
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
 def loss_diverged(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
     def lasts(excursion: Excursion) -> bool:
+        if metrics.rival:
+            return False  # `metrics.unjudged` says so
         if excursion.kind == "diverged":
             return excursion.rows >= limits.rows
         if excursion.kind == "regressed":

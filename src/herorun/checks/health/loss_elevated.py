@@ -7,13 +7,15 @@ intended change as a [[phase]].
 Source: six times the noise and at least 2 % (`core.detectors.loss`), for 20 rows: measured on
 public curves by `herorun backtest`. A spike of a loss that began at ln 2 and has not fallen since
 is reported here: it may be a generator's loss, or a preference or classifier loss that goes wrong.
+So is a spike below three times the expected loss where two models are trained against each other.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.loss import ELEVATED
+from herorun.core.detectors.names import why_rival
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
-from herorun.core.health.excursion import judge_excursions
+from herorun.core.health.excursion import format_rise, judge_excursions
 from herorun.core.health.first_losses import may_rise
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveInt
@@ -34,14 +36,22 @@ def loss_elevated(metrics: Metrics, history: History, limits: Limits) -> list[Ve
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows and not excursion.declared
 
-    spikes = [each for each in metrics.spikes if may_rise(metrics.opening, each.expected)]
-    excursions = (*metrics.of("elevated", "raised"), *spikes)
+    def limit(excursion: Excursion) -> str:
+        high = f"{ELEVATED:g} times the expected loss"
+        high = "once that range" if excursion.kind == "stepped" else high
+        rival = f"; no spike, since {why_rival(metrics.rival)}" if metrics.rival else ""
+        return f"{high} for {count(limits.rows, 'row')}{rival}"
+
+    spikes = [each for each in metrics.spikes if may_rise(metrics, each.expected)]
+    levels = metrics.of("shifted", "stepped") if metrics.rival else ()
+    excursions = (*metrics.of("elevated", "raised"), *spikes, *levels)
     return judge_excursions(
         metrics,
         history,
         excursions,
         lasts,
         "no raised level",
-        limit=lambda _: f"{ELEVATED:g} times the expected loss for {count(limits.rows, 'row')}",
+        describe=format_rise,
+        limit=limit,
         check="loss-elevated",
     )

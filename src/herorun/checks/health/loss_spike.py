@@ -33,8 +33,9 @@ is compared.
 | 3 or more              | mean at 1.22 times    | median of N before    | level, sum            |
 | 5                      | one range             | 30 rows before        | below zero            |
 
-- undecided: not for a loss that began at ln 2 and has not fallen since, which may be a generator's;
-  `loss-elevated` warns about it.
+- undecided: not for a loss that began at ln 2 and has not fallen since, which may be a generator's,
+  and not where a column such as `loss_dis` or `critic_loss` shows two models that are trained
+  against each other; `loss-elevated` warns about it.
 - first: among the first 30 rows, which have no trend. Losses below 0.1 count only in the line of
   the eight rows.
 - fallen by: an earlier row, for the eight rows the run's first one, is so many times higher than
@@ -67,7 +68,7 @@ from herorun.core.detectors.first_rises import NEAR_ZERO
 from herorun.core.detectors.loss import RATIO
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
-from herorun.core.health.excursion import format_ratio, format_step, judge_excursions
+from herorun.core.health.excursion import format_rise, judge_excursions
 from herorun.core.health.first_losses import may_rise
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
@@ -106,11 +107,11 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
     def lasts(spike: Excursion) -> bool:
         """An excursion that was high enough still counts when it continues lower, until it ends."""
         if spike.kind == "stepped":
-            return not spike.declared
+            return not (spike.declared or metrics.rival)
         return early(spike) or leapt(spike) or huge(spike) or stayed(spike)
 
     def early(spike: Excursion) -> bool:
-        high = spike.peak >= limits.fast_ratio or not may_rise(metrics.opening, spike.expected)
+        high = spike.peak >= limits.fast_ratio or not may_rise(metrics, spike.expected)
         return spike.kind == "risen" and high
 
     def leapt(spike: Excursion) -> bool:
@@ -125,7 +126,7 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
 
     def stayed(spike: Excursion) -> bool:
         slow = spike.steps >= limits.steps and spike.rows >= limits.least_rows
-        slow = slow and not may_rise(metrics.opening, spike.expected)
+        slow = slow and not may_rise(metrics, spike.expected)
         fast = spike.height >= limits.fast_ratio and spike.rows >= limits.fast_rows
         needed_sigmas = limits.few_sigmas if spike.rows <= limits.few_rows else limits.sigmas
         beyond_noise = spike.height >= math.exp(limits.noises * spike.noise)
@@ -150,9 +151,6 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
             f"{limits.huge_ratio:g} times for 1 row"
         )
 
-    def describe(spike: Excursion) -> str:
-        return format_step(spike) if spike.kind == "stepped" else format_ratio(spike)
-
     excursions = (*metrics.spikes, *metrics.of("shifted", "risen", "stepped"))
     return judge_excursions(
         metrics,
@@ -160,7 +158,7 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         excursions,
         lasts,
         "no lasting spike",
-        describe=describe,
+        describe=format_rise,
         limit=limit,
         check="loss-spike",
     )

@@ -84,6 +84,11 @@ RISING = (
 )
 FALLING = (("router", "entropy"), ("routing", "entropy"))
 
+# A discriminator's or critic's loss, or that of the model which it judges: one falls as the other
+# rises.
+_RIVAL = lazy_regex(
+    r"(?:^|[/_.])(?:discriminator|disc?|d|generator|gen|g|critic|actor)(?:[/_.]|$)|(?:^|_)err[dg]$"
+)
 _EVAL = lazy_regex(r"(?:^|[/_.-])(?:eval|evaluation|val|valid|validation)(?:[/_.-]|$)")
 
 
@@ -98,6 +103,24 @@ def is_eval(name: str) -> bool:
     [True, True, False, False]
     """
     return _EVAL.search(name) is not None
+
+
+def is_rival(name: str) -> bool:
+    """Whether this is the loss of one of two models that are trained against each other.
+
+    >>> [is_rival(name) for name in ("loss_dis", "D_loss", "loss_G_adv", "errD", "critic/vf_loss")]
+    [True, True, True, True, True]
+    >>> [is_rival(name) for name in ("loss", "gae_loss", "z_loss", "rewards/chosen", "lm loss")]
+    [False, False, False, False, False]
+    """
+    plain_name = _joined(name)
+    is_loss = "loss" in plain_name or "err" in plain_name
+    return is_loss and _RIVAL.search(plain_name) is not None
+
+
+def why_rival(name: str) -> str:
+    """Why a rise of the loss need not be a fault in a run that reports such a column."""
+    return f"{name!r} is of two models that train against each other: the loss of one may rise"
 
 
 def precursor_of(name: str) -> int:
@@ -182,10 +205,13 @@ class Roles(dict[str, ColumnRole | None]):
     def __init__(self, names: Names) -> None:
         super().__init__()
         self.names = names
+        self.rival = ""  # the first such column
 
     def __missing__(self, name: str) -> ColumnRole | None:
         if len(self) >= 2 * MOST_NAMES:  # a run that logs new names in each row
             self.clear()
+        if not self.rival and is_rival(name):
+            self.rival = name
         self[name] = role = self._role(name)
         return role
 

@@ -56,7 +56,7 @@ TREND = (
     baseline.FLOOR,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
-SHAPE = 23  # of the state
+SHAPE = 24  # of the state
 ONE_BY_ONE = 16  # rows that follow the one at which a batch ended
 
 
@@ -116,6 +116,7 @@ def fold_rows(
             for row in part[place : place + ONE_BY_ONE]:
                 _take(state, row, names, seen_at, boundaries)
             place += ONE_BY_ONE
+    state.rival = state.rival or names.roles.rival
     return state
 
 
@@ -181,6 +182,7 @@ def summarise(state: MetricsState, names: Names) -> Metrics | None:
     complete = copied(state)
     for row in complete.waiting:
         judge_row(complete, row, names)
+    complete.rival = complete.rival or names.roles.rival
     return _build_metrics(complete, names)
 
 
@@ -216,6 +218,7 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         least=_least_loss(state),
         unjudged=tuple(unjudged_metrics(state)),
         first_logged=names.first_step,
+        rival=state.rival,
     )
 
 

@@ -9,6 +9,7 @@ from herorun.core.detectors.baseline import SETTLE, Trend
 from herorun.core.detectors.first_rows import stands_from_the_first
 from herorun.core.detectors.loss import DENSE, ELEVATED_NOISE, MOVES, RATIO
 from herorun.core.detectors.loss_state import SIGNED
+from herorun.core.detectors.names import why_rival
 from herorun.core.detectors.state import MetricsState
 from herorun.core.detectors.throughput import WARM
 from herorun.core.evidence import UnjudgedMetric
@@ -42,6 +43,8 @@ def _of_loss(state: MetricsState) -> Iterator[UnjudgedMetric]:
         return
     if stands_from_the_first(loss.begun, state.step):
         yield UnjudgedMetric("loss", ("flat-start",), STANDS, None)
+    if state.rival:
+        yield UnjudgedMetric("loss", ("loss-diverged",), why_rival(state.rival), None)
     sparse = state.steps.stride > DENSE
     checks = ("loss-spike", *LEVELS) if sparse or loss.trend.rows < 2 else LEVELS
     yield from _young(state, "loss", checks, loss.trend, 0)
@@ -72,11 +75,12 @@ def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:
     noise = MOVES / 3 * state.loss.wobble  # if the differences from row to row are only noise
     if trend.young or trend.scale <= limit or noise >= limit:
         return
+    rest = "" if state.rival else "loss-spike still detects larger rises; "
     reason = (
         f"its rows are typically {math.expm1(trend.scale):.0%} away from its trend, and above "
         f"{math.expm1(limit):.0%} this check cannot distinguish a rise of {RATIO - 1:.0%} from "
-        "noise; loss-spike still detects larger rises; each row as far away postpones this, and "
-        "the mean of more steps per row shortens it"
+        f"noise; {rest}each row as far away postpones this, and the mean of more steps per row "
+        "shortens it"
     )
     until = state.judged + trend.rows_until(limit)
     yield UnjudgedMetric("loss", ("loss-elevated",), reason, until)

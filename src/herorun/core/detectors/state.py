@@ -64,6 +64,7 @@ class MetricsState:
     undated: bool = False  # the time of the newest row is unknown
     behind: float = 0.0  # seconds that the newest rows' clock is behind ours, if known
     last: Mapping[str, float] = field(default_factory=dict)
+    rival: str = ""  # a column with the loss of one of two models trained against each other
     rate: float | None = None  # of learning, in the newest row
     rate_rises: bool = False
     # the step at which it last rose, by the rows in which the loss may still be at its beginning

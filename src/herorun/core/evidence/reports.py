@@ -165,6 +165,7 @@ class Metrics:
     least: LeastLoss | None = None  # None: the rows do not show it
     unjudged: tuple[UnjudgedMetric, ...] = ()
     first_logged: int = 1  # the step that the log gives the first update
+    rival: str = ""  # a column with the loss of one of two models trained against each other
 
     def logged(self, step: int) -> int:
         """The log's own number of a step, which people find in its rows."""

@@ -80,6 +80,10 @@ def format_step(excursion: Excursion) -> str:
     )
 
 
+def format_rise(excursion: Excursion) -> str:
+    return format_step(excursion) if excursion.kind == "stepped" else format_ratio(excursion)
+
+
 def format_slowdown(excursion: Excursion) -> str:
     """A slower pace in the metric's own unit and direction, by what it holds: a rate falls, a step
     time rises.

@@ -82,12 +82,14 @@ def is_untrained(loss: float, vocab: Vocabulary) -> bool:
     return LEAST <= loss / vocab.untrained <= MOST
 
 
-def may_rise(opening: tuple[float, ...], usual: float) -> bool:
-    """Whether a loss that is `usual` now may rise although nothing is wrong: it began where a
-    discriminator cannot tell real from generated, and has not fallen. A generator's loss is lowest
-    there.
+def may_rise(metrics: Metrics, usual: float) -> bool:
+    """Whether a loss that is `usual` now may rise although nothing is wrong: a column shows that
+    two models are trained against each other; or it began where a discriminator cannot tell real
+    from generated, and has not fallen. A generator's loss is lowest there.
     """
-    low, high = UNDECIDED
+    if metrics.rival:
+        return True
+    (low, high), opening = UNDECIDED, metrics.opening
     began = len(opening) == ROWS and low <= fmean(opening) / math.log(2) <= high
     return began and max(opening) < FALLEN * min(opening) and usual * FALLEN > fmean(opening)
 
