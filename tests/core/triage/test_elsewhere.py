@@ -26,6 +26,15 @@ SAID = {
             "Connection refused, retrying\nstep 500: loss 2.1"
         ),
     ),
+    "a loader's worker ended, by an older PyTorch": (
+        "unknown",
+        (
+            "RuntimeError: DataLoader worker (pid 80064) exited unexpectedly with exit code 1. "
+            "Details are lost due to multiprocessing."
+        ),
+    ),
+    "a connection that multiprocessing had closed": ("unknown", "OSError: handle is closed"),
+    "a handle of another kind": ("code-bug-complex", "OSError: handle is closed twice, reopen it"),
     "Kubernetes loses a node": (
         "node-failure",
         (
