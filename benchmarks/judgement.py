@@ -7,7 +7,7 @@ were made on says little of them; compare it with one that nobody has looked at.
 
 `tenth=benchmarks/excerpts.json` takes the curves of the tenth set whose rows that file keeps. Where
 a set also has the rows at which a reader would page (`read`), they are counted by the same rules:
-what the numbers alone can show.
+what the numbers alone can show. Without a set, those whose rows the file keeps are named.
 """
 
 import csv
@@ -32,6 +32,7 @@ from herorun.core.triage.verdict import LONG_SILENCE, judge_log, no_end
 from herorun.operations.report.backtest import backtest, read_labels
 from herorun.signatures import shipped
 
+EXCERPTS = Path(__file__).parent / "excerpts.json"
 WORKERS = 2
 CURVES = (
     "| curves | events found | false criticals on clean | on noisy | throughput found "
@@ -208,8 +209,25 @@ def unpacked(file: Path, name: str, home: Path) -> Path:
     return folder
 
 
+def kept_sets(file: Path = EXCERPTS) -> list[str]:
+    """The sets of curves whose rows the file keeps."""
+    curves = json.loads(file.read_text(encoding="utf-8"))["curves"].values()
+    return list(dict.fromkeys(curve["set"] for curve in curves if "columns" in curve))
+
+
+def usage() -> str:
+    names = "\n".join(f'  "{name}=benchmarks/{EXCERPTS.name}"' for name in kept_sets())
+    return (
+        "usage: python -m benchmarks.judgement [--list] NAME=FOLDER|FILE ...\n"
+        f"The sets whose rows this repository keeps:\n{names}"
+    )
+
+
 def main(argv: Sequence[str]) -> None:
     lists = "--list" in argv
+    if not set(argv) - {"--list"}:
+        print(usage())
+        return
     sets = [each.partition("=") for each in argv if each != "--list"]
     with TemporaryDirectory() as home:
         folders = [

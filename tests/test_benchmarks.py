@@ -87,3 +87,11 @@ def test_each_rule_that_was_tried_says_what_it_cost_and_whether_it_was_kept() ->
 
 
 YES_OR_NO = ("yes", "no", "until")
+
+
+def test_judgement_without_a_set_names_those_that_it_has(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    judgement.main(["--list"])
+    printed = capsys.readouterr().out
+    assert '"twelfth, held=benchmarks/excerpts.json"' in printed and "fifth" not in printed
