@@ -205,7 +205,8 @@ def test_a_young_curve_that_is_bad_is_told_anyway():
 
 def test_a_discriminators_column_makes_a_rise_of_its_rival_no_critical():
     rows = curve(*[1.0 + 0.01 * (i % 2) for i in range(60)], *[1.6] * 40)
-    beside = [replace(row, values={**row.values, "loss_dis": 0.2}) for row in rows]
+    both = {"loss_dis": 0.2, "loss_gen": 1.0}
+    beside = [replace(row, values={**row.values, **both}) for row in rows]
     severities = {alert.severity for alert in CurveBacktest(CHECKS).run(beside)}
 
     assert severities == {"warn"}
@@ -213,3 +214,10 @@ def test_a_discriminators_column_makes_a_rise_of_its_rival_no_critical():
     assert unjudged(beside)["loss"].checks == ("loss-diverged",)
     later = folded(rows, folded(beside[:30], names=Names()), names=Names())
     assert summarise(later, Names()).rival == "loss_dis"  # also by rows without that column
+
+
+@pytest.mark.parametrize("name", ["loss_dis", "gen_loss"])
+def test_one_sides_column_alone_may_be_a_distance_or_a_task(name):
+    rows = curve(*[2.0] * 12, **{name: 0.2})
+
+    assert not summarise(folded(rows, names=Names()), Names()).rival

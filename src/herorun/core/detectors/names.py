@@ -84,11 +84,10 @@ RISING = (
 )
 FALLING = (("router", "entropy"), ("routing", "entropy"))
 
-# A discriminator's or critic's loss, or that of the model which it judges: one falls as the other
-# rises.
-_RIVAL = lazy_regex(
-    r"(?:^|[/_.])(?:discriminator|disc?|d|generator|gen|g|critic|actor)(?:[/_.]|$)|(?:^|_)err[dg]$"
-)
+# The loss of a model that judges another one, and that of the other: one falls as the other rises.
+# `dis` may also be a distance, and `gen` a task: only both together are rivals.
+_JUDGE = lazy_regex(r"(?:^|[/_.])(?:discriminator|disc?|d|critic)(?:[/_.]|$)")
+_JUDGED = lazy_regex(r"(?:^|[/_.])(?:generator|gen|g|actor|policy)(?:[/_.]|$)")
 _EVAL = lazy_regex(r"(?:^|[/_.-])(?:eval|evaluation|val|valid|validation)(?:[/_.-]|$)")
 
 
@@ -105,17 +104,19 @@ def is_eval(name: str) -> bool:
     return _EVAL.search(name) is not None
 
 
-def is_rival(name: str) -> bool:
-    """Whether this is the loss of one of two models that are trained against each other.
+def side_of(name: str) -> int:
+    """Whose loss this is, where two models are trained against each other: 1 of a discriminator or
+    critic, -1 of the model that it judges, 0 of neither.
 
-    >>> [is_rival(name) for name in ("loss_dis", "D_loss", "loss_G_adv", "errD", "critic/vf_loss")]
-    [True, True, True, True, True]
-    >>> [is_rival(name) for name in ("loss", "gae_loss", "z_loss", "rewards/chosen", "lm loss")]
-    [False, False, False, False, False]
+    >>> [side_of(name) for name in ("loss_dis", "D_loss", "critic/vf_loss", "loss_G_adv")]
+    [1, 1, 1, -1]
+    >>> [side_of(name) for name in ("loss", "gae_loss", "z_loss", "rewards/chosen", "lm loss")]
+    [0, 0, 0, 0, 0]
     """
     plain_name = _joined(name)
-    is_loss = "loss" in plain_name or "err" in plain_name
-    return is_loss and _RIVAL.search(plain_name) is not None
+    if "loss" not in plain_name:
+        return 0
+    return 1 if _JUDGE.search(plain_name) else -1 if _JUDGED.search(plain_name) else 0
 
 
 def why_rival(name: str) -> str:
@@ -205,13 +206,18 @@ class Roles(dict[str, ColumnRole | None]):
     def __init__(self, names: Names) -> None:
         super().__init__()
         self.names = names
-        self.rival = ""  # the first such column
+        self.sides = {1: "", -1: ""}  # the first column of each side
+
+    @property
+    def rival(self) -> str:
+        """A discriminator's or critic's loss; "" if there is none, or not the other side's."""
+        return self.sides[1] if self.sides[-1] else ""
 
     def __missing__(self, name: str) -> ColumnRole | None:
         if len(self) >= 2 * MOST_NAMES:  # a run that logs new names in each row
             self.clear()
-        if not self.rival and is_rival(name):
-            self.rival = name
+        if side := side_of(name):
+            self.sides[side] = self.sides[side] or name
         self[name] = role = self._role(name)
         return role
 
