@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from builders import NOON, a_contract
+from herorun.core.event import Ordered, Word
 from herorun.core.evidence import LeaseSeen
+from herorun.core.recovery.decision import not_relaunched
 from herorun.core.run_summary import RunSummary
 from herorun.operations.babysit import digest_charts
-from herorun.operations.report import exporter, html, overview
+from herorun.operations.report import exporter, html, overview, record_facts
 from herorun.operations.report.exporter import RunExporter
 from operations.in_memory import ToldRun
 
@@ -89,3 +91,22 @@ def test_a_digest_has_the_pictures_of_the_charts_that_it_draws(
     monkeypatch.setattr(digest_charts, "_picture", lambda chart: chart.id)
     run: Any = ToldRun([])
     assert digest_charts.pictures_of(run) == ["loss", "throughput"]
+
+
+@pytest.mark.parametrize("about", ["tiny-1", "tiny-0"])
+def test_a_status_has_the_answer_about_the_current_instance(
+    about: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run: Any = ToldRun([])
+    run.record.append(Ordered(NOON, "ada", Word.DENY, (not_relaunched(about, "gate"),), "enough"))
+    run.record.branch, run.shut = "herorun/tiny", "closed"
+    monkeypatch.setattr(record_facts, "stage_of", lambda run: "launched")
+    monkeypatch.setattr(record_facts, "instance_entries", lambda memory: [])
+    monkeypatch.setattr(record_facts, "_branch_on_remote", lambda run: (None, []))
+    monkeypatch.setattr(record_facts, "_rejected_parts", lambda run: [])
+    status = record_facts.record_facts(run, run.record.memory(), "")
+    assert (status.slug, status.record, status.pushed) == ("tiny", None, False)
+    if about == "tiny-1":
+        assert status.answer is not None and "ada" in status.answer
+    else:
+        assert status.answer is None
