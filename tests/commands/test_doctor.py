@@ -14,6 +14,7 @@ from commands.answers import Answer, ask
 from herorun.core.doctor_report import DoctorPart, Fit, verdict
 from herorun.core.errors import CouldNotLook
 from herorun.operations.doctor import machine
+from herorun.operations.doctor.backends import describe_missing_program
 from stories import SLUG, Story, git
 from wording import mentions
 
@@ -107,7 +108,20 @@ def test_a_scheduler_whose_programs_are_missing_is_broken(story: Story, capsys: 
         text = text.replace(line, "")
     path.write_text(text)
     answer = examined(story, capsys, SLUG)
-    assert mentions(parts(answer, "broken")["scheduler: iris, iris"]["message"], "iris", "PATH")
+    part = parts(answer, "broken")["scheduler: iris, iris"]
+    assert mentions(part["message"], "iris", "PATH") and "host" not in part["fix"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "program", "may_be_elsewhere"),
+    [("slurm", "sbatch", True), ("ssh", "ssh", False), ("kubernetes", "kubectl", False)],
+)
+def test_a_program_that_a_login_node_can_run_is_not_needed_here(
+    kind: str, program: str, may_be_elsewhere: bool
+) -> None:
+    part = describe_missing_program(kind, program)
+    assert part.status is Fit.BROKEN and mentions(part.message, program, "PATH")
+    assert mentions(part.fix, program, "[scheduler] host") is may_be_elsewhere
 
 
 def test_a_clock_behind_the_newest_commit_is_broken(story: Story, capsys: CAPTURE) -> None:

@@ -38,3 +38,4 @@ def test_an_interrupted_relaunch_was_decided_already(key: str, is_interrupted: b
     text = _decision(memory, "herorun relaunch tiny")
     assert "`herorun relaunch tiny`" in text and ("DRI" in text) is not is_interrupted
     assert mentions(text, "interrupted", "unfinished") is is_interrupted
+    assert "unfinished" not in _decision(memory, "herorun approve tiny")  # which settles nothing

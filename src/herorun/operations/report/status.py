@@ -167,7 +167,8 @@ def status_of_run(
 
 def _decision(memory: Memory, command: str) -> str:
     """What a person does about a run that is down and that herorun does not relaunch."""
-    if any(verb_of(key) in STARTS for key in memory.intended):
+    settles = command.startswith(("herorun relaunch ", "herorun rollback "))
+    if settles and any(verb_of(key) in STARTS for key in memory.intended):
         return describe_interrupted(command)
     return QUESTION_NEXT if open_questions(memory) else dri_decides(command)
 
