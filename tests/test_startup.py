@@ -16,7 +16,7 @@ from herorun.cli import run
 from herorun.commands import _families
 from herorun.commands._families import BOX
 from herorun.operations.launch.preflight import PreflightOutcome
-from stories import SLUG, Story
+from stories import SLUG, Story, git as run_git
 
 # Each package with what it brings along.
 CLICK = {"click"}
@@ -158,9 +158,14 @@ MOST_GIT = {"preflight": 8, "status": 3}
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("command", MOST_GIT)
-def test_a_command_starts_git_no_more_often_than_it_did(story: Story, command: str) -> None:
+def test_a_command_starts_git_no_more_often_than_it_did(
+    story: Story, command: str, packed: bool
+) -> None:
     assert story.init() == 0
+    if packed:
+        run_git(story.work, "gc", "--quiet")
     programs, calls = story.home / "programs", story.home / "calls"
     programs.mkdir()
     git = programs / "git"
