@@ -22,6 +22,7 @@ from herorun.operations.orders.order import intended_once, ordered_before
 from herorun.operations.orders.relaunch import _may_be_relaunched, _relaunch
 from herorun.operations.orders.rollback import _done_already, _start_once
 from herorun.operations.orders.stop import find_job, stop_and_wait
+from herorun.operations.record import post
 from operations.in_memory import OWNER, START, ToldRun, fails, intended
 from screens.notices import Notice
 from wording import mentions
@@ -51,6 +52,7 @@ def run(acted: list[Any], monkeypatch: pytest.MonkeyPatch) -> Any:
 
     for module in (order, rollback, perform):
         monkeypatch.setattr(module, "now", lambda: NOON)
+    monkeypatch.setattr(post, "now", lambda: NOON)
     for module in (stop, relaunch):
         monkeypatch.setattr(module, "order", record_order)
         monkeypatch.setattr(module, "push_warning", lambda run: ("pushed",))
