@@ -128,8 +128,7 @@ def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) 
     it may be submitted now. With `may_be_forgotten` one that the scheduler has forgotten counts as
     submitted: what it wrote is the run's.
     """
-    memory = run.record.memory()
-    launching = memory.unsettled
+    launching = run.record.memory().unsettled
     if launching is None:
         return None
     answer = _search(run, launching)
@@ -146,33 +145,41 @@ def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) 
     if is_forgotten and may_be_forgotten and not launching.adopts:
         answer = Found(Job("unknown", launching.instance, JobState.GONE))
     if isinstance(answer, Unknown):
-        way_on = (
-            f"If you know that no such job runs: `herorun stop {run.slug}` records that."
-            if is_forgotten and not launching.adopts
-            else "Repeat the command."
-        )
-        raise CouldNotLook(
-            f"Cannot tell whether {launching.instance} was submitted: {sentence(answer.why)} "
-            f"{way_on}"
-        )
+        raise _undecided(run, launching, answer)
     if isinstance(answer, Found):
-        plan = admitted_plan(run, launching)
-        order = LaunchOrder(
-            plan,
-            launching.why,
-            babysitter,
-            launching.relaunch_of,
-            launching.dirty,
-            policy=launching.policy,
-            given_up=launching.given_up,
-            facts=launching.facts,
-            adopts=launching.adopts,
-        )
-        # an adopted job existed before the intent, so finding it does not show what was done
-        if order.adopts:
-            return start_instance(run, order)
-        return _confirm(run, order, launching, answer.job)
+        return _continue(run, launching, babysitter, answer.job)
     return None
+
+
+def _undecided(run: Run, launching: Launching, answer: Unknown) -> CouldNotLook:
+    """The error for an instance of which the scheduler does not say whether it was submitted."""
+    way_on = (
+        f"If you know that no such job runs: `herorun stop {run.slug}` records that."
+        if answer.forgotten and not launching.adopts
+        else "Repeat the command."
+    )
+    return CouldNotLook(
+        f"Cannot tell whether {launching.instance} was submitted: {sentence(answer.why)} {way_on}"
+    )
+
+
+def _continue(run: Run, launching: Launching, babysitter: str, job: Job) -> Launched:
+    """Record the outcome of an intent whose job was found, as the intent states it."""
+    order = LaunchOrder(
+        admitted_plan(run, launching),
+        launching.why,
+        babysitter,
+        launching.relaunch_of,
+        launching.dirty,
+        policy=launching.policy,
+        given_up=launching.given_up,
+        facts=launching.facts,
+        adopts=launching.adopts,
+    )
+    # an adopted job existed before the intent, so finding it does not show what was done
+    if order.adopts:
+        return start_instance(run, order)
+    return _confirm(run, order, launching, job)
 
 
 def _search(run: Run, launching: Launching) -> Search:
