@@ -9,8 +9,8 @@ DEVELOPMENT := import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))
 # Some tests wait for processes and servers of their own: two workers for each core.
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n -gt 4 ] && echo 8 || echo $$((2 * n)))
 
-# The long tests wait more often; but each worker starts servers of its own.
-LONG_WORKERS ?= $(shell echo $$((3 * $(WORKERS) / 2)))
+# The long tests wait a third of their time; but each worker starts servers of its own.
+LONG_WORKERS ?= $(shell echo $$((2 * $(WORKERS))))
 
 BIN := $(VENV)/bin
 RUN := $(VENV)/.for-running
