@@ -46,7 +46,9 @@ class World:
         monkeypatch.setattr(module, "now", lambda: NOON)
         monkeypatch.setattr(module, "take_lease", lambda run: self.done.append("took"))
         monkeypatch.setattr(module, "seize_lease", self._seize)
-        monkeypatch.setattr(module, "facts_for_owner", lambda run, giver, taker, why: {"Decision": why})
+        monkeypatch.setattr(
+            module, "facts_for_owner", lambda run, giver, taker, why: {"Decision": why}
+        )
         monkeypatch.setattr(module, "_post_handoff", lambda run: ("posted",))
         monkeypatch.setattr(module, "push_warning", lambda run: ("pushed",))
 
