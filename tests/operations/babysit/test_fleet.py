@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from herorun.core.babysit import cadence
 from herorun.core.babysit.stop_condition import StopCondition
 from herorun.operations.babysit import fleet, supervise
 from herorun.operations.babysit.bells import Bells
@@ -63,6 +64,7 @@ def test_both_are_watched_to_their_end_and_their_lines_do_not_mix(
     )
     monkeypatch.setattr(fleet.signal, "signal", lambda *_: None)
     monkeypatch.setattr(Bells, "wait", lambda *_: None)
+    monkeypatch.setattr(cadence, "PUSH_GAP", timedelta())
     runner.start()
     runner.join(60)
     documents = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
