@@ -71,3 +71,16 @@ def test_a_run_whose_lease_another_owner_holds_is_taken_over_before_it_is_sealed
     assert story.herorun(*take.split()[1:]) == 0
     assert ask(story, capsys, "status", SLUG, "--json").document["next"] == seal
     assert story.herorun(*seal.split()[1:]) == 0
+
+
+def test_a_finished_run_is_not_alarmed_by_a_lease_that_nobody_renews(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.launched()
+    assert story.herorun("handoff", SLUG, "--to", "eve@there") == 0
+    ask(story, capsys, "status", SLUG)
+    seen = story.state / "lease-seen.json"
+    marked = json.loads(seen.read_text())
+    seen.write_text(json.dumps({**marked, "uptime": marked["uptime"] - 86_400}))
+    answer = ask(story, capsys, "status", SLUG, "--json")
+    assert (answer.document["run"], answer.document["alerts"], answer.code) == ("finished", [], 0)

@@ -1,7 +1,7 @@
 """The status of a run, from its record and evidence that is read now. Writes nothing."""
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -127,7 +127,7 @@ def status_of_run(
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     needless = _why_unmonitored(result)
     silence = [] if needless else _silence(run, memory, evidence, checks)
-    alerts = [*shown_alerts(result, memory), *silence]
+    alerts = [*_needed(shown_alerts(result, memory), needless), *silence]
     unread_record = unread_lines(run, evidence)
     monitor = _monitor_state(run, result, bool(needless), bool(unread_record))
     state = (result.run.value, FRESH if monitor == NOT_NEEDED else monitor)
@@ -208,6 +208,11 @@ def _forgotten_launch(run: Run, launching: Launching) -> list[str]:
         way_on = f"If you know that no such job runs: `herorun stop {run.slug}` records that"
         return [f"{doubt}, because the scheduler no longer lists it. {way_on}"]
     return []
+
+
+def _needed(alerts: Iterable[Alert], needless: str) -> list[Alert]:
+    """Without one about a babysitter that has nothing to monitor any more."""
+    return [each for each in alerts if not needless or each.check != "stale-monitor"]
 
 
 def _why_unmonitored(result: Tick) -> str:
