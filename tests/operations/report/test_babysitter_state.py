@@ -28,6 +28,7 @@ from herorun.operations.record.heartbeat import (
 from herorun.operations.report.babysitter_state import (
     describe_babysitter,
     is_babysitter_lost,
+    is_monitored_elsewhere,
     monitor_is_stale,
     ticks_in_this_clone,
     why_not_relaunched,
@@ -88,6 +89,15 @@ def test_a_clone_that_never_monitored_calls_nothing_stale(run: Any) -> None:
     ticked_at = with_ages(run, beat=None, tick=3 * LIMIT)
     assert last_tick_elsewhere(run) == ticked_at
     assert not monitor_is_stale(run)
+
+
+@pytest.mark.parametrize("beat", [None, 9 * LIMIT])
+@pytest.mark.parametrize(("tick", "is_fresh"), [(MINUTE, True), (LIMIT + MINUTE, False)])
+def test_a_run_is_monitored_elsewhere_only_while_the_other_clone_ticks(
+    run: Any, beat: timedelta | None, tick: timedelta, is_fresh: bool
+) -> None:
+    with_ages(run, beat, tick)
+    assert is_monitored_elsewhere(run) is is_fresh
 
 
 def test_a_babysitter_that_runs_here_is_the_one_that_ticks(run: Any) -> None:

@@ -94,15 +94,3 @@ def test_a_babysitter_says_that_there_is_nothing_to_watch(story: Story, capsys: 
     assert (document["run"], document["progress"], document["actions"]) == ("finished", "~4/4", [])
     assert story.herorun("status", SLUG, "--json") == 0
     assert json.loads(capsys.readouterr().out)["progress"] == "~4/4"
-
-
-def test_a_run_that_nobody_monitored_keeps_how_it_ended(story: Story, capsys: CAPTURE) -> None:
-    story.launched()
-    assert not story.events("Decided")
-    assert story.seal() == 0
-    (recorded,) = [event for event in story.events("Decided") if event.ended]
-    assert (recorded.ended.instance, recorded.ended.state) == ("tiny-1", "succeeded")
-    capsys.readouterr()
-    assert story.herorun("status", SLUG, "--json") == 0
-    (instance,) = json.loads(capsys.readouterr().out)["instances"]
-    assert instance["state"] == "succeeded"

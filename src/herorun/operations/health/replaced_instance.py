@@ -1,4 +1,4 @@
-"""What a command records about an instance before another one, or the seal, follows it."""
+"""What a command records about an instance before another one replaces it."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

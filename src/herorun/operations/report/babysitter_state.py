@@ -94,8 +94,10 @@ def monitor_is_stale(run: Run) -> bool:
 
 def is_monitored_elsewhere(run: Run) -> bool:
     """Whether the record shows that another machine or clone monitors the run now."""
-    is_away = handed_away(run) is not None or last_tick_elsewhere(run) is not None
-    return is_away and not monitor_is_stale(run)
+    if handed_away(run):
+        return not monitor_is_stale(run)
+    ticked_at = last_tick_elsewhere(run)
+    return ticked_at is not None and now() - ticked_at <= stale_after(run)
 
 
 def why_not_relaunched(run: Run) -> str:

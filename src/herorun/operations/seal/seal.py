@@ -29,7 +29,6 @@ from herorun.core.seal.statement import facts_of
 from herorun.gate import GateReport, run_seal_gate
 from herorun.operations.checkpoints.content import NotDigested, digest_now
 from herorun.operations.checkpoints.digest_log import DigestLog
-from herorun.operations.health.replaced_instance import record_before_replacing
 from herorun.operations.record.post import post_entry
 from herorun.operations.seal.health import gather_health
 from herorun.operations.seal.patch_commit import keep_edits
@@ -120,8 +119,6 @@ def _sealed(run: Run, sealing: Sealing) -> SealOutcome:
         if report.verdict is not GateVerdict.CLEAR:
             warnings = _unpushed(run, push_result)
             return SealOutcome(report, None, None, None, warnings, record_pushed=bool(push_result))
-        if sealing.kind.ends:
-            record_before_replacing(run)  # the end of a run that nobody monitored
         statement, manifest = _state_seal(run, memory, sealing, report)
     return _tag(run, report, tag, statement, manifest)
 
