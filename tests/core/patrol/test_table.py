@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from herorun.core.health.run_health import RunHealth
 from herorun.core.patrol.advice import PatrolAdvice, PatrolCommands, PatrolState
 from herorun.core.patrol.observation import (
     Alive,
@@ -107,23 +108,19 @@ def test_a_marker_that_nobody_could_look_for_is_neither_there_nor_missing() -> N
     ("facts", "state", "row", "code"),
     [
         ({"succeeded": True}, PatrolState.UNKNOWN, "unconfirmed", 3),  # its final step is known
-        ({"succeeded": True, "finished": True}, PatrolState.DONE, "done", 0),
+        ({"succeeded": True, "health": RunHealth.STARTING}, PatrolState.UNKNOWN, "unconfirmed", 3),
+        ({"succeeded": True, "health": RunHealth.DOWN}, PatrolState.DOWN, "gone", 1),
+        ({"succeeded": True, "health": RunHealth.FINISHED}, PatrolState.DONE, "done", 0),
         ({"succeeded": True, "launched_at": None}, PatrolState.DONE, "done", 0),
         ({"succeeded": False}, PatrolState.DOWN, "gone", 1),
     ],
 )
-def test_where_no_sign_was_declared_the_scheduler_and_the_last_tick_decide(
+def test_where_no_sign_was_declared_the_scheduler_and_the_evidence_decide(
     facts: dict[str, Any], state: PatrolState, row: str, code: int
 ) -> None:
     look = a_look(alive=Alive.NO, **facts)
     decision = decide(look, WAYS)
     assert (decision.state, decision.code, rows(look)[0]) == (state, code, row)
-
-
-def test_the_tick_that_is_proposed_after_a_success_finds_whether_the_run_is_finished() -> None:
-    ways = replace(WAYS, tick="TICK")
-    (found,) = decide(a_look(alive=Alive.NO, succeeded=True), ways).advice
-    assert (found.row, found.command) == ("unconfirmed", "TICK")
 
 
 def test_exit_code_0_without_the_declared_marker_is_not_done() -> None:
@@ -197,7 +194,7 @@ def test_what_is_done_needs_no_memory_and_no_room() -> None:
     look = a_look(
         alive=Alive.NO,
         succeeded=True,
-        finished=True,
+        health=RunHealth.FINISHED,
         memory=MemoryUse(99, 100, 0.99, 0),
         disks={"/data": DiskRoom(GIB, 1000 * GIB, 900, 1000)},
     )

@@ -33,7 +33,6 @@ class PatrolCommands:
     memory: float = 0.9
     logs: str = ""  # prints the end of the log; empty where herorun did not start the job
     status: str = ""  # shows the run's alerts and orders; empty where `logs` is
-    tick: str = ""  # one tick, which records whether the run is finished; empty where `logs` is
     stop: str = ""  # stops the job for good; empty where herorun did not start it
     restart: str = ""  # stops it, and starts it again from its newest checkpoint
     chain_waits: bool = False  # whether the chain's script waits before its first stage

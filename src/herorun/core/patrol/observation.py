@@ -7,6 +7,7 @@ from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 
+from herorun.core.health.run_health import RunHealth
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -113,7 +114,8 @@ class HostObservation:
     why: str = ""  # how the job ended, or why it is unknown whether it runs
     unreachable: str = ""  # why the machine gave no answer at all
     succeeded: bool = False  # whether the scheduler says that it succeeded
-    finished: bool = False  # whether the record says that the run is over, by its newest tick
+    # what all evidence shows, read now; only where nothing but the scheduler's success is a sign
+    health: RunHealth | None = None
     log: LogEnd | Blind | None = None  # None: there is none yet
     has_success_pattern: bool = False  # whether a success pattern is declared
     markers: Mapping[str, datetime | Blind | None] = field(default_factory=dict)

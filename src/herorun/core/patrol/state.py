@@ -3,6 +3,7 @@ Pure.
 """
 
 from herorun.core.clock_skew import SKEW
+from herorun.core.health.run_health import RunHealth
 from herorun.core.patrol.advice import PatrolState
 from herorun.core.patrol.decisions import ChainFact, JobFact, Remedy, decision_of
 from herorun.core.patrol.observation import Alive, Blind, ChainState, HostObservation, LogEnd
@@ -24,15 +25,21 @@ def decided_on(observation: HostObservation) -> tuple[PatrolState, Remedy]:
     if is_done:
         return PatrolState.DONE, Remedy.REMOVE
     if is_success_alone(observation):
-        # a trainer may end with 0 before its final step, which herorun knows of what it launched
-        if observation.launched_at and not observation.finished:
-            return PatrolState.UNKNOWN, Remedy.CONFIRM
-        return PatrolState.DONE, Remedy.REMOVE
+        return _by_health(observation)
     is_training = trained_of(observation)
     if is_done is None and not is_training:
         is_training = None  # a sign that could not be read may be there
     row = decision_of(job_fact_of(observation), is_training, chain_fact(observation))
     return row.state, row.remedy
+
+
+def _by_health(observation: HostObservation) -> tuple[PatrolState, Remedy]:
+    """A trainer may end with 0 before its final step, which herorun knows of what it launched."""
+    if observation.launched_at is None or observation.health is RunHealth.FINISHED:
+        return PatrolState.DONE, Remedy.REMOVE
+    if observation.health is RunHealth.DOWN:
+        return PatrolState.DOWN, Remedy.RESUME
+    return PatrolState.UNKNOWN, Remedy.CONFIRM
 
 
 def is_success_alone(observation: HostObservation) -> bool:

@@ -77,10 +77,10 @@ def _down(observation: HostObservation, remedy: Remedy, ways: PatrolCommands) ->
         )
     elif remedy is Remedy.CONFIRM:
         message = (
-            "The scheduler reports that the job succeeded, and no tick has recorded that the run "
-            "is finished. One tick looks:"
+            "The scheduler reports that the job succeeded, and whether the run reached its final "
+            "step could not be read. What is missing:"
         )
-        yield Advice("unconfirmed", message, ways.tick)
+        yield Advice("unconfirmed", message, ways.status)
     elif remedy is Remedy.RESUME:
         yield from _resumed(observation, without, ways)
 
@@ -179,7 +179,7 @@ def _all_done(
 ) -> Iterator[Advice]:
     if state is not PatrolState.DONE:
         return
-    is_alone = is_success_alone(observation) and not observation.finished
+    is_alone = is_success_alone(observation) and observation.launched_at is None
     message = "The scheduler reports that the job succeeded, and no other sign is declared."
     message = f"{message if is_alone else 'Everything is done.'} Remove this patrol:"
     yield Advice("done", message, ways.remove, critical=False)

@@ -11,7 +11,6 @@ from herorun.core.health.run_health import RunHealth
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import PatrolState
 from herorun.core.patrol.observation import HostObservation, LogEnd
-from herorun.core.patrol.state import is_success_alone
 
 STALL = timedelta(minutes=60)
 WORDS = tuple(
@@ -67,12 +66,8 @@ def judge_condition(
     """`facts` is what else is known: `job`, `run` and `step`. A look that saw nothing ends
     nothing.
     """
-    is_alone = is_success_alone(observation) and condition == WaitCondition()
     if _reached(condition, observation, state, facts):
-        how = ": the scheduler reports that the job succeeded" if is_alone else ""
-        return WaitOutcome.REACHED, f"{condition} is reached{how}"
-    if is_success_alone(observation) and not condition.marker:
-        return WaitOutcome.OVER, f"the job has ended well, and {condition} was not reached"
+        return WaitOutcome.REACHED, f"{condition} is reached"
     if state is PatrolState.UNKNOWN:
         return (
             WaitOutcome.WAIT,
@@ -110,7 +105,7 @@ def _reached(
             default=-1,
         )
         return step >= condition.step
-    return state is PatrolState.DONE or is_success_alone(observation)
+    return state is PatrolState.DONE
 
 
 def _step_in_log(observation: HostObservation) -> int | None:

@@ -13,6 +13,7 @@ from herorun.core.contract import Recovery
 from herorun.core.decode import decode
 from herorun.core.durations import format_span
 from herorun.core.errors import HerorunError
+from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import PatrolAdvice, PatrolCommands, PatrolState
@@ -80,7 +81,8 @@ def decided(
     proposed.
     """
     ways = ways_of(run)
-    is_down = patrol_state_of(observation) is PatrolState.DOWN and not observation.succeeded
+    is_down = patrol_state_of(observation) is PatrolState.DOWN
+    is_down = is_down and (not observation.succeeded or observation.health is RunHealth.DOWN)
     if _was_launched_here(run) and not run.contract.patrol.resume_command and is_down:
         memory = with_taints_now(run, run.record.memory())
         command = continuation_command(Proposer(run, memory))
@@ -110,7 +112,6 @@ def ways_of(run: Run) -> PatrolCommands:
         chain_waits=waits_for_the_job(run.contract.chain),
         logs=f"{_herorun(run)} logs {run.slug}" if is_ours else "",
         status=status if is_ours else "",
-        tick=f"{_herorun(run)} babysit {run.slug} --once" if is_ours else "",
         stop=f"{_herorun(run)} stop {run.slug}" if is_ours else "",
         restart=f"{_herorun(run)} relaunch {run.slug} --stop-first" if is_ours else "",
         has_question=bool(open_questions(run.record.memory())),

@@ -9,6 +9,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,9 +18,8 @@ from typing import Any
 
 from herorun import signatures
 from herorun.core.durations import format_span
-from herorun.core.errors import WrongUse, describe_error
+from herorun.core.errors import HerorunError, WrongUse, describe_error
 from herorun.core.health.run_health import RunHealth
-from herorun.core.journal import Memory
 from herorun.core.patrol.log import own_log
 from herorun.core.patrol.observation import Alive, Blind, Copy, HostObservation, LogEnd
 from herorun.core.patrol.parse import (
@@ -36,10 +36,12 @@ from herorun.core.patrol.parse import (
     room_of,
     unreachable,
 )
+from herorun.core.patrol.state import is_success_alone
 from herorun.core.ports import scheduler_traits
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.job_chain import waits_for_the_job
 from herorun.core.remote.target import RemoteTarget, SshLogin
+from herorun.operations.health.evaluate import evaluate
 from herorun.runs import Run
 from herorun.system import _host_files
 from herorun.system.clock import now
@@ -59,15 +61,19 @@ def probe_host(run: Run, condition_text: str = "") -> HostObservation:
     questions = _questions(run, reach, name if current else "", condition_text)
     answers = _together(questions, reach.connect + reach.timeout + SPARE)
     with readable(remote_to(reach).transport.where):
-        return _parse_probe(run, reach, name, answers, condition_text)
+        observation = _parse_probe(run, reach, name, answers, condition_text)
+    return _with_health(run, observation)
 
 
-def _is_over(memory: Memory) -> bool:
-    """Whether the run is sealed, or its newest instance was found finished by a tick."""
-    last = memory.last_decided
-    if memory.sealed or memory.current is None or last is None:
-        return memory.sealed is not None
-    return last.run == RunHealth.FINISHED and last.at >= memory.current.started
+def _with_health(run: Run, observation: HostObservation) -> HostObservation:
+    """With what all evidence shows of a run of which only the scheduler says that it succeeded."""
+    if observation.launched_at is None or not is_success_alone(observation):
+        return observation
+    if run.record.memory().sealed:
+        return replace(observation, health=RunHealth.FINISHED)
+    with suppress(HerorunError, OSError):
+        return replace(observation, health=evaluate(run)[0].run)
+    return observation
 
 
 def _parse_probe(
@@ -85,7 +91,6 @@ def _parse_probe(
         why="" if liveness is Alive.YES else scrub(why),
         unreachable=unreachable(box, answers.get("job")),
         succeeded=has_succeeded,
-        finished=_is_over(run.record.memory()),
         log=_read_log_by_end(run, answers),
         has_success_pattern=bool(run.contract.patrol.success_pattern),
         markers={path: moment_of(entry_of(files, "markers", path)) for path in markers(run)},
