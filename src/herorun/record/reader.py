@@ -197,6 +197,8 @@ class RecordReader:
         if tip != self._content.tip:
             snapshot = recent_snapshot(self._memory_file) if tip else None
             objects = self._segments(tip) if tip else []
+            if tip and not objects:
+                raise HerorunError(self._damage(tip, BrokenJournal("it has no journal")))
             self._content = self._load(tip, objects, snapshot) if tip else Content()
             hold(self._memory_file, self._content, objects)
         return self._content
