@@ -204,20 +204,81 @@ def test_a_young_curve_that_is_bad_is_told_anyway():
 
 
 def test_a_discriminators_column_makes_a_rise_of_its_rival_no_critical():
-    rows = curve(*[1.0 + 0.01 * (i % 2) for i in range(60)], *[1.6] * 40)
-    both = {"loss_dis": 0.2, "loss_gen": 1.0}
-    beside = [replace(row, values={**row.values, **both}) for row in rows]
-    severities = {alert.severity for alert in CurveBacktest(CHECKS).run(beside)}
+    def names():
+        return Names(loss=("loss_gen",))
+
+    losses = [*[1.0 + 0.01 * (i % 2) for i in range(60)], *[1.6] * 40]
+    alone = [replace(row, values={"loss_gen": row.values["train/loss"]}) for row in curve(*losses)]
+    beside = [replace(row, values={**row.values, "loss_dis": 0.2}) for row in alone]
+    severities = {alert.severity for alert in CurveBacktest(CHECKS, names()).run(beside)}
 
     assert severities == {"warn"}
-    assert "critical" in {alert.severity for alert in CurveBacktest(CHECKS).run(rows)}
-    assert unjudged(beside)["loss"].checks == ("loss-diverged",)
-    later = folded(rows, folded(beside[:30], names=Names()), names=Names())
-    assert summarise(later, Names()).rival == "loss_dis"  # also by rows without that column
+    assert "critical" in {each.severity for each in CurveBacktest(CHECKS, names()).run(alone)}
+    state = folded(beside[:30], names=names())
+    later = folded(alone[30:], state, names=names())
+    summary = summarise(later, names())
+    assert summary.rival == "loss_dis"  # also by rows without that column
+    assert {u.metric: u.checks for u in summary.unjudged}["loss"] == ("loss-diverged",)
 
 
-@pytest.mark.parametrize("name", ["loss_dis", "gen_loss"])
-def test_one_sides_column_alone_may_be_a_distance_or_a_task(name):
-    rows = curve(*[2.0] * 12, **{name: 0.2})
+def rival_among(loss, columns):
+    names = Names(loss=(loss,))
+    rows = curve(*[2.0] * 12)
+    values = dict.fromkeys((loss, *columns), 2.0)
+    rows = [replace(row, values=values) for row in rows]
+    return summarise(folded(rows, names=names), names).rival
 
-    assert not summarise(folded(rows, names=Names()), Names()).rival
+
+@pytest.mark.parametrize(
+    ("loss", "rival"),
+    [
+        ("loss_gen", "loss_dis"),
+        ("train/disc_loss", "train/gen_loss"),
+        ("generator/loss", "discriminator/loss"),
+        ("actor_loss", "critic_loss"),
+        ("g_loss", "d_loss"),
+        ("loss_D", "loss_G"),
+    ],
+)
+def test_the_judged_loss_and_its_rival_are_one_pair(loss, rival):
+    assert rival_among(loss, [rival, "lr"]) == rival
+
+
+LETTERS = tuple(f"loss_{letter}" for letter in "abcdefg")
+
+
+@pytest.mark.parametrize(
+    ("loss", "columns"),
+    [
+        ("loss", LETTERS),
+        ("loss_d", LETTERS),
+        ("loss_g", ("loss_c", "loss_d")),
+        ("loss_g", ("loss_d", "l_loss")),
+        ("loss", ("loss_d", "loss_g")),
+        ("loss", ("loss/en.d", "loss/en.g")),
+        ("loss/en.d", ("loss/en.g",)),
+        ("losses/c4_g", ("losses/c4_d",)),
+        ("loss", ("losses/c4_g", "loss/d")),
+        ("loss/g", ("loss/d",)),
+        ("loss", ("loss_scale/g", "loss_scale/d")),
+        ("loss_scale_gen", ("loss_scale_disc",)),
+        ("loss", ("eval/gen_loss", "eval/loss_d")),
+        ("gen_loss", ("eval/disc_loss", "loss_d")),
+        ("eval/gen_loss", ("eval/disc_loss",)),
+        ("loss", ("gen_loss", "disc_loss")),  # ELECTRA: the sum
+        ("train/loss", ("train/gen_loss", "train/disc_loss")),
+        ("gen_loss", ("disc_loss", "loss")),
+        (
+            "gen_loss",
+            ("disc_loss", *(f"loss_{task}" for task in ("qa", "nli", "ner", "pos", "mt"))),
+        ),
+        ("train/gen_loss", ("disc_loss",)),
+        ("loss_gen", ("disc_loss",)),
+        ("loss_gen", ("loss_gen_2",)),
+        ("policy_loss", ("disc_loss",)),
+        ("loss_dis", ()),
+        ("gen_loss", ()),
+    ],
+)
+def test_a_loss_is_judged_where_a_rival_is_in_doubt(loss, columns):
+    assert rival_among(loss, columns) == ""

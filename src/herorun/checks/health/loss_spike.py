@@ -34,8 +34,8 @@ is compared.
 | 5                      | one range             | 30 rows before        | below zero            |
 
 - undecided: not for a loss that began at ln 2 and has not fallen since, which may be a generator's,
-  and not where columns such as `loss_dis` and `loss_gen` show two models that are trained against
-  each other; `loss-elevated` warns about it.
+  and not where the judged loss is one of a pair such as `loss_gen` and `loss_dis`, of models that
+  are trained against each other; `loss-elevated` warns about it.
 - first: among the first 30 rows, which have no trend. Losses below 0.1 count only in the line of
   the eight rows.
 - fallen by: an earlier row, for the eight rows the run's first one, is so many times higher than

@@ -1,7 +1,7 @@
 """Which role a column of the tracker has, by its name."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from math import inf
 
@@ -84,10 +84,16 @@ RISING = (
 )
 FALLING = (("router", "entropy"), ("routing", "entropy"))
 
-# The loss of a model that judges another one, and that of the other: one falls as the other rises.
-# `dis` may also be a distance, and `gen` a task: only both together are rivals.
-_JUDGE = lazy_regex(r"(?:^|[/_.])(?:discriminator|disc?|d|critic)(?:[/_.]|$)")
-_JUDGED = lazy_regex(r"(?:^|[/_.])(?:generator|gen|g|actor|policy)(?:[/_.]|$)")
+# Words of a model that judges another one, and of the other: the loss of one falls as that of the
+# other rises. Each word alone may be a distance, a task or a data set.
+_SIDES = (
+    (("discriminator", "disc", "dis"), ("generator", "gen")),
+    (("critic",), ("actor", "policy", "generator", "gen")),
+    (("d",), ("g",)),
+)
+# A run with more columns of losses trains on tasks, domains or experts.
+MOST_RIVAL_LOSSES = 6
+_LETTER = lazy_regex(r"[a-z]_loss|loss_[a-z]")
 _EVAL = lazy_regex(r"(?:^|[/_.-])(?:eval|evaluation|val|valid|validation)(?:[/_.-]|$)")
 
 
@@ -104,19 +110,45 @@ def is_eval(name: str) -> bool:
     return _EVAL.search(name) is not None
 
 
-def side_of(name: str) -> int:
-    """Whose loss this is, where two models are trained against each other: 1 of a discriminator or
-    critic, -1 of the model that it judges, 0 of neither.
+def _is_rival_loss(name: str) -> bool:
+    return "loss" in name.lower() and "scale" not in name.lower() and not is_eval(_joined(name))
 
-    >>> [side_of(name) for name in ("loss_dis", "D_loss", "critic/vf_loss", "loss_G_adv")]
-    [1, 1, 1, -1]
-    >>> [side_of(name) for name in ("loss", "gae_loss", "z_loss", "rewards/chosen", "lm loss")]
-    [0, 0, 0, 0, 0]
+
+def _other_sides(loss: str) -> set[str]:
+    """The names that the other loss would have if two models were trained against each other.
+
+    >>> sorted(_other_sides("train/loss_dis")), sorted(_other_sides("G_loss"))
+    (['train/loss_gen', 'train/loss_generator'], ['d_loss'])
+    >>> [_other_sides(name) for name in ("loss", "loss/g", "train/g_loss", "eval/gen_loss")]
+    [set(), set(), set(), set()]
     """
-    plain_name = _joined(name)
-    if "loss" not in plain_name:
-        return 0
-    return 1 if _JUDGE.search(plain_name) else -1 if _JUDGED.search(plain_name) else 0
+    plain_name = _joined(loss)
+    is_letter = _LETTER.fullmatch(plain_name) is not None
+    parts = re.split(r"([/_.])", plain_name) if _is_rival_loss(loss) else []
+    others = set()
+    for place, part in enumerate(parts):
+        for sides in _SIDES:
+            for own, other in (sides, sides[::-1]):
+                if part in own and (len(part) > 1 or is_letter):
+                    others |= {"".join((*parts[:place], o, *parts[place + 1 :])) for o in other}
+    return others
+
+
+def rival_of(loss: str, columns: Collection[str]) -> str:
+    """The column of a model that is trained against that of the judged `loss`; "" if none is, or if
+    there is a doubt, since a run that diverges must not stay unreported.
+
+    >>> rival_of("loss_gen", ["loss_gen", "loss_dis"]), rival_of("loss", ["loss_gen", "loss_dis"])
+    ('loss_dis', '')
+    """
+    losses = [name for name in columns if _is_rival_loss(name)]
+    total = any(name in LOSSES for name in losses)
+    if total or len(losses) > MOST_RIVAL_LOSSES or not (others := _other_sides(loss)):
+        return ""
+    letters = [name for name in map(_joined, losses) if _LETTER.fullmatch(name)]
+    if _LETTER.fullmatch(_joined(loss)) and len({*letters, _joined(loss)}) > 2:
+        return ""
+    return next((name for name in losses if _joined(name) in others), "")
 
 
 def why_rival(name: str) -> str:
@@ -206,18 +238,18 @@ class Roles(dict[str, ColumnRole | None]):
     def __init__(self, names: Names) -> None:
         super().__init__()
         self.names = names
-        self.sides = {1: "", -1: ""}  # the first column of each side
+        self.losses: dict[str, None] = {}  # the columns of losses, as they came
 
     @property
     def rival(self) -> str:
-        """A discriminator's or critic's loss; "" if there is none, or not the other side's."""
-        return self.sides[1] if self.sides[-1] else ""
+        """The loss of a model that is trained against the one whose loss is judged; "" if none."""
+        return next(filter(None, (rival_of(name, self.losses) for name in self.names.loss)), "")
 
     def __missing__(self, name: str) -> ColumnRole | None:
         if len(self) >= 2 * MOST_NAMES:  # a run that logs new names in each row
             self.clear()
-        if side := side_of(name):
-            self.sides[side] = self.sides[side] or name
+        if len(self.losses) <= MOST_RIVAL_LOSSES and _is_rival_loss(name):
+            self.losses[name] = None
         self[name] = role = self._role(name)
         return role
 
