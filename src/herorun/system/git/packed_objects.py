@@ -13,10 +13,8 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.lazy_regex import lazy_regex
 from herorun.system.git.loose_objects import LARGEST, Elsewhere, Loose
 
-OBJECT = lazy_regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _Location: TypeAlias = tuple[str, int]  # the path of a pack, and the place of the object in it
 _KINDS = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
 _DELTA, _NAMED_DELTA = 6, 7  # against an object of the same pack, by its place or its digest
@@ -56,39 +54,6 @@ class ObjectDatabase(Loose):
             return super()._version(oid)
         except Elsewhere:
             return _file_version(_location(self.store, oid, _file_version(f"{self.store}/pack"))[0])
-
-
-def packed_ref(common: str, ref: str) -> str | None:
-    """The object that a ref names in the file of packed refs; one with a file of its own is read
-    there. None also where git keeps its refs in another way.
-    """
-    path = f"{common}/packed-refs"
-    try:
-        oid = _packed_ref(path, ref, _version_of(path))
-    except OSError:
-        return None
-    return oid if oid and os.path.isdir(f"{common}/refs/heads") else None
-
-
-@lru_cache(maxsize=4096)
-def _packed_ref(path: str, ref: str, version: Hashable) -> str | None:
-    """A tick asks for the same ref two dozen times."""
-    rows = _bytes_of(path, version)
-    end = max(rows.find(os.fsencode(f" {ref}\n")), 0)
-    oid = rows[rows.rfind(b"\n", 0, end) + 1 : end].decode("ascii", "replace")
-    return oid if OBJECT.fullmatch(oid) else None
-
-
-def packed_refs(common: str) -> bytes:
-    """The file of packed refs as it is now; git never writes to it, but replaces it."""
-    path = f"{common}/packed-refs"
-    return _bytes_of(path, _version_of(path))
-
-
-@lru_cache(maxsize=2)
-def _bytes_of(path: str, version: Hashable) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def _file_version(path: str) -> Hashable:

@@ -8,8 +8,16 @@ from herorun.core.errors import CouldNotLook, rooted
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.system.git.calls import GitCalls
-from herorun.system.git.loose_objects import Elsewhere
-from herorun.system.git.packed_objects import OBJECT, ObjectDatabase, packed_ref, packed_refs
+from herorun.system.git.loose_objects import (
+    OBJECT,
+    Elsewhere,
+    head_target,
+    is_broken_file,
+    packed_ref,
+    packed_refs,
+    ref_text,
+)
+from herorun.system.git.packed_objects import ObjectDatabase
 from herorun.system.git.parse import (
     batch_entries,
     ls_tree_rows,
@@ -18,7 +26,7 @@ from herorun.system.git.parse import (
 )
 from herorun.system.git.run import REMOTE, GitFailed
 
-_LONGEST_REF = 4096  # bytes of a ref's file that are read: an object has 40 or 64 digits
+_OF_ONE_WORK_TREE = ("refs/bisect/", "refs/rewritten/", "refs/worktree/")
 
 
 @dataclass(frozen=True)
@@ -30,15 +38,16 @@ class Repository(GitCalls):
         or it is damaged.
         """
         try:
-            # a tick asks forty times, and `open` takes three times as long
-            descriptor = os.open(f"{self.common}/{ref}", os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                oid = os.read(descriptor, _LONGEST_REF).decode("ascii").strip()
-            finally:
-                os.close(descriptor)
-        except (OSError, ValueError):
+            text = ref_text(f"{self.common}/{ref}")
+        except OSError:
             return None
-        return oid if OBJECT.fullmatch(oid) else None
+        return text if OBJECT.fullmatch(text) else None
+
+    def is_broken(self, ref: str) -> bool:
+        """Whether git may call a ref missing, or take it for its older packed value, although it
+        has a file.
+        """
+        return is_broken_file(f"{self.common}/{ref}")
 
     def refs(self, *prefixes: str) -> dict[str, str]:
         """Ref name -> object, of all refs below these."""
@@ -50,8 +59,21 @@ class Repository(GitCalls):
     def ref_object(self, ref: str) -> str | None:
         """The object that one of our own refs names, in a file of its own or among the packed refs;
         None where there is no such ref, or only git can tell.
+
+        A packed value counts only where the ref has no file: it is older than any that has.
         """
-        return self.loose(ref) or packed_ref(str(self.common), ref)
+        if ref.startswith(_OF_ONE_WORK_TREE):
+            return None
+        try:
+            text = ref_text(f"{self.common}/{ref}")
+        except IsADirectoryError:  # of other refs
+            return packed_ref(str(self.common), ref)
+        except FileNotFoundError:  # also for a link to nothing
+            is_absent = not os.path.lexists(f"{self.common}/{ref}")
+            return packed_ref(str(self.common), ref) if is_absent else None
+        except OSError:
+            return None
+        return text if OBJECT.fullmatch(text) else None
 
     @property
     def _objects(self) -> ObjectDatabase:
@@ -61,16 +83,9 @@ class Repository(GitCalls):
         """The commit that its own digest, a ref or HEAD names; `Elsewhere` where that is not plain
         from their files.
         """
+        if name == "HEAD":  # in a linked work tree it lies elsewhere
+            name = head_target(self.top / ".git" / name)
         oid: str | None = name
-        if name == "HEAD":
-            # in a linked work tree it lies elsewhere
-            with contextlib.suppress(OSError, ValueError):
-                name = (
-                    (self.top / ".git" / name)
-                    .read_text(encoding="ascii")
-                    .strip()
-                    .removeprefix("ref: ")
-                )
         if not OBJECT.fullmatch(name):
             oid = self.ref_object(name) if name.startswith("refs/") else None
         if oid is None:
@@ -100,19 +115,23 @@ class Repository(GitCalls):
         return self._is_nowhere(folder.rstrip("/"), f" {folder}")
 
     def _is_nowhere(self, path: str, text: str) -> bool:
+        # text instead of `Path`s: `status --all` asks sixteen times for each run
+        heads, ref = f"{self.common}/refs/heads", f"{self.common}/{path}"
+        if path.startswith(_OF_ONE_WORK_TREE) or not os.path.isdir(heads):
+            return False
         try:
-            # text instead of `Path`s: `status --all` asks sixteen times for each run
-            heads, ref = f"{self.common}/refs/heads", f"{self.common}/{path}"
-            if not os.path.isdir(heads) or os.path.lexists(ref):
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                os.lstat(ref)  # after another error it may be there
                 return False
             return os.fsencode(text) not in packed_refs(str(self.common))
         except FileNotFoundError:
             return True
-        except OSError:
+        except (OSError, Elsewhere):
             return False
 
     def _resolved(self, name: str) -> str | None:
-        if name.startswith("refs/"):  # one call also where there is none
+        if name.startswith("refs/") and not self.is_broken(name):
+            # one call also where there is none
             listing = self.git(
                 "for-each-ref", "--format=%(objecttype) %(refname) %(objectname)", name, ok=(0, 128)
             )
@@ -127,11 +146,20 @@ class Repository(GitCalls):
         answer = self.git(*arguments, f"{name}^{{commit}}", ok=(0, 1, 128))
         if answer.code == 0:
             return answer.text.strip()
-        if self.git(*arguments, name, ok=(0, 1, 128)).code == 0 or b"broken ref" in answer.err:
+        if (
+            self.git(*arguments, name, ok=(0, 1, 128)).code == 0
+            or b"broken ref" in answer.err
+            or self.is_broken(self._branch() if name == "HEAD" else name)
+        ):
             raise CouldNotLook(
                 f"{name} or its commit is damaged in {self.common}: `git fsck` shows more."
             )
         return None
+
+    def _branch(self) -> str:
+        """What HEAD names; `git symbolic-ref` refuses to say so where that is damaged."""
+        place = self.git("rev-parse", "--git-path", "HEAD", ok=(0, 128)).text.strip()
+        return head_target(self.top / place)
 
     def read(
         self, commit: str, paths: Sequence[str], most: int | None = None

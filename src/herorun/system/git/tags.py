@@ -66,4 +66,6 @@ def tag_text(repository: Repository, name: str) -> str | None:
             "herorun did not make it. A person must check it."
         )
     answer = repository.git("cat-file", "tag", ref, ok=(0, 128))
+    if repository.is_broken(ref):
+        raise CouldNotLook(f"{ref} is damaged in {repository.common}: `git fsck` shows more.")
     return answer.text if answer.code == 0 else None
