@@ -1,11 +1,15 @@
 """Packed objects are read as git reads them, or not at all."""
 
+import hashlib
+import struct
+import tracemalloc
+import zlib
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from herorun.system.git import Repository, find_repository
+from herorun.system.git import Repository, find_repository, packed_objects
 from herorun.system.git.loose_objects import Elsewhere, Loose
 from herorun.system.git.packed_objects import ObjectDatabase
 from stories import Story, git
@@ -136,3 +140,140 @@ def test_a_packed_ref_is_what_git_says_now(repository: Repository) -> None:
     git(repository.top, "update-ref", "refs/herorun/one", "HEAD~5")
     git(repository.top, "update-ref", "-d", "refs/herorun/one-more")
     assert present() == [git(repository.top, "rev-parse", "HEAD~5").strip(), None, *before[2:]]
+
+
+NAME = "aa" * 20
+
+
+def _varint(first: int, size: int) -> bytes:
+    """A number in groups of seven bits, the first byte with four of them and the kind."""
+    data, size = [first << 4 | size & 15], size >> 4
+    while size:
+        data[-1] |= 128
+        data.append(size & 127)
+        size >>= 7
+    return bytes(data)
+
+
+def _plain_size(size: int) -> bytes:
+    data = [size & 127]
+    while size := size >> 7:
+        data[-1] |= 128
+        data.append(size & 127)
+    return bytes(data)
+
+
+def _write_pack(folder: Path, objects: bytes, offset: int) -> ObjectDatabase:
+    """A pack by hand, with an index that names one object, `NAME`, at a place of it."""
+    (folder / "pack").mkdir(parents=True)
+    pack = b"PACK" + struct.pack(">II", 2, 1) + objects
+    pack += hashlib.sha1(pack).digest()
+    fan = b"".join(struct.pack(">I", int(first >= 0xAA)) for first in range(256))
+    index = b"\377tOc\0\0\0\2" + fan + bytes.fromhex(NAME) + struct.pack(">II", 0, offset)
+    index += pack[-20:]
+    (folder / "pack" / "pack-x.pack").write_bytes(pack)
+    (folder / "pack" / "pack-x.idx").write_bytes(index + hashlib.sha1(index).digest())
+    return ObjectDatabase(str(folder))
+
+
+def _peak(store: ObjectDatabase, oid: str) -> int:
+    """The bytes of memory that one read of what is left to git takes at most."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(Elsewhere):
+            store.content(oid, b"blob")
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_a_delta_of_itself_is_left_to_git_and_fills_no_memory(
+    tmp_path: Path, by_name: bool
+) -> None:
+    body = bytes(100_000)
+    kind, base = (7, bytes.fromhex(NAME)) if by_name else (6, b"\0")
+    delta = _varint(kind, len(body)) + base + zlib.compress(body, 9)
+    assert _peak(_write_pack(tmp_path, delta, 12), NAME) < 1 << 20
+
+
+def _chain(length: int, size: int) -> tuple[bytes, int, bytes]:
+    """Deltas upon each other, each with the whole text; returns the objects, the place of the last
+    one, and the text.
+    """
+    text = b"x" * size
+    objects = _varint(3, len(text)) + zlib.compress(text, 9)
+    last = 12
+    for _ in range(length):
+        delta = 2 * _plain_size(size) + b"".join(
+            bytes([min(127, size - at)]) + text[at : at + 127] for at in range(0, size, 127)
+        )
+        place, distance = 12 + len(objects), 12 + len(objects) - last
+        groups = [distance & 127]
+        while distance := distance >> 7:
+            distance -= 1
+            groups.insert(0, distance & 127 | 128)
+        objects += _varint(6, len(delta)) + bytes(groups) + zlib.compress(delta, 9)
+        last = place
+    return objects, last, text
+
+
+def test_a_long_chain_of_deltas_is_left_to_git_and_fills_no_memory(tmp_path: Path) -> None:
+    objects, last, _ = _chain(3000, 20_000)
+    assert _peak(_write_pack(tmp_path, objects, last), NAME) < 1 << 20
+
+
+@pytest.mark.parametrize(("length", "is_read"), [(50, True), (250, True), (251, False)])
+def test_a_chain_as_git_makes_it_is_read(tmp_path: Path, length: int, is_read: bool) -> None:
+    objects, last, text = _chain(length, 1000)
+    oid = hashlib.sha1(b"blob %d\0%s" % (len(text), text)).hexdigest()
+    store = _write_pack(tmp_path, objects, last)
+    index = tmp_path / "pack" / "pack-x.idx"
+    data = bytearray(index.read_bytes())
+    data[8 : 8 + 1024] = b"".join(
+        struct.pack(">I", int(first >= int(oid[:2], 16))) for first in range(256)
+    )
+    data[1032:1052] = bytes.fromhex(oid)
+    index.write_bytes(data)
+    try:
+        assert store.content(oid, b"blob") == text
+    except Elsewhere:
+        assert not is_read
+    else:
+        assert is_read
+
+
+def test_deltas_of_more_bytes_than_are_read_are_left_to_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inflated = list[object]()
+    monkeypatch.setattr(packed_objects, "_inflated", lambda *given: inflated.append(given))
+    monkeypatch.setattr(packed_objects, "_MOST", 4 << 20)
+    objects, last, _ = _chain(100, 50_000)
+    with pytest.raises(Elsewhere):
+        _write_pack(tmp_path, objects, last).content(NAME, b"blob")
+    assert not inflated
+
+
+@pytest.mark.parametrize("fault", [MemoryError, RecursionError])
+def test_an_object_that_fills_the_memory_is_left_to_git(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, fault: type[Exception]
+) -> None:
+    head = str(repository.resolve("HEAD"))
+    _pack(repository)
+
+    def full(*_: object) -> bytes:
+        raise fault
+
+    monkeypatch.setattr(packed_objects, "_inflated", full)
+    with pytest.raises(Elsewhere):
+        ObjectDatabase(f"{repository.common}/objects").content(head, b"commit")
+
+
+def test_an_index_of_version_1_is_left_to_git(repository: Repository) -> None:
+    objects = _objects(repository)
+    index, pack = (path for path in _pack(repository) if path.suffix in (".idx", ".pack"))
+    index.unlink()
+    git(repository.top, "index-pack", "--index-version=1", "-o", str(index), str(pack))
+    assert _read_all(repository, objects) == {}
+    assert repository.read("HEAD", ["journal"])["journal"]

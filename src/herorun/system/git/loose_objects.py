@@ -51,7 +51,7 @@ class Loose:
             packed_bytes = _read_file(self._path(oid), longest)
             start = zlib.decompressobj().decompress(packed_bytes, 64).partition(b"\0")[0]
             size = int(start.rpartition(b" ")[2])
-            if most is not None and size > most:
+            if size < 0 or (most is not None and size > most):
                 raise Elsewhere(oid)
             stream = zlib.decompressobj()
             content = stream.decompress(
@@ -61,7 +61,7 @@ class Loose:
                 stream.decompress(stream.unconsumed_tail, 1) or not stream.eof
             ):  # more than it says, or cut short
                 raise Elsewhere(oid)
-        except (OSError, ValueError, zlib.error):
+        except (OSError, ValueError, MemoryError, zlib.error):
             raise Elsewhere(oid) from None
         digest = (
             hashlib.sha1(content, usedforsecurity=False)

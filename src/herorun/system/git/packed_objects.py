@@ -18,14 +18,23 @@ from herorun.system.git.loose_objects import LARGEST, Elsewhere, Loose
 _Location: TypeAlias = tuple[str, int]  # the path of a pack, and the place of the object in it
 _KINDS = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
 _DELTA, _NAMED_DELTA = 6, 7  # against an object of the same pack, by its place or its digest
-_DEEPEST = 4096  # deltas upon each other, as many as git makes at most
+_DEEPEST = 250  # deltas upon each other; git makes 50, and reads those of more itself
 _INDEX = b"\377tOc\0\0\0\2"  # the start of an index of version 2
 _NAMES = len(_INDEX) + 256 * 4  # where the sorted digests begin in it
 _FAR = 1 << 31  # an offset with this bit is the number of a longer one
 _BLOCK = 4096  # bytes
-_MOST = 64 << 20  # bytes of an object that is read here where the caller gives no limit
-# a file that is gone, cut short, damaged, or of another version
-_UNREADABLE = (OSError, ValueError, IndexError, OverflowError, zlib.error)
+# bytes of an object that is read here where the caller gives no limit, and of all its deltas
+_MOST = 64 << 20
+# a file that is gone, cut short, damaged, of another version, or made to fill the memory
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    IndexError,
+    OverflowError,
+    MemoryError,
+    RecursionError,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True)
@@ -41,10 +50,10 @@ class ObjectDatabase(Loose):
         try:
             longest = _MOST if most is None else most
             actual, body = _read_object(path, offset, len(oid) // 2, longest)
+            sha = hashlib.sha1 if len(oid) == 40 else hashlib.sha256
+            whole = b"%s %d\0%s" % (actual, len(body), body)
         except _UNREADABLE:
             raise Elsewhere(oid) from None
-        sha = hashlib.sha1 if len(oid) == 40 else hashlib.sha256
-        whole = b"%s %d\0%s" % (actual, len(body), body)
         if actual != kind or sha(whole, usedforsecurity=False).hexdigest() != oid:
             raise Elsewhere(oid)
         return body
@@ -125,19 +134,23 @@ def _number(data: bytes) -> int:
 def _read_object(pack: str, offset: int, width: int, most: int) -> tuple[bytes, bytes]:
     """The kind and the content of an object of a pack, where neither it nor one that it is made of
     has more than `most` bytes.
+
+    One delta is held at a time: a small pack may name thousands of large ones.
     """
-    descriptor, deltas = os.open(pack, os.O_RDONLY | os.O_CLOEXEC), list[bytes]()
+    descriptor = os.open(pack, os.O_RDONLY | os.O_CLOEXEC)
+    deltas, total = dict[int, tuple[int, int]](), 0  # by place: where each begins, and its size
     try:
         while (header := _header(descriptor, offset))[0] not in _KINDS:
             base, start = _base(descriptor, pack, offset, header, width)
-            deltas.append(_inflated(descriptor, start, header[1], most))
-            if base is None or len(deltas) > _DEEPEST:
+            deltas[offset] = start, header[1]
+            total += header[1]
+            if base is None or base in deltas or len(deltas) > _DEEPEST or total > _MOST:
                 raise ValueError(pack)
             offset = base
         kind, size, start = header
         data = _inflated(descriptor, start, size, most)
-        while deltas:
-            data = _patched(data, deltas.pop(), most)
+        for start, size in reversed(deltas.values()):
+            data = _patched(data, _inflated(descriptor, start, size, most), most)
         return _KINDS[kind], data
     finally:
         os.close(descriptor)
@@ -205,7 +218,7 @@ def _patched(base: bytes, delta: bytes, most: int) -> bytes:
     target, at = _little_endian(delta, at)
     if source != len(base) or target > most:
         raise ValueError("another size")
-    parts, length = list[bytes](), 0
+    target_bytes = bytearray()  # parts of two bytes each would take twenty times as much
     while at < len(delta):
         command, at = delta[at], at + 1
         if command & 128:
@@ -214,11 +227,10 @@ def _patched(base: bytes, delta: bytes, most: int) -> bytes:
             part = base[start : start + (count or 0x10000)]
         else:
             part, at = delta[at : at + command], at + command
-        length += len(part)
-        if length > target or not part:
+        if len(target_bytes) + len(part) > target or not part:
             raise ValueError("another size")
-        parts.append(part)
-    return b"".join(parts)
+        target_bytes += part
+    return bytes(target_bytes)
 
 
 def _little_endian(data: bytes, at: int) -> tuple[int, int]:
