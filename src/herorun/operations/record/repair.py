@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.record import Record
 
+_WHO = "-c user.name=herorun -c user.email=herorun@localhost"
 MOST = 200  # commits that are searched for the newest readable one
 
 
@@ -15,30 +16,72 @@ def repair_note(record: Record, tip: str, remote_tip: str | None) -> str:
     """
     for commit in filter(None, dict.fromkeys([tip, remote_tip])):
         if culprit := _culprit(record, commit):
-            return describe_repair(record, commit, culprit, here=commit == tip)
+            good = _restored(record, commit, culprit)
+            return describe_repair(record, commit, culprit, commit == tip, good)
     return ""
 
 
-def describe_repair(record: Record, tip: str, culprit: str, here: bool) -> str:
+def describe_repair(record: Record, tip: str, culprit: str, here: bool, good: str = "") -> str:
+    """By a revert, or with `good` by the journal of that commit."""
+    undo = _restore(record, good) if good else _revert(culprit)
     return (
         f"commit {culprit[:9]} made the journal unreadable{'' if here else ' on the remote'}. If "
         "you are sure that it is a mistake, undo it by a commit on top, which removes nothing "
-        f"(`herorun verify {record.slug}` reports both from then on): "
-        f"`{_undo(record, tip, culprit, here)}`"
+        f"(`herorun verify {record.slug}` reports both from then on)"
+        f"{_describe_lost(record, good, tip)}: `{_command(record, tip, undo, here)}`"
     )
 
 
-def _undo(record: Record, tip: str, culprit: str, here: bool) -> str:
-    """In a work tree of its own, so that nothing of the user's is touched."""
+def _describe_lost(record: Record, good: str, tip: str) -> str:
+    """What a person must look at first, where the journal becomes what it was before."""
+    if not good:
+        return ""
+    diff = shlex.join(["git", "diff", good, tip, "--", record.journal_path])
+    return (
+        f". The journal becomes that of {good[:9]}: note again what `{diff}` shows as added later"
+    )
+
+
+def _restored(record: Record, tip: str, culprit: str) -> str:
+    """The commit before the damage, if a revert of the damage alone may not apply: it is a merge,
+    or a later commit changed a file that it changed. "" if the revert applies.
+    """
+    git = record.repository.git
+    good, *merged = git("rev-parse", f"{culprit}^@").text.split() or [""]
+    if not good or merged:
+        return good
+    names = git("diff", "--name-only", "-z", "--no-renames", good, culprit).text.split("\0")
+    later = git("diff", "--name-only", "-z", "--no-renames", culprit, tip).text.split("\0")
+    touched = git("log", "--format=", "--name-only", "-m", "-z", f"{culprit}..{tip}").text
+    return good if {*names} & {*later, *touched.split("\0")} - {""} else ""
+
+
+def _revert(culprit: str) -> str:
+    return f'git -C "$w" {_WHO} revert --no-edit {culprit}'
+
+
+def _restore(record: Record, good: str) -> str:
+    path = shlex.quote(record.journal_path)
+    return (
+        f'git -C "$w" rm -rqf --ignore-unmatch -- {path} && git -C "$w" checkout {good} -- {path} '
+        f'&& git -C "$w" {_WHO} commit -qm "Restore the journal of {good[:9]}"'
+    )
+
+
+def _command(record: Record, tip: str, undo: str, here: bool) -> str:
+    """In a work tree of its own, so that nothing of the user's is touched; it is removed, however
+    the command ends.
+    """
     branch = f"refs/heads/{record.branch}"
-    revert = f'git worktree add -q --detach "$w" {tip} && git -C "$w" revert --no-edit {culprit}'
     fetch = "" if here else shlex.join(["git", "fetch", "-q", str(record.remote), branch]) + " && "
     publish = (
         f'git update-ref {shlex.quote(record.ref)} "$(git -C "$w" rev-parse HEAD)" {tip}'
         if here
         else f'git -C "$w" push {shlex.quote(str(record.remote))} HEAD:{shlex.quote(branch)}'
     )
-    return f'w=$(mktemp -d) && {fetch}{revert} && {publish} && git worktree remove "$w"'
+    tree = f'git worktree add -q --detach "$w" {tip}'
+    steps = f"{fetch}{tree} && {undo} && {publish}"
+    return f"(w=$(mktemp -d) && trap 'git worktree remove --force \"$w\"' EXIT && {steps})"
 
 
 def _culprit(record: Record, tip: str) -> str:
