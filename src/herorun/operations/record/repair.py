@@ -47,13 +47,13 @@ def _restored(record: Record, tip: str, culprit: str) -> str:
     or a later commit changed a file that it changed. "" if the revert applies.
     """
     git = record.repository.git
-    good, *merged = git("rev-parse", f"{culprit}^@").text.split() or [""]
-    if not good or merged:
+    good, *other_parents = git("rev-parse", f"{culprit}^@").text.split() or [""]
+    if not good or other_parents:
         return good
     names = git("diff", "--name-only", "-z", "--no-renames", good, culprit).text.split("\0")
     later = git("diff", "--name-only", "-z", "--no-renames", culprit, tip).text.split("\0")
-    touched = git("log", "--format=", "--name-only", "-m", "-z", f"{culprit}..{tip}").text
-    return good if {*names} & {*later, *touched.split("\0")} - {""} else ""
+    changed_names = git("log", "--format=", "--name-only", "-m", "-z", f"{culprit}..{tip}").text
+    return good if {*names} & {*later, *changed_names.split("\0")} - {""} else ""
 
 
 def _revert(culprit: str) -> str:
