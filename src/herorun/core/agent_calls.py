@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.agent_tools import Parameter, Tool
+from herorun.core.agent_tools import STOP_FIRST, Parameter, Tool
 from herorun.core.canonical_json import digest
 from herorun.core.errors import WrongUse
+from herorun.core.evidence import JobState
 
 MOST_TEXT = 60_000  # characters of one string in an answer; the newest, as in a log
 BY_AGENT = "(ordered by an agent through herorun mcp)"
@@ -115,3 +116,20 @@ def order_digest(
     facts = {name: preview.get(name) for name in ("plan_digest", "verdict", "facts")}
     content = {"order": order.name, "values": dict(values), **facts, "now": situation_of(status)}
     return digest(content)
+
+
+def why_refused(order: Tool, values: Mapping[str, Any], status: Mapping[str, Any]) -> str:
+    """Why the order would be refused by what `status` shows; "" if that shows no reason.
+
+    >>> from herorun.core.agent_tools import order_named
+    >>> up = {"instances": [{"name": "grug-1", "state": "running"}]}
+    >>> why_refused(order_named("relaunch"), {"run": "grug"}, up)
+    'the job of grug-1 is running, and only stop_first stops it'
+    >>> why_refused(order_named("relaunch"), {"run": "grug", "stop_first": True}, up)
+    ''
+    """
+    newest = next(reversed(status.get("instances") or ()), {})
+    is_live = newest.get("state") in [state for state in JobState if state.live]
+    if STOP_FIRST not in order.parameters or values.get(STOP_FIRST.name) or not is_live:
+        return ""
+    return f"the job of {newest['name']} is {newest['state']}, and only {STOP_FIRST.name} stops it"

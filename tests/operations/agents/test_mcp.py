@@ -111,6 +111,16 @@ def test_an_order_is_given_once_as_it_was_shown(story: Story) -> None:
     story.ended()
 
 
+def test_a_relaunch_of_a_running_job_is_confirmed_only_with_a_stop(story: Story) -> None:
+    story.launched(WAIT)
+    order = {"run": SLUG, "reason": "hangs"}
+    with ToolCalls(story.work) as tools:
+        shown = tools.preview("relaunch", order).structured
+        assert "digest" not in shown
+        assert mentions(str(shown["next"]), "tiny-1", "running", "stop_first")
+        assert tools.preview("relaunch", {**order, "stop_first": True}).structured["digest"]
+
+
 def test_a_digest_that_is_too_old_gives_no_order(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, get_origin
 
-from herorun.core.agent_calls import argv_of, order_digest, preview_argv, shown_to_agent
+from herorun.core.agent_calls import (
+    argv_of,
+    order_digest,
+    preview_argv,
+    shown_to_agent,
+    why_refused,
+)
 from herorun.core.agent_tools import CONFIRM, READS, Tool, order_named
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.lazy_dataclass import dataclass
@@ -120,7 +126,8 @@ class ToolCalls:
                 self._pending[digest] = Pending(order, values, time.monotonic() + EXPIRES)
             facts |= {"digest": digest, "next": f"Show this to a person, then {CONFIRM}."}
         else:
-            facts["next"] = "Nothing can be confirmed: read the document."
+            why = why_refused(order, values, answer.document) or "read the document"
+            facts["next"] = f"Nothing can be confirmed: {why}."
         return _having(answer, facts)
 
     def confirm(self, digest: object) -> ToolAnswer:
@@ -150,8 +157,9 @@ class ToolCalls:
         answer = self._call(_shown_by(order), argv, READ_SECONDS)
         status = answer if order.preview == "status" else self.read("run_status", _run_of(values))
         has_failed = answer.failed or status.failed or (answer.code and answer is not status)
-        digest = order_digest(order, values, status.document, answer.document)
-        return answer, "" if has_failed else digest
+        if has_failed or why_refused(order, values, status.document):
+            return answer, ""
+        return answer, order_digest(order, values, status.document, answer.document)
 
     def _plan(self, values: Mapping[str, Any]) -> Path:
         return Path(self._plans.name, f"{values['run']}.json")
