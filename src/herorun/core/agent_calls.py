@@ -128,8 +128,10 @@ def why_refused(order: Tool, values: Mapping[str, Any], status: Mapping[str, Any
     >>> why_refused(order_named("relaunch"), {"run": "grug", "stop_first": True}, up)
     ''
     """
-    newest = next(reversed(status.get("instances") or ()), {})
-    is_live = newest.get("state") in [state for state in JobState if state.live]
-    if STOP_FIRST not in order.parameters or values.get(STOP_FIRST.name) or not is_live:
+    if STOP_FIRST not in order.parameters or values.get(STOP_FIRST.name):
         return ""
-    return f"the job of {newest['name']} is {newest['state']}, and only {STOP_FIRST.name} stops it"
+    for instance in (status.get("instances") or [])[-1:]:
+        name, state = instance["name"], instance.get("state")
+        if state in [each for each in JobState if each.live]:
+            return f"the job of {name} is {state}, and only {STOP_FIRST.name} stops it"
+    return ""

@@ -5,10 +5,24 @@ import json
 import pytest
 
 from commands.answers import ask
-from stories import SLUG, WAIT, Story
+from stories import CRASH, SLUG, WAIT, Story
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
+
+
+def pass_a_day(story: Story) -> None:
+    """Let a day pass since this clone first saw the lease."""
+    seen = story.state / "lease-seen.json"
+    marked = json.loads(seen.read_text())
+    seen.write_text(json.dumps({**marked, "uptime": marked["uptime"] - 86_400}))
+
+
+def type_takeover(story: Story, take: str) -> None:
+    words = take.split()[1:]
+    assert story.herorun(*words[:3]) == 3  # it is watched for the time that `take` names
+    pass_a_day(story)
+    assert story.herorun(*words) == 0
 
 
 @pytest.mark.parametrize("end", ["failed", "stopped"])
@@ -64,11 +78,7 @@ def test_a_run_whose_lease_another_owner_holds_is_taken_over_before_it_is_sealed
     assert mentions(ask(story, capsys, "status", SLUG).out, "lease", "undone")
     assert story.seal() == 1  # so the command alone would not have worked
 
-    assert story.herorun(*take.split()[1:4]) == 3  # it is watched for the time that `take` names
-    seen = story.state / "lease-seen.json"
-    marked = json.loads(seen.read_text())
-    seen.write_text(json.dumps({**marked, "uptime": marked["uptime"] - 86_400}))
-    assert story.herorun(*take.split()[1:]) == 0
+    type_takeover(story, take)
     assert ask(story, capsys, "status", SLUG, "--json").document["next"] == seal
     assert story.herorun(*seal.split()[1:]) == 0
 
@@ -79,8 +89,26 @@ def test_a_finished_run_is_not_alarmed_by_a_lease_that_nobody_renews(
     story.launched()
     assert story.herorun("handoff", SLUG, "--to", "eve@there") == 0
     ask(story, capsys, "status", SLUG)
-    seen = story.state / "lease-seen.json"
-    marked = json.loads(seen.read_text())
-    seen.write_text(json.dumps({**marked, "uptime": marked["uptime"] - 86_400}))
+    pass_a_day(story)
     answer = ask(story, capsys, "status", SLUG, "--json")
     assert (answer.document["run"], answer.document["alerts"], answer.code) == ("finished", [], 0)
+
+
+def test_the_command_of_an_alert_takes_the_run_over_first_too(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.sign(babysit={"recovery": "observe"})
+    story.launched(CRASH)
+    assert story.herorun("handoff", SLUG, "--to", "eve@there") == 0
+    answer = ask(story, capsys, "status", SLUG, "--json").document
+    take, _, relaunch = answer["next"].partition(" && ")
+    assert (take.split()[:4], relaunch) == (
+        ["herorun", "handoff", SLUG, "--take"],
+        f"herorun relaunch {SLUG}",
+    )
+    (alert,) = [each for each in answer["alerts"] if each["check"] == "crashed"]
+    assert f"`{answer['next']}`" in json.dumps(alert, ensure_ascii=False)
+
+    assert story.herorun(*relaunch.split()[1:]) == 1
+    type_takeover(story, take)
+    assert story.herorun(*relaunch.split()[1:], "--no-babysit") == 0

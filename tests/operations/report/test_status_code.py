@@ -35,7 +35,10 @@ def test_what_is_unknown_is_no_success(
 )
 def test_an_interrupted_relaunch_was_decided_already(key: str, is_interrupted: bool) -> None:
     memory = Memory(intended={key: Intended(at=NOON, key=key, attempt=1, what="x")})
-    text = _decision(memory, "herorun relaunch tiny")
-    assert "`herorun relaunch tiny`" in text and ("DRI" in text) is not is_interrupted
+    relaunch = "herorun relaunch tiny"
+    typed = f"herorun handoff tiny --take && {relaunch}"
+    text = _decision(memory, relaunch, typed)
+    assert f"`{typed}`" in text and ("DRI" in text) is not is_interrupted
     assert mentions(text, "interrupted", "unfinished") is is_interrupted
-    assert "unfinished" not in _decision(memory, "herorun approve tiny")  # which settles nothing
+    approve = "herorun approve tiny"  # which settles nothing
+    assert "unfinished" not in _decision(memory, approve, approve)

@@ -31,15 +31,17 @@ def next_command(run: Run, result: Tick | None, memory: Memory, evidence: Eviden
     """
     health = result.run.value if result else ""
     metrics = {Metrics: evidence[Metrics]} if Metrics in evidence else {}
+    is_elsewhere = _is_leased_elsewhere(evidence)
     if result and health == RunHealth.DOWN:
         if _is_complete(evidence) and not memory.ledger.taints:
             return _seal_command(run, memory)  # a relaunch would train nothing
-        return _up_again(run, result, _proposer(run, memory, metrics))
+        return _up_again(run, result, _proposer(run, memory, metrics, is_elsewhere))
     if run.record.remote_fault:
         return f"herorun verify {run.slug}"  # it names each fault; until then nothing is pushed
     if memory.ledger.taints and not memory.sealed:
         way = Option.ROLLBACK if health == RunHealth.FINISHED else Option.STOP_AND_ROLLBACK
-        return _proposer(run, memory, metrics).proposals((way,))[0].command
+        proposer = _proposer(run, memory, metrics, is_elsewhere)
+        return proposer.proposals((way,))[0].command
     if health == RunHealth.FINISHED and memory.unacknowledged and not memory.sealed:
         return f"herorun ack {run.slug}"  # the seal gate waits for it
     if (
@@ -63,11 +65,15 @@ def typed_here(run: Run, command: str, evidence: Evidence) -> str:
     """The command as it works in this clone: what only the lease's owner may do takes the run over
     first.
     """
-    lease = evidence.get(LeaseSeen)
-    if not isinstance(lease, LeaseSeen) or lease.mine or not command.startswith(_BY_OWNER):
+    if not _is_leased_elsewhere(evidence) or not command.startswith(_BY_OWNER):
         return command
     wait = takeover_wait(run.contract.babysit.cadence)
     return f"herorun handoff {run.slug} --take --wait {wait} && {command}"
+
+
+def _is_leased_elsewhere(evidence: Evidence) -> bool:
+    lease = evidence.get(LeaseSeen)
+    return isinstance(lease, LeaseSeen) and not lease.mine
 
 
 def _is_complete(evidence: Evidence) -> bool:
@@ -90,11 +96,11 @@ def _watched_again(run: Run) -> str:
     return f"herorun babysit {run.slug}" if is_babysitter_lost(run) else ""
 
 
-def _proposer(run: Run, memory: Memory, evidence: Evidence) -> "Proposer":
+def _proposer(run: Run, memory: Memory, evidence: Evidence, takes_over: bool) -> "Proposer":
     """Imported only if there is something to propose: a healthy run does not need it."""
     from herorun.operations.launch.propose import Proposer
 
-    return Proposer(run, memory, evidence)
+    return Proposer(run, memory, evidence, takes_over=takes_over)
 
 
 def _up_again(run: Run, result: Tick, proposer: "Proposer") -> str:

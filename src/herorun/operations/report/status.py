@@ -135,15 +135,10 @@ def status_of_run(
     memory_after = fold([decided(result, evidence, memory, ())], memory)
     command = next_command(run, result, memory_after, evidence)
     is_paused = memory.ledger.paused(now())
-    decision = _decision(memory, command)
-    outlook = relaunch_outlook(
-        result,
-        memory,
-        run.contract.babysit.recovery,
-        is_paused,
-        decision,
-        why_not_relaunched(run),
-    )
+    command_here = typed_here(run, command, evidence)
+    decision = _decision(memory, command, command_here)
+    lack, recovery = why_not_relaunched(run), run.contract.babysit.recovery
+    outlook = relaunch_outlook(result, memory, recovery, is_paused, decision, lack)
     status = Status.of(
         facts,
         run=result.run,
@@ -155,7 +150,7 @@ def status_of_run(
         alerts=alert_entries(alerts, checks, run.slug, outlook, run.dri),
         actions=[],
         other_jobs=other_jobs(evidence),
-        next=typed_here(run, command, evidence),
+        next=command_here,
         summary=RunSummaryEntry.of_summary(summary),
         unjudged=unjudged_metrics(evidence),
         acting=is_acting,
@@ -165,12 +160,12 @@ def status_of_run(
     return status, evidence, summary
 
 
-def _decision(memory: Memory, command: str) -> str:
+def _decision(memory: Memory, command: str, command_here: str) -> str:
     """What a person does about a run that is down and that herorun does not relaunch."""
-    settles = command.startswith(("herorun relaunch ", "herorun rollback "))
-    if settles and any(verb_of(key) in STARTS for key in memory.intended):
-        return describe_interrupted(command)
-    return QUESTION_NEXT if open_questions(memory) else dri_decides(command)
+    continues = command.startswith(("herorun relaunch ", "herorun rollback "))
+    if continues and any(verb_of(key) in STARTS for key in memory.intended):
+        return describe_interrupted(command_here)
+    return QUESTION_NEXT if open_questions(memory) else dri_decides(command_here)
 
 
 def _forgotten_job(run: Run, memory: Memory, evidence: Evidence, at: datetime) -> list[str]:
