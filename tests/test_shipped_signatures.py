@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from herorun import signatures
+from herorun.core.triage.incremental import OwnLog
+from herorun.core.triage.parse import parse
+from herorun.sources.job_log import job_log_of
 
 
 def test_the_printed_catalogue_is_the_one_of_the_files() -> None:
@@ -28,3 +31,15 @@ def test_another_print_does_not_count(
         path.write_text(text)
     monkeypatch.setattr(signatures, "PRINTED", path)
     assert signatures._documents() == documents
+
+
+def test_the_shipped_rows_are_read_when_a_line_is_matched(monkeypatch: pytest.MonkeyPatch) -> None:
+    catalogue, documents = signatures._shipped.__wrapped__(), signatures._documents
+    monkeypatch.setattr(signatures, "_rows", signatures._rows.__wrapped__)
+    monkeypatch.setattr(signatures, "_documents", lambda: pytest.fail("read"))
+    assert catalogue.digest
+    assert job_log_of(catalogue, OwnLog("grug-1")).overdue == ()
+    monkeypatch.setattr(signatures, "_documents", documents)
+    rows = parse(documents()).signatures
+    assert (catalogue.signatures, catalogue.named(rows[0].id)) == (rows, rows[0])
+    assert not hasattr(catalogue, "rows")

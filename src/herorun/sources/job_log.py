@@ -9,7 +9,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import LoadedState
 from herorun.core.triage.incremental import OwnLog
 from herorun.core.triage.match import Match
-from herorun.core.triage.signatures import Catalogue
+from herorun.core.triage.signatures import LEAST_DUE, Catalogue
 from herorun.sources._signatures import catalogue_of
 
 PATHS = ("path", "file", "latest")
@@ -62,6 +62,8 @@ def _loading(catalogue: Catalogue, match: Match) -> Loading:
 
 
 def _overdue(catalogue: Catalogue, log: OwnLog) -> tuple[tuple[str, int, int], ...]:
+    if log.judged_bytes <= LEAST_DUE:
+        return ()  # the catalogue need not be read
     positions = dict(log.matched)
     silent = (
         (name, due, log.judged_bytes - positions.get(name, 0))
@@ -71,6 +73,8 @@ def _overdue(catalogue: Catalogue, log: OwnLog) -> tuple[tuple[str, int, int], .
 
 
 def _matching(catalogue: Catalogue, log: OwnLog) -> tuple[str, ...]:
+    if not log.matched:
+        return ()
     overdue = {name for name, _, _ in _overdue(catalogue, log)}
     positions = dict(log.matched)
     return tuple(name for name in catalogue.due if name in positions and name not in overdue)

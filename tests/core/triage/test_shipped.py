@@ -21,10 +21,11 @@ def test_a_fleet_whose_first_ticks_come_at_once_reads_the_catalogue_once(
 
     def ask() -> None:
         together.wait(30)
-        signatures.shipped()
+        _ = signatures.shipped().signatures
 
     monkeypatch.setattr(signatures, "parse", counted)
-    monkeypatch.setattr(signatures, "_shipped", cache(signatures._shipped.__wrapped__))
+    for name in ("_shipped", "_rows"):
+        monkeypatch.setattr(signatures, name, cache(getattr(signatures, name).__wrapped__))
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
         thread.start()

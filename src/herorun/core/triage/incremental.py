@@ -116,7 +116,8 @@ def follow(catalogue: Catalogue, log: OwnLog, data: bytes) -> OwnLog:
         signs = _read_sign(signs, number, line)
     state, matches = scan(catalogue, log.scan, data)
     positions = dict(log.matched)
-    for name in {match.signature for match in matches} & catalogue.due.keys():
+    due = catalogue.due if matches else {}  # without a match the catalogue need not be read
+    for name in {match.signature for match in matches} & due.keys():
         positions[name] = log.judged_bytes + len(data)
     return replace(
         log,

@@ -1,13 +1,15 @@
 """Signatures of failures. They are data: a TOML table each, the shipped ones and a user's own."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import FailureClass, LineRole, LoadedState, Strength
 from herorun.core.triage.prefilter import KeywordFilter, Sieve, WordFinder
 
+LEAST_DUE = 1 << 20  # bytes: a row states a whole number of MiB
 # an exception's lines hold one
 _FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault", "call stack:")
 
@@ -89,6 +91,23 @@ class Catalogue:
     @cached_property
     def _by_id(self) -> Mapping[str, LogSignature]:
         return {signature.id: signature for signature in self.signatures}
+
+
+class UnreadCatalogue(Catalogue):
+    """One that is read when a line is matched: most looks at a log find no new line."""
+
+    def __init__(self, digest: str, read: Callable[[], Catalogue]) -> None:
+        vars(self).update(digest=digest, _read=read)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _FIELDS:
+            raise AttributeError(f"a catalogue has no attribute {name!r}")
+        content = vars(vars(self)["_read"]())
+        vars(self).update({field: content[field] for field in _FIELDS})
+        return content[name]
+
+
+_FIELDS = ("signatures", "exit_codes", "exceptions", "hedges", "source_text", "stems")
 
 
 def _stems(initial: Sequence[str], signatures: Iterable[LogSignature]) -> tuple[str, ...]:
