@@ -592,7 +592,7 @@ Rules for all of them:
   Its class is `code-bug-small` for a type such as `KeyError` or `ImportError`, and for one such as `TypeError` or `ValueError` if all of the user's frames are in one file; otherwise it is `code-bug-complex`.
 - A log without a failure is `benign` if its exit code is 0, if a `success` row reports a normal end, or if its last 8 KiB show training: a step above 0, a measurement with its step, or a measurement that changes.
   Otherwise it is `unknown`.
-- A FILE to which nothing was written for an hour may hang, so steps alone do not count: it needs its exit code, its last step (`step 500/500`), or a `success` row that at most 20 steps follow.
+- The job of a FILE to which nothing was written for an hour may hang, so steps alone do not count: the log needs its exit code, its last step (`step 500/500`), or a `success` row that at most 20 steps follow.
 - With exit code 0, what looks like an error at the end is `not-a-failure`, and shown.
 - Text after words such as "this might be caused by" is a tool's guess and is ignored.
   So is source code that a log prints.

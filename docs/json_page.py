@@ -16,7 +16,7 @@ INTRO = """\
 With `--json` a command prints one of these documents to standard output; messages go to standard error, and the exit code stays the same.
 A command that fails prints [a failure](#a-failure) instead.
 `herorun babysit` without `--once` prints one document per line; a run that cannot be monitored is a line with `slug` and `error`.
-Every document has `"schema": 1`; under that number keys may be added, but none is renamed or removed, and none changes its type.
+Every document has `"schema": 1`; from version 1.0 on, under that number keys may be added, but none is renamed or removed, and none changes its type.
 Null means that no value is known; a number that is not finite is a string.
 
 The types are also in Python: `herorun.schemas.DOCUMENTS["preflight"].model_validate_json(text)`, and `.model_json_schema()` for the JSON Schema.

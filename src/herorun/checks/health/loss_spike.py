@@ -12,7 +12,7 @@ is compared.
 
 | newest rows            | height                | compared with         | condition             |
 | ---------------------- | --------------------- | --------------------- | --------------------- |
-| 3, over 10 steps       | 1.5 times             | trend                 | undecided             |
+| 3, over 10 steps       | 1.5 times             | trend                 | no generator          |
 | 3                      | 3 times               | trend                 |                       |
 | 2, over 100 steps      | one at 10 times       | trend                 |                       |
 | 1                      | 300 times             | trend, 0.1 at least   |                       |
@@ -33,13 +33,12 @@ is compared.
 | 3 or more              | mean at 1.22 times    | median of N before    | level, sum            |
 | 5                      | one range             | 30 rows before        | below zero            |
 
-- undecided: not for a loss that began at ln 2 and has not fallen since, which may be a generator's,
-  and not where the judged loss is one of a pair such as `loss_gen` and `loss_dis`, of models that
-  are trained against each other; `loss-elevated` warns about it.
+- no generator: not for a loss that began at ln 2 and has not fallen since, which may be a
+  generator's, and not where the judged loss is one of a pair such as `loss_gen` and `loss_dis`, of
+  models that are trained against each other; `loss-elevated` warns about it.
 - first: among the first 30 rows, which have no trend. Losses below 0.1 count only in the line of
   the eight rows.
-- fallen by: an earlier row, for the eight rows the run's first one, is so many times higher than
-  what they are compared with.
+- fallen by: an earlier row (the run's first, for the eight rows) is so many times the compared row.
 - late: first, in a record that begins in the middle of a training.
 - within: the rows before are so near to each other.
 - level: a new level needs no trend. It counts once it has 3 rows and 10 steps, or 3 rows at three
@@ -58,7 +57,7 @@ is compared.
 
 One odd row is no spike, unless it is enormous: of 285 quiet public curves at five row rates, the
 highest is at 47 times. A spike of BLOOM's 13B run has 5 rows in 50 steps, since a run may log every
-10 steps. Two rows over 100 steps are one, because healthy runs have recovered by then.
+10 steps. Two rows over 100 steps are a spike, because healthy runs have recovered by then.
 """
 
 import math

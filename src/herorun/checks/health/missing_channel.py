@@ -3,7 +3,7 @@
 Why: a babysitter that was started elsewhere, by cron or after a login, lacks the variable, and its
 messages are not delivered.
 Fix: start the babysitter where the variable is set (`herorun babysit RUN`); or remove its name from
-`[notify] targets`.
+`[notify]`.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -1,7 +1,7 @@
 """The job has waited too long for its hardware.
 
 Why: a wrong slice, an exhausted quota or a peer that does not answer never improves by waiting. A
-job that is called running before its machines do anything is still waiting.
+job still waits if its scheduler calls it running, but its machines do nothing yet.
 What waiting cannot fix, such as a missing image, is reported after 5 minutes. `stuck-pending`
 escalates a hero run that waits for hours.
 Fix: the DRI decides whether to wait or to stop the job (`herorun stop RUN`).

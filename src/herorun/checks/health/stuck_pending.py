@@ -1,7 +1,7 @@
 """A hero run has waited for its hardware for hours, or for something that never comes.
 
 Why: a hero run that waits does not train, and its reserved hardware may be idle. `pending-too-long`
-warns earlier; after several times its limit a person must decide.
+warns earlier; after 6 hours, or 30 minutes for what waiting cannot fix, a person must decide.
 Fix: the DRI decides whether to wait (`herorun ack RUN` ends the reminders) or to stop the job
 (`herorun stop RUN`).
 """

@@ -2,7 +2,7 @@
 
 Why: the DRI would get no message about a crash or a question while the issue is not read.
 Fix: set the variable, where herorun and its babysitter run, to an address that apprise supports;
-install `herorun[notify]`; or remove its name from `[notify] targets`.
+install `herorun[notify]`; or remove its name from `[notify]`.
 """
 
 from herorun.core.check import Gate, Response, check
