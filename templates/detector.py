@@ -1,9 +1,10 @@
 """An evaluation's loss that rises above the lowest it has had."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.detectors.excursion import ExcursionWatch
+from herorun.core.lazy_dataclass import dataclass
 
 RISE = 1.05  # times the lowest
 RULES = (RISE,)  # a cached state of other rules is built again

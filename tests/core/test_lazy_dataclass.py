@@ -21,6 +21,7 @@ from herorun.core import dataclass_methods, lazy_dataclass
 from herorun.core.lazy_dataclass import FEW, dataclass
 
 SOURCE = Path(herorun.__file__).parent
+TEMPLATES = Path(__file__).parents[2] / "templates"
 
 
 class Shapes:
@@ -199,17 +200,21 @@ def test_every_class_of_the_package_has_fields_and_methods_that_can_be_made() ->
         assert not [it for it in made if isinstance(it, lazy_dataclass._FirstRead)], kind
 
 
-def test_no_module_of_the_package_takes_the_eager_decorator() -> None:
-    texts = {path: path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
+@pytest.mark.parametrize(
+    ("folder", "expected"), [(SOURCE, ["core/lazy_dataclass.py"]), (TEMPLATES, [])]
+)
+def test_only_the_lazy_decorator_takes_the_eager_one(folder: Path, expected: list[str]) -> None:
+    """The templates become modules of the package."""
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.py"))}
     eager = [
-        str(path.relative_to(SOURCE))
+        str(path.relative_to(folder))
         for path, text in texts.items()
         if "from dataclasses import" in text  # to parse the whole package takes a second
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.ImportFrom) and node.module == "dataclasses"
         if any(name.name == "dataclass" for name in node.names)
     ]
-    assert eager == ["core/lazy_dataclass.py"]
+    assert eager == expected
 
 
 def test_one_that_the_standard_decorator_makes_is_frozen_too() -> None:

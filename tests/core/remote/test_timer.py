@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from builders import a_contract
 from herorun.core.errors import WrongUse
 from herorun.core.remote.timer import TimerRequest, actions, argv_of, cron, removal, systemd, when
 from herorun.runs import template
@@ -192,6 +193,12 @@ def test_the_cloud_gets_the_watchdog_of_this_run_alone() -> None:
         [step["run"] for step in job["steps"] if "run" in step][-1], "tiny", "--comment"
     )
     assert document[True]["schedule"] == [{"cron": when(a_wish())}]
+
+
+def test_the_cloud_asks_as_often_as_a_run_ticks_by_default() -> None:
+    (schedule,) = yaml.safe_load(template("watchdog.yml"))[True]["schedule"]
+    minutes = int(schedule["cron"].split()[0].removeprefix("*/"))
+    assert timedelta(minutes=minutes) <= a_contract().babysit.cadence
 
 
 @pytest.mark.parametrize("command", ["patrol", "babysit"])
