@@ -27,9 +27,6 @@ NOT_RUN = {
     'uv tool install "git+https://HOST/OWNER/herorun"': "an address to fill in",
     "pip install herorun-checkin": "tests/test_packaging.py installs its wheel",
     'pip install "git+https://HOST/OWNER/herorun#subdirectory=checkin"': "an address to fill in",
-    "uv tool install 'herorun[notify]'": (
-        "the tests' environment has it: pyproject.toml names it for development"
-    ),
     "herorun metrics --listen 127.0.0.1:9477": (
         "serves until Ctrl-C: tests/operations/report/test_exporter.py asks it"
     ),
