@@ -17,7 +17,7 @@ EDGE = "|"
 FEW = 1 << 18  # bytes
 _CONTROL = bytes(c for c in (*range(32), 127) if c not in b"\t\n\r")
 # of a text that is searched for words: any control character, any other that is in no word
-_HIDDEN, _SPACE, _MARK = b"\1", b" ", b"\2"
+_HIDDEN, _SPACE, _MARK, _DIGIT = b"\1", b" ", b"\2", b"0"
 _AT_EDGES = (_SPACE, _MARK)
 
 
@@ -63,7 +63,7 @@ class Sieve:
             stem = self._forms[form][1]
             before, behind = self._edges[stem] or (False, False)
             at, after = at - 1 + before, after - 1 - behind  # of the stem without them
-            # punctuation looks alike in the simpler text
+            # punctuation and digits look alike in the simpler text
             if at <= end or block[at:after].lower() != self._words[stem]:
                 continue
             yield block.rfind(b"\n", 0, at) + 1
@@ -161,13 +161,15 @@ def _in_word(character: bytes) -> bool:
 @cache
 def _simpler() -> bytes:
     """The table of a text that is searched for words: letters in lower case, one space for all,
-    one mark for punctuation.
+    one mark for punctuation, one digit. With fewer characters an automaton stays in the cache.
     """
     return b"".join(map(_simpler_byte, range(256)))
 
 
 def _simpler_byte(character: int) -> bytes:
     byte = bytes([character])
+    if byte.isdigit():
+        return _DIGIT
     if _in_word(byte):
         return byte.lower()
     return _HIDDEN if byte in _CONTROL else _SPACE if byte.isspace() else _MARK

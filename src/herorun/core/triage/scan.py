@@ -48,8 +48,7 @@ class Scan:
 
 def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Match]]:
     """The state after these bytes, and what the lines that they complete say."""
-    text = state.carry + data.replace(b"\0", b"")
-    body, _, carry = text.rpartition(b"\n")
+    body, newline, carry = _lines_of(state.carry, data.replace(b"\0", b""))
     tracebacks = {traceback.stream: traceback for traceback in state.open}
     now = LineParser(
         catalogue,
@@ -61,7 +60,7 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
         state.watch,
     )
     lines, last_line, inside = state.lines, state.last_line, state.inside
-    if len(text) > len(carry):
+    if newline:
         lines = _walk(now, body, lines, inside)
         length = len(body.rstrip())
         last_line = lines - body.count(b"\n", length) if length else last_line
@@ -84,6 +83,14 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
         end=(state.end + data[-END_BYTES:])[-END_BYTES:],
     )
     return after, now.matches
+
+
+def _lines_of(carry: bytes, data: bytes) -> tuple[bytes, bool, bytes]:
+    """The complete lines, whether there are any, and what follows them; copies each byte once."""
+    end = data.rfind(b"\n")
+    if end < 0:
+        return b"", False, carry + data
+    return b"".join((carry, memoryview(data)[:end])), True, data[end + 1 :]
 
 
 def skip(state: Scan, size: int, newlines: int = 0) -> Scan:

@@ -111,7 +111,7 @@ class LoggedException:
 
 
 def starts_traceback(content: str) -> bool:
-    return bool(_HEAD.search(content))
+    return "Traceback (most" in content and bool(_HEAD.search(content))
 
 
 def frame_of(content: str) -> Frame | None:
@@ -125,7 +125,13 @@ def announces_ignored(content: str) -> bool:
     >>> announces_ignored("Exception ignored in: <function Queue.__del__ at 0x7f>")
     True
     """
-    return bool(_IGNORED.search(content))
+    # a word is found in a tenth of the time of the pattern
+    return (
+        "Exception ignored " in content
+        or _LOGGING_ERROR in content
+        or "Error in atexit." in content
+        or "WON'T CONVERT " in content
+    ) and bool(_IGNORED.search(content))
 
 
 def begins_logging_error(content: str) -> bool:
