@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from herorun.core.errors import CouldNotLook, HerorunError, sentence
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, sentence
 from herorun.core.evidence import Job
 from herorun.core.ports import Found, Search, Unknown
 from herorun.core.untrusted_json import read_json
@@ -20,6 +20,19 @@ def known_job(find: Find, instance: str, since: datetime) -> Job | None:
     if isinstance(answer, Unknown):
         raise CouldNotLook(sentence(answer.why))
     return answer.job if isinstance(answer, Found) else None
+
+
+def job_to_stop(answer: Search, job: str) -> Job:
+    """The job that a stop is for; `WrongUse` if there is none, `CouldNotLook` if that is unknown:
+    a stop that reached nobody must not look like one that did.
+    """
+    if isinstance(answer, Unknown):
+        raise CouldNotLook(f"{job} was not stopped: {sentence(answer.why)}")
+    if not isinstance(answer, Found):
+        raise WrongUse(f"There is no job {job}, so nothing was stopped.")
+    if not answer.job.state.ended and not answer.job.state.live:
+        raise CouldNotLook(f"{job} was not stopped, as its state is unknown: {answer.job.reason}")
+    return answer.job
 
 
 def taken_after(find_job: Callable[[], Job | None], error: HerorunError) -> Job:

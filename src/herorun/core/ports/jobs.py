@@ -160,7 +160,9 @@ class ById(Protocol):
         """The newest lines of its log, its children's too; FileNotFoundError where it has none."""
 
     def stop(self, job: str) -> None:
-        """Ask the job to end. Stopping an ended job does nothing."""
+        """Ask the job to end. Stopping an ended job does nothing; if there is no such job, or none
+        could be asked, raises `HerorunError` or OSError.
+        """
 
 
 class DatedLogs(Protocol):

@@ -135,10 +135,19 @@ class IrisById:
         user, name = job.strip("/").split("/", 1)
         return self._iris.list(user, name, is_full_name=True)
 
+    def _complete_list(self, job: str) -> IrisListing:
+        """From which a job that is missing does not exist; otherwise `CouldNotLook`."""
+        listing = self._list(job)
+        if listing.partial:
+            raise CouldNotLook(f"Iris' list is incomplete: {listing.partial}")
+        return listing
+
     def tail(self, job: str, lines: int) -> str:
         """The log of the job and its children."""
         text = self._iris.log(job, lines)
-        if text is None:
+        if text is None or (
+            not text.strip() and root_of(self._complete_list(job).rows, job) is None
+        ):
             raise FileNotFoundError(2, "Iris has no such job", job)
         return text
 
@@ -171,6 +180,9 @@ class IrisById:
         answer = self._iris.ask(stop_argv(self._iris.generation, job))
         if answer.code:
             raise self._iris.trouble("job stop", answer)
+        # it names the jobs that it stops; of one that has ended it reports as of none
+        if job not in answer.text and root_of(self._complete_list(job).rows, job) is None:
+            raise WrongUse(f"Iris has no job {job}, so nothing was stopped.")
 
 
 def summary_tasks(text: str) -> tuple[TaskEnd, ...]:

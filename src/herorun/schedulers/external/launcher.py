@@ -12,6 +12,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Place, Search, Unknown
+from herorun.schedulers._idempotent import job_to_stop
 from herorun.schedulers._log_age import file_age
 from herorun.schedulers._transport import SshLogin, transport_to
 from herorun.schedulers.external import slurm
@@ -108,6 +109,10 @@ class LauncherById:
         output = read_output(self._read(job)[0])
         if output.slurm:
             slurm.SlurmById(slurm.Options(**self._options.model_dump())).stop(output.slurm[-1])
+        elif job_to_stop(self.find_job(job), job).state.live:
+            raise CouldNotLook(
+                f"{job} names no Slurm job yet, so there is nothing that herorun could stop"
+            )
 
     def _read(self, path: str) -> tuple[str, datetime]:
         answer = self._transport.run(["sh", "-c", _READ, "sh", path], TIMEOUT)

@@ -19,6 +19,7 @@ from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, AdapterOptions, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers import local
+from herorun.schedulers._idempotent import job_to_stop
 from herorun.schedulers._instance import Folder, last_lines
 from herorun.schedulers._processes import start_time
 from herorun.system.clock import now
@@ -170,8 +171,7 @@ class LocalById:
             folder = _folder(job)
             local.Local(local.Options(), folder.path.parent).stop(folder.name, owner())
             return
-        answer = self._process(int(job))
-        if isinstance(answer, Found) and answer.job.state.live:
+        if job_to_stop(self._process(int(job)), job).state.live:
             write_atomic(self._stopped(int(job)), owner().encode())
             with suppress(ProcessLookupError):
                 os.kill(int(job), signal.SIGTERM)

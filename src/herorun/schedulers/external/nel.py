@@ -14,6 +14,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
+from herorun.schedulers._idempotent import job_to_stop
 from herorun.schedulers._nel.jobs import NelJobs
 from herorun.schedulers._nel.options import Options as NelOptions
 from herorun.schedulers._nel.parse import NelTask
@@ -93,8 +94,7 @@ class NelById(NelJobs):
         )
 
     def stop(self, job: str, by: str = "") -> None:
-        answer = self.find_job(job)
-        if isinstance(answer, Found) and answer.job.state.live:
+        if job_to_stop(self.find_job(job), job).state.live:
             self._kill(job)
 
     def origin(self, job: str) -> Origin:

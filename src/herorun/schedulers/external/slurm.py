@@ -176,6 +176,8 @@ class SlurmById:
         answer = self._slurm.ask(["scancel", job])
         if answer.code:
             raise self._slurm.trouble("scancel", answer)
+        if isinstance(self.find_job(job), Absent):  # of which scancel says nothing
+            raise WrongUse(f"Slurm has no job {job}, so nothing was stopped.")
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
         """Other jobs of its name and its user that are in the queue."""

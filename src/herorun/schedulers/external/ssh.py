@@ -22,6 +22,7 @@ from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unkno
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.core.untrusted_json import read_json
+from herorun.schedulers._idempotent import job_to_stop
 from herorun.system.clock import now
 from herorun.system.files import write_atomic
 from herorun.system.host import owner
@@ -138,8 +139,8 @@ class SshById:
         return "".join(log_text.splitlines(keepends=True)[-lines:]) if lines > 0 else ""
 
     def stop(self, job: str) -> None:
-        first, answer = self._known(job), self.find_job(job)
-        if first and isinstance(answer, Found) and answer.job.state.live:
+        is_live = job_to_stop(self.find_job(job), job).state.live
+        if is_live and (first := self._known(job)):  # the query has written it
             write_atomic(self._stopped(job), owner().encode())
             self._ask("end", pid=int(job), start=first.born)
 
