@@ -103,14 +103,44 @@ def read_or_none(read_log: Callable[..., LogPart], instance: str) -> LogPart | N
     return part if part.data else None
 
 
-class SchedulerSuite:
-    """The contract of `herorun.core.ports.Scheduler`."""
+class UnusedSchedulerSuite:
+    """What holds before the first launch; also for a scheduler that runs no shell commands."""
 
     def test_it_has_every_member_of_its_port(self, rig: Rig) -> None:
         assert missing_members(Scheduler, rig.connect()) == ()
 
     def test_its_members_take_what_is_declared(self, rig: Rig) -> None:
         assert misshapen_members("schedulers", rig.connect()) == []
+
+    def test_an_unknown_instance_is_unsure_right_after_the_intent(self, rig: Rig) -> None:
+        assert isinstance(rig.connect().find("tiny-1", datetime.now(UTC)), Unknown)
+
+    def test_nothing_is_live_before_the_first_launch(self, rig: Rig) -> None:
+        assert rig.connect().live_jobs("tiny") == ()
+
+    def test_stopping_an_unknown_job_is_an_error(self, rig: Rig) -> None:
+        with pytest.raises(HerorunError, match="tiny-1"):
+            rig.connect().stop("tiny-1", "ada@box")
+
+    def test_the_log_of_an_unknown_instance_is_not_there(self, rig: Rig) -> None:
+        with pytest.raises(FileNotFoundError):
+            rig.tail("tiny-1")
+
+    def test_a_back_end_that_cannot_be_read_is_neither_empty_nor_waited_for(self, rig: Rig) -> None:
+        scheduler, began = rig.blind(), time.monotonic()
+        assert isinstance(scheduler.find("tiny-1", long_ago()), Unknown)
+        for query in (
+            lambda: scheduler.live_jobs("tiny"),
+            lambda: scheduler.tail("tiny-1", 5),
+            lambda: scheduler.stop("tiny-1", "ada@box"),
+        ):
+            with pytest.raises((OSError, HerorunError)):
+                query()
+        assert time.monotonic() - began < rig.patience
+
+
+class SchedulerSuite(UnusedSchedulerSuite):
+    """The contract of `herorun.core.ports.Scheduler`."""
 
     def test_a_job_that_exits_with_zero_has_succeeded(self, rig: Rig) -> None:
         job = rig.run(rig.job("exit 0"))
@@ -140,9 +170,6 @@ class SchedulerSuite:
         rig.run(rig.job("exit 0"))
         assert rig.connect().find("tiny-2", rig.settled()) == Absent()
 
-    def test_an_unknown_instance_is_unsure_right_after_the_intent(self, rig: Rig) -> None:
-        assert isinstance(rig.connect().find("tiny-1", datetime.now(UTC)), Unknown)
-
     def test_names_are_matched_whole(self, rig: Rig) -> None:
         rig.submit(rig.job("sleep 30", number=11))
         scheduler = rig.connect()
@@ -159,9 +186,6 @@ class SchedulerSuite:
         rig.run(rig.job("exit 0"))
         assert rig.connect().live_jobs("tiny") == ()
 
-    def test_nothing_is_live_before_the_first_launch(self, rig: Rig) -> None:
-        assert rig.connect().live_jobs("tiny") == ()
-
     def test_stop_ends_it_and_says_who_asked(self, rig: Rig) -> None:
         rig.submit(rig.job("sleep 30"))
         rig.connect().stop("tiny-1", "ada@box")
@@ -174,20 +198,12 @@ class SchedulerSuite:
         rig.connect().stop("tiny-1", "ada@box")
         assert rig.now("tiny-1") == before
 
-    def test_stopping_an_unknown_job_is_an_error(self, rig: Rig) -> None:
-        with pytest.raises(HerorunError, match="tiny-1"):
-            rig.connect().stop("tiny-1", "ada@box")
-
     def test_the_log_holds_both_outputs_and_tail_its_end(self, rig: Rig) -> None:
         rig.run(rig.job("echo one; echo two >&2; printf 'three \\377\\n'"))
         assert rig.tail("tiny-1") == "one\ntwo\nthree \ufffd\n"
         assert rig.tail("tiny-1", 2) == "two\nthree \ufffd\n"
         for lines, expected in ((None, "one\ntwo\nthree \ufffd\n"), (2, "two\nthree \ufffd\n")):
             assert "".join(read_log(rig.connect(), "tiny-1", lines)) == expected  # `herorun logs`
-
-    def test_the_log_of_an_unknown_instance_is_not_there(self, rig: Rig) -> None:
-        with pytest.raises(FileNotFoundError):
-            rig.tail("tiny-1")
 
     def test_each_instance_has_its_own_log(self, rig: Rig) -> None:
         rig.run(rig.job("echo one"))
@@ -221,18 +237,6 @@ class SchedulerSuite:
             rig.submit(rig.job("echo ran > ran", secrets=("TRAINING_TOKEN",)))
         assert rig.connect().find("tiny-1", rig.settled()) == Absent()
         assert not (rig.code / "ran").exists()
-
-    def test_a_back_end_that_cannot_be_read_is_neither_empty_nor_waited_for(self, rig: Rig) -> None:
-        scheduler, began = rig.blind(), time.monotonic()
-        assert isinstance(scheduler.find("tiny-1", long_ago()), Unknown)
-        for query in (
-            lambda: scheduler.live_jobs("tiny"),
-            lambda: scheduler.tail("tiny-1", 5),
-            lambda: scheduler.stop("tiny-1", "ada@box"),
-        ):
-            with pytest.raises((OSError, HerorunError)):
-                query()
-        assert time.monotonic() - began < rig.patience
 
 
 class ReadsLogsOn:

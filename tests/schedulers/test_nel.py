@@ -17,7 +17,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Search, Submission
 from herorun.operations.report.logs import read_log
 from herorun.schedulers import nel
-from ports.scheduler_suite import SECRET, long_ago
+from ports.scheduler_suite import SECRET, Rig, UnusedSchedulerSuite, long_ago
 from services.nel import EVALUATED
 
 pytestmark = pytest.mark.back_end
@@ -129,6 +129,27 @@ def _tell(story: Story) -> None:
     observations["stopped"], observations["failed"], observations["succeeded"] = (
         value.job for value in observations["many"].values() if isinstance(value, Found)
     )
+
+
+class TestNel(UnusedSchedulerSuite):
+    """Its submissions are configurations, not commands: the rest of the contract is below."""
+
+    @pytest.fixture
+    def rig(self, nel_program: tuple[str, ...], tmp_path: Path) -> Rig:
+        (tmp_path / "folder").mkdir()
+
+        def connect(exec_db: Path) -> nel.Nel:
+            options = nel.Options(program=nel_program, exec_db=str(exec_db), settle="2s")
+            place = Place("tiny", str(tmp_path / "state"), str(tmp_path / "out"), "/repository")
+            return nel.connect(options, place)
+
+        return Rig(
+            connect=lambda: connect(tmp_path / "exec.v1.jsonl"),
+            blind=lambda: connect(tmp_path / "folder"),
+            traces=lambda: (),
+            code=tmp_path,
+            patience=PATIENCE,
+        )
 
 
 def test_an_invocation_runs_under_its_own_output_directory(story: Story) -> None:
