@@ -43,12 +43,14 @@ CONNECT = """
 from herorun import adapters, discover
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, missing_members, tracker_traits
+from ports.abilities import misshapen_members
 place = Place("tiny", "/nowhere", "/nowhere", "/nowhere")
-for port in ("schedulers", "trackers", "notifiers"):
+for port in ("schedulers", "trackers", "notifiers", "schedulers.external"):
     for kind in ("theirs", "older"):
         try:
             adapter = adapters.connect(port, kind, {}, place)
-            print(port, missing_members(adapters.PORTS[port], adapter))
+            lacking = missing_members(adapters.PORTS[port], adapter)
+            print(port, lacking, misshapen_members(port, adapter))
             if port == "trackers":
                 print(tracker_traits(adapter), adapter.client_problem("RUN", "a", None, False))
         except WrongUse as error:
@@ -57,12 +59,14 @@ for port in ("schedulers", "trackers", "notifiers"):
 
 
 def asked(folder: Path, entry_points: str, script: str) -> str:
-    """What a script prints next to an installed package whose modules lie in the folder."""
+    """What a script prints next to an installed package whose modules lie in the folder; it can
+    import what the tests share.
+    """
     facts = folder / "moon-1.dist-info"
     facts.mkdir()
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: moon\nVersion: 1\n")
     (facts / "entry_points.txt").write_text(entry_points)
-    path = os.pathsep.join([str(folder), str(TOP / "src")])
+    path = os.pathsep.join([str(folder), str(TOP / "src"), str(TOP / "tests")])
     env = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(
         [sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True
@@ -70,10 +74,34 @@ def asked(folder: Path, entry_points: str, script: str) -> str:
     return done.stdout
 
 
-FOREIGN = {  # template -> a member of its port that an older package has not
-    "scheduler": r"^    cluster_wide = .*$",
-    "tracker": r"^    def read\b",
-    "notifier": r"^    def find\b",
+BY_ID = """
+import re
+from herorun.core.adhoc_jobs.kind import JobKind
+from herorun.core.ports import Absent
+from pydantic import BaseModel
+
+class Options(BaseModel):
+    pass
+
+class Queue:
+    def find_job(self, job):
+        return Absent()
+    def tail(self, job, lines):
+        return ""
+    def stop(self, job):
+        pass
+
+def connect(options, place):
+    return Queue()
+"""
+JOBS = 'JOBS = JobKind(id_pattern=re.compile(r"q-[0-9]+"), id_form="a ticket, such as q-7")\n'
+
+
+FOREIGN = {  # port -> a member of it that an older package has not
+    "schedulers": r"^    cluster_wide = .*$",
+    "trackers": r"^    def read\b",
+    "notifiers": r"^    def find\b",
+    "schedulers.external": r"^    def tail\b",
 }
 
 
@@ -93,27 +121,29 @@ DECLARED = TrackerTraits("theirs", True, True, {"id": "[a-z]+"}, "RUN")
 
 
 def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_path: Path) -> None:
-    entry_points = ""
-    for template, member in FOREIGN.items():
-        whole = (TOP / "templates" / f"{template}.py").read_text()
-        whole = whole.replace("class CsvRows:\n", THEIRS)
-        (tmp_path / f"their_{template}.py").write_text(whole)
-        lacking = re.sub(member, "    def renamed", whole, flags=re.MULTILINE)
+    entry_points, texts = "", {"schedulers.external": BY_ID + JOBS}
+    for port in ("schedulers", "trackers", "notifiers"):
+        template = (TOP / "templates" / f"{port[:-1]}.py").read_text()
+        texts[port] = template.replace("class CsvRows:\n", THEIRS)
+    for port, member in FOREIGN.items():
+        module = port.replace(".", "_")
+        (tmp_path / f"their_{module}.py").write_text(texts[port])
+        lacking = re.sub(member, "    def renamed", texts[port], flags=re.MULTILINE)
         lacking = lacking.replace("    def renamed\n", "")  # an attribute's whole line
-        (tmp_path / f"older_{template}.py").write_text(lacking)
-        entry_points += (
-            f"[herorun.{template}s]\ntheirs = their_{template}\nolder = older_{template}\n"
-        )
+        (tmp_path / f"older_{module}.py").write_text(lacking)
+        entry_points += f"[herorun.{port}]\ntheirs = their_{module}\nolder = older_{module}\n"
     answer = asked(tmp_path, entry_points, CONNECT)
     refused = "The adapter 'older' of {} lacks {}, which core.ports.{} asks for."
     assert answer.splitlines() == [
-        "schedulers ()",
+        "schedulers () []",
         refused.format("[scheduler] kind", "cluster_wide", "Scheduler"),
-        "trackers ()",
+        "trackers () []",
         f"{DECLARED} unset RUN",
         refused.format("[tracker] kind", "read", "Tracker"),
-        "notifiers ()",
+        "notifiers () []",
         refused.format("[issue] kind or [notify] kinds", "find", "Notifier"),
+        "schedulers.external () []",
+        refused.format("--scheduler", "tail", "ById"),
     ]
 
 
@@ -211,6 +241,7 @@ from herorun import adapters
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place
 from herorun.store_router import RoutedStore
+from ports.abilities import misshapen_members
 place = Place("tiny", "theirs://runs/tiny", "/nowhere", "theirs://runs/tiny")
 store = RoutedStore(place)
 for name in ("ckpt_5/shard", "ckpt_5/DONE", "ckpt_9/shard", "ckpt_5.bak/DONE"):
@@ -222,6 +253,8 @@ try:
 except WrongUse as error:
     print(error)
 layout = adapters.connect("stores.layouts", "theirs", {}, place)
+shelf = adapters.connect("stores", "theirs", {}, place)
+print(misshapen_members("stores", shelf) + misshapen_members("stores.layouts", layout))
 for each in layout.candidates(store, "theirs://runs/tiny", False):
     print(each.step, each.complete, each.alike)
 try:
@@ -244,37 +277,17 @@ def test_a_foreign_store_and_layout_are_used_and_those_that_lack_a_member_are_re
         "[herorun.stores]\ntheirs = their_store\nolder = older_store\n"
         "[herorun.stores.layouts]\ntheirs = their_layout\nolder = older_layout\n"
     )
-    facts, is_swapped, store, *checkpoints, older = asked(
+    facts, is_swapped, store, misshapen, *checkpoints, older = asked(
         tmp_path, entry_points, STORE
     ).splitlines()
     assert facts == "their cellar ckpt_5.bak/ ckpt_5/ ckpt_9/"
     assert is_swapped == "True"
     assert mentions(store, "'older'", "[output] root", "swap", "core.ports.Store")
+    assert misshapen == "[]"
     assert checkpoints == ["5 True False", "5 False True", "9 False False"]
     assert mentions(older, "'older'", "[checkpoints] layout", "final", "core.ports.Layout")
 
 
-BY_ID = """
-import re
-from herorun.core.adhoc_jobs.kind import JobKind
-from herorun.core.ports import Absent
-from pydantic import BaseModel
-
-class Options(BaseModel):
-    pass
-
-class Queue:
-    def find_job(self, job):
-        return Absent()
-    def tail(self, job, lines):
-        return ""
-    def stop(self, job):
-        pass
-
-def connect(options, place):
-    return Queue()
-"""
-JOBS = 'JOBS = JobKind(id_pattern=re.compile(r"q-[0-9]+"), id_form="a ticket, such as q-7")\n'
 USE = """
 from pathlib import Path
 from herorun import job_kinds
