@@ -107,7 +107,7 @@ def test_what_was_kept_of_a_submission_is_read_whole_or_named(
     _submission_record.keep_stop(tmp_path, "tiny-1", "17", "dri@here")
     assert _submission_record.read_submission(
         tmp_path, "tiny-1"
-    ) == _submission_record.SubmissionRecord(True, "17", "dri@here")
+    ) == _submission_record.SubmissionRecord(False, "17", "dri@here")
     (tmp_path / name).write_bytes(HOSTILE[word])
     if word == "table":  # JSON of another shape: it says nothing of this job
         assert _submission_record.read_submission(tmp_path, "tiny-1").by is None

@@ -179,6 +179,21 @@ def test_another_clone_finds_the_job_and_its_log(
     assert Path(places[0]).read_text() == "here\n" and not places[1]  # not in this clone's folder
 
 
+def test_another_clone_that_stopped_the_job_still_finds_its_log(
+    rig: Rig, cluster: Cluster, state: Path, tmp_path: Path
+) -> None:
+    scheduler = rig.connect()
+    scheduler.submit(rig.job("echo here; sleep 600"), str(rig.code), rig.admission)
+    eventually(lambda: Path(scheduler.log_place("tiny-1")).exists())
+    options = slurm.Options(slurm_conf=cluster.conf)
+    place = Place("tiny", str(tmp_path / "clone"), f"{state}/out", "/repository")
+    slurm.connect(options, place).stop("tiny-1", "ada@box")
+    elsewhere = slurm.connect(options, place)
+    assert "here" in elsewhere.tail("tiny-1", 5)
+    assert not elsewhere.log_place("tiny-1")
+    eventually(lambda: elsewhere.find("tiny-1", long_ago()).job.state is JobState.CANCELLED)
+
+
 def test_a_submission_without_an_answer_is_looked_for(
     rig: Rig, cluster: Cluster, state: Path
 ) -> None:

@@ -33,9 +33,8 @@ def read_submission(folder: Path, instance: str) -> SubmissionRecord:
     )
     number = note.get("id") if note else None
     by = stop.get("by") if stop and stop.get("id") == number else None
-    return SubmissionRecord(
-        note is not None, str(number) if number else None, str(by) if by else None
-    )
+    is_ours = note is not None and (not number or "asked" in note)
+    return SubmissionRecord(is_ours, str(number) if number else None, str(by) if by else None)
 
 
 def submission_lock(folder: Path, instance: str, timeout: float) -> AbstractContextManager[object]:
@@ -56,11 +55,14 @@ def record_id(folder: Path, instance: str, number: str) -> None:
 
 def keep_stop(folder: Path, instance: str, number: str, by: str) -> None:
     """Record a stop, with the id: if another clone submitted the job, this machine has no record
-    yet.
+    yet, and what it writes now is none of a submission.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if read_submission(folder, instance).id != number:
+    record = read_submission(folder, instance)
+    if record.id != number and record.is_ours:
         record_id(folder, instance, number)
+    elif record.id != number:
+        _write_record(folder / f"{instance}.json", {"id": number})
     _write_record(folder / f"{instance}.stop.json", {"id": number, "by": by, "at": now()})
 
 

@@ -115,7 +115,7 @@ def live_jobs(rows: Sequence[SlurmRow]) -> tuple[Job, ...]:
 def _not_found(instance: str, accounting: Accounting, record: SubmissionRecord) -> Search:
     if accounting.silent:
         return Unknown(accounting.silent)
-    if accounting.is_disabled and record.is_ours:
+    if accounting.is_disabled and (record.is_ours or record.id):
         why = (
             f"Slurm keeps no accounting here, and its controller does not know {instance} any more"
         )
