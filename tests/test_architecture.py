@@ -261,6 +261,9 @@ class Source:
     comparisons: list[ast.Compare]
 
 
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
 @cache
 def sources() -> dict[str, Source]:
     """Each module, parsed once for all rules."""
@@ -276,7 +279,7 @@ def _source(text: str) -> Source:
     nodes = nodes_of(tree)
     return Source(
         classes=[node.name for node in nodes if isinstance(node, ast.ClassDef)],
-        functions={node.name for node in tree.body if isinstance(node, ast.FunctionDef)},
+        functions={node.name for node in tree.body if isinstance(node, FUNCTIONS)},
         participles=list(_participles(tree)) if any(map(_is_participle, nodes)) else [],
         constants=_constants(tree),
         comparisons=[node for node in nodes if isinstance(node, ast.Compare)],

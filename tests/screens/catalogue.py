@@ -186,7 +186,9 @@ def gates() -> Iterator[Screen]:
         yield answered_by(f"preflight-{state}-quiet", "preflight tiny -q", target, outcome)
         tag = "herorun/tiny/seal-1" if state == "clear" else None
         living = (LiveJobs((a_job(instance="tiny-1"),)),) if state == "blocked" else ()
-        sealed = SealOutcome(gate(Gate.SEAL, *living), tag, tag and "c0" * 20, None, (), "origin")
+        sealed = SealOutcome(
+            report=gate(Gate.SEAL, *living), tag=tag, commit=tag and "c0" * 20, remote="origin"
+        )
         if state != "unknown":
             yield answered_by(f"seal-{state}", "seal tiny", "seal.seal.seal", sealed)
     changed = preflight(CodeChange("tiny-1", "c0" * 20, "3f" * 20, CHANGED_FILES))
@@ -206,7 +208,7 @@ def gates() -> Iterator[Screen]:
             log="/data/jobs/tiny-1/job.log" if state == "clear" else "",
         )
         yield answered_by(f"launch-{state}", "launch tiny", target, outcome)
-    again = SealOutcome(None, "herorun/tiny/seal-1", "c0" * 20, None, (), "origin")
+    again = SealOutcome(tag="herorun/tiny/seal-1", commit="c0" * 20, remote="origin")
     yield answered_by("seal-again", "seal tiny", "seal.seal.seal", again)
 
 

@@ -44,7 +44,9 @@ def insides(
     top = top or str(outer.repository.top)
     with ThreadPoolExecutor(_AT_ONCE) as at_once:
         futures = [
-            at_once.submit(_read_submodule, outer, path, links[path], roots, prefix, top)
+            at_once.submit(
+                _read_submodule, outer, path, links[path], roots=roots, prefix=prefix, top=top
+            )
             for path in sorted(links)
         ]
     for each in (future.result() for future in futures):
@@ -55,7 +57,7 @@ def insides(
 
 
 def _read_submodule(
-    outer: TreeStatus, path: str, commit: str, roots: Iterable[str], prefix: str, top: str
+    outer: TreeStatus, path: str, commit: str, *, roots: Iterable[str], prefix: str, top: str
 ) -> SubmoduleStatus:
     folder, full = outer.repository.top / path, f"{prefix}{path}"
     if not (folder / ".git").exists():

@@ -62,13 +62,13 @@ class GoogleObjects:
         return self._ask(at, lambda fs: _facts(fs, at))
 
     def digest(self, at: ObjectPath) -> FileDigest:
-        return self._ask(at, lambda fs: _digest(fs, at))
+        return self._ask(at, lambda fs: _object_digest(fs, at))
 
     def read(self, at: ObjectPath, last: int | None = None) -> tuple[bytes, str]:
         return self._ask(at, lambda fs: _read(fs, at, last))
 
     def put(self, at: ObjectPath, data: bytes, tag: str | None) -> None:
-        self._ask(at, lambda fs: _put(fs, at, data, "0" if tag is None else tag))
+        self._ask(at, lambda fs: _write_object(fs, at, data, "0" if tag is None else tag))
 
     def copy(self, at: ObjectPath, to: ObjectPath) -> None:
         names = (at.bucket, at.key, to.bucket, to.key)
@@ -81,7 +81,7 @@ class GoogleObjects:
         return self._ask(at, lambda fs: _region(fs, at))
 
     def rules(self, at: ObjectPath) -> tuple[LifecycleRule, ...]:
-        return self._ask(at, lambda fs: _rules(fs, at))
+        return self._ask(at, lambda fs: _lifecycle_rules(fs, at))
 
     def examine(self) -> tuple[DoctorPart, ...]:
         """Checks the login only: an open bucket can be listed without one."""
@@ -142,7 +142,7 @@ async def _facts(fs: Any, at: ObjectPath) -> ObjectFacts:
     return ObjectFacts(facts["generation"], facts["generation"], _parse_iso_time(facts["updated"]))
 
 
-async def _digest(fs: Any, at: ObjectPath) -> FileDigest:
+async def _object_digest(fs: Any, at: ObjectPath) -> FileDigest:
     facts = await _call(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=CHECKSUMS, **_pin(at))
     return FileDigest(at.key, int(facts["size"]), _checksums(facts), _version(facts))
 
@@ -165,7 +165,7 @@ async def _read(fs: Any, at: ObjectPath, last: int | None) -> tuple[bytes, str]:
     return bearable(data, at, MOST_READ), headers.get("x-goog-generation", "")
 
 
-async def _put(fs: Any, at: ObjectPath, data: bytes, generation: str) -> None:
+async def _write_object(fs: Any, at: ObjectPath, data: bytes, generation: str) -> None:
     if not generation:
         raise MalformedAnswer("the store did not say which generation was read")
     url = f"{fs.base.removesuffix('/storage/v1/')}/upload/storage/v1/b/{at.bucket}/o"
@@ -184,7 +184,7 @@ async def _region(fs: Any, at: ObjectPath) -> str:
     return "+".join(str(part).lower() for part in parts)
 
 
-async def _rules(fs: Any, at: ObjectPath) -> tuple[LifecycleRule, ...]:
+async def _lifecycle_rules(fs: Any, at: ObjectPath) -> tuple[LifecycleRule, ...]:
     return rules_of(await _call(fs, "GET", "b/{}", at.bucket), at.prefix)
 
 

@@ -68,13 +68,13 @@ class S3Objects:
         return self._ask(at, lambda fs: _facts(fs, at))
 
     def digest(self, at: ObjectPath) -> FileDigest:
-        return self._ask(at, lambda fs: _digest(fs, at))
+        return self._ask(at, lambda fs: _object_digest(fs, at))
 
     def read(self, at: ObjectPath, last: int | None = None) -> tuple[bytes, str]:
         return self._ask(at, lambda fs: _read(fs, at, last))
 
     def put(self, at: ObjectPath, data: bytes, tag: str | None) -> None:
-        self._ask(at, lambda fs: _put(fs, at, data, tag))
+        self._ask(at, lambda fs: _write_object(fs, at, data, tag))
 
     def copy(self, at: ObjectPath, to: ObjectPath) -> None:
         source = {"Bucket": at.bucket, "Key": at.key}
@@ -141,7 +141,7 @@ async def _facts(fs: Any, at: ObjectPath) -> ObjectFacts:
     )
 
 
-async def _digest(fs: Any, at: ObjectPath) -> FileDigest:
+async def _object_digest(fs: Any, at: ObjectPath) -> FileDigest:
     """A listing contains only the ETag."""
     answer = await ask(fs, "head_object", Bucket=at.bucket, Key=at.key, ChecksumMode="ENABLED")
     checksums = [
@@ -184,7 +184,7 @@ async def _read(fs: Any, at: ObjectPath, last: int | None) -> tuple[bytes, str]:
         return bearable(bytes(data), at, MOST_READ), answer["ETag"]
 
 
-async def _put(fs: Any, at: ObjectPath, data: bytes, tag: str | None) -> None:
+async def _write_object(fs: Any, at: ObjectPath, data: bytes, tag: str | None) -> None:
     condition = {"IfNoneMatch": "*"} if tag is None else {"IfMatch": tag}
     async with refusing():
         await ask(fs, "put_object", Bucket=at.bucket, Key=at.key, Body=data, **condition)

@@ -98,7 +98,13 @@ def tick(
     moment = Moment(now, rules.policy.cadence, step, ledger.instance, case.live)
     quiet_topics = muted_topics(evidence, findings, checks)
     after, ended_alerts = _advance_alerts(
-        alerts, ledger, evidence, findings, checks, moment, quiet_topics
+        alerts,
+        ledger,
+        evidence,
+        findings,
+        checks,
+        moment=moment,
+        quiet_topics=quiet_topics,
     )
     ended_alerts = (*unasked_alerts, *ended_alerts)
     proof = _proof_of_training(evidence, rules, findings, now)
@@ -151,6 +157,7 @@ def _advance_alerts(
     evidence: Evidence,
     findings: Sequence[Finding],
     checks: Mapping[str, Check],
+    *,
     moment: Moment,
     quiet_topics: frozenset[Topic],
 ) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:

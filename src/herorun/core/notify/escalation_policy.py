@@ -110,6 +110,7 @@ def _ask_about_alert(
     why: str,
     alert: Alert,
     situation: Situation,
+    *,
     objection: RelaunchObjection | None = None,
     edits: str = "",
 ) -> Escalate:
@@ -165,7 +166,9 @@ def reminders(
             title = f"{alert_title(alert)} still fires after {format_span(times * every)}"
             why = f"{with_cause(alert, check, objection)}{situation.trains_on(alert)}"
             actions.append(
-                _ask_about_alert(key, title, why, alert, situation, objection, sticky(alert))
+                _ask_about_alert(
+                    key, title, why, alert, situation, objection=objection, edits=sticky(alert)
+                )
                 if check.severity is Severity.CRITICAL
                 else Tell(key, title, why, sticky(alert), False)
             )
@@ -194,7 +197,9 @@ def pages_to_secondary(alerts: Sequence[Alert], situation: Situation) -> list[Ac
             title = f"not acknowledged for {format_span(after)}: {alert_title(alert)}"
             why = f"{with_cause(alert, check, objection)}{situation.trains_on(alert)}"
             actions.append(
-                _ask_about_alert(key, title, why, alert, situation, objection, sticky(alert))
+                _ask_about_alert(
+                    key, title, why, alert, situation, objection=objection, edits=sticky(alert)
+                )
             )
     return actions
 

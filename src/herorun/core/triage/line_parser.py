@@ -48,7 +48,7 @@ _DUE_TO = "due to:"  # between an announcement of torch.compile and its tracebac
 STREAMS = 64  # tracebacks that are open at once; a log of more ranks loses the oldest
 
 
-@dataclass
+@dataclass(kw_only=True)
 class LineParser:
     """What is open while lines are read, and what they said."""
 

@@ -51,13 +51,13 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
     body, newline, carry = _lines_of(state.carry, data.replace(b"\0", b""))
     tracebacks = {traceback.stream: traceback for traceback in state.open}
     now = LineParser(
-        catalogue,
-        tracebacks,
-        dict(state.ended),
-        dict(state.handled),
-        dict(state.ignoring),
-        dict(state.logging_errors),
-        state.watch,
+        catalogue=catalogue,
+        open=tracebacks,
+        ended=dict(state.ended),
+        handled=dict(state.handled),
+        ignoring=dict(state.ignoring),
+        logging_errors=dict(state.logging_errors),
+        watch=state.watch,
     )
     lines, last_line, inside = state.lines, state.last_line, state.inside
     if newline:

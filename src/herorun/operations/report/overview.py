@@ -94,7 +94,7 @@ def stored_summary(
     evidence = last_evidence(run, decision.at)
     # otherwise the job's new state replaces the missing evidence
     missing = decision.awaited if state[0] == decision.run else ()
-    summary = summarise(run, memory, evidence, state, decision.at, alerts, missing)
+    summary = summarise(run, memory, evidence, state, decision.at, alerts, missing=missing)
     return summarise_sealed(run, memory, summary) if memory.sealed else summary
 
 
@@ -157,6 +157,7 @@ def summarise(
     state: tuple[str, str],
     seen_at: datetime,
     alerts: Iterable[Alert],
+    *,
     missing: tuple[AwaitedEvidence, ...] = (),
 ) -> RunSummary:
     """A summary from evidence, the states of the run and its monitor at that time, and the stored

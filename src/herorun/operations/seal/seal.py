@@ -46,16 +46,16 @@ FINAL = Sealing()
 WANTED = (Job, Metrics, Checkpoints, FinalStep, Receipt, MilestoneCheckpoint)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SealOutcome:
     """The result of sealing. `tag` is None if the gate was not clear; `report` is None if the run
     was sealed before.
     """
 
-    report: GateReport | None
-    tag: str | None  # the name of the tag
-    commit: str | None  # the tagged commit
-    statement: dict[str, Any] | None  # the in-toto statement in the tag
+    report: GateReport | None = None
+    tag: str | None = None  # the name of the tag
+    commit: str | None = None  # the tagged commit
+    statement: dict[str, Any] | None = None  # the in-toto statement in the tag
     warnings: tuple[str, ...] = ()
     remote: str | None = ""  # that has the tag; None: unknown; "": there is no remote
     record_pushed: bool = False  # whether a push of the record with this outcome succeeded
@@ -118,7 +118,7 @@ def _sealed(run: Run, sealing: Sealing) -> SealOutcome:
         report = run_seal_gate(run, sealing, WANTED, gather_health(run))
         if report.verdict is not GateVerdict.CLEAR:
             warnings = _unpushed(run, push_result)
-            return SealOutcome(report, None, None, None, warnings, record_pushed=bool(push_result))
+            return SealOutcome(report=report, warnings=warnings, record_pushed=bool(push_result))
         statement, manifest = _state_seal(run, memory, sealing, report)
     return _tag(run, report, tag, statement, manifest)
 
@@ -207,7 +207,15 @@ def _tag(
     ]
     warnings += [*unsigned_reason, *_announce_seal(run, event)]
     is_pushed = bool(run.record.push())
-    return SealOutcome(report, tag, commit, statement, tuple(warnings), remote, is_pushed)
+    return SealOutcome(
+        report=report,
+        tag=tag,
+        commit=commit,
+        statement=statement,
+        warnings=tuple(warnings),
+        remote=remote,
+        record_pushed=is_pushed,
+    )
 
 
 def _intend_tag(
@@ -260,7 +268,11 @@ def _again(run: Run, event: Sealed) -> SealOutcome:
     if not push_result:
         warnings.append(f"the record is not pushed: {push_result.why}")
     return SealOutcome(
-        None, event.tag, event.commit, None, tuple(warnings), remote, bool(push_result)
+        tag=event.tag,
+        commit=event.commit,
+        warnings=tuple(warnings),
+        remote=remote,
+        record_pushed=bool(push_result),
     )
 
 

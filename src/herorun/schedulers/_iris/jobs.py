@@ -88,7 +88,13 @@ class IrisReader:
             if root is None:
                 return self._not_found(listing, instance, intended_at, asked_at, record)
             return judge_in_detail(
-                self._iris, listing, instance, root, record, intended_at, self._options.gang
+                self._iris,
+                listing,
+                instance,
+                root,
+                record=record,
+                intended_at=intended_at,
+                gang_name=self._options.gang,
             )
         except (CouldNotLook, OSError) as error:
             return Unknown(describe_error(error))
@@ -170,6 +176,7 @@ def judge_in_detail(
     listing: IrisListing,
     instance: str,
     root: IrisRow,
+    *,
     record: SubmissionRecord,
     intended_at: datetime,
     gang_name: str | None,

@@ -127,7 +127,15 @@ class IrisById:
                     if listing.partial
                     else Absent()
                 )
-            return judge_in_detail(self._iris, listing, job, root, SubmissionRecord(), _EVER, None)
+            return judge_in_detail(
+                self._iris,
+                listing,
+                job,
+                root,
+                record=SubmissionRecord(),
+                intended_at=_EVER,
+                gang_name=None,
+            )
         except (CouldNotLook, OSError) as error:
             return Unknown(describe_error(error))
 
