@@ -40,7 +40,7 @@ def main() -> None:
             file=io.StringIO(),
         )
         page.print("$ herorun preflight tiny-lm", style="bold")
-        show_preflight(page, "tiny-lm", preflight(stage.run))
+        show_preflight(page, "tiny-lm", preflight(stage.run), again="herorun preflight tiny-lm")
         svg = page.export_svg(title="herorun preflight").replace(Path(scratch).name, SHOWN)
     # No font from elsewhere: a README's picture must load from this repository alone.
     own = re.sub(r"@font-face \{.*?\}\n|<!-- Generated.*?-->", "", svg, flags=re.DOTALL)

@@ -72,6 +72,7 @@ def test_the_picture_says_what_the_checks_say_today() -> None:
     assert {check.name for check in shown} >= {"dirty-tree", "start-checkpoint-not-newest"}
     fixes = {check.name: " ".join(check.next_action(SLUG).split()) for check in shown}
     assert [name for name, fix in fixes.items() if fix not in output] == []
+    assert "repeat: herorun preflight tiny-lm" in output
 
 
 # --- links ----------------------------------------------------------------------------------------
