@@ -16,6 +16,8 @@ CAPTURE = pytest.CaptureFixture[str]
 
 
 def test_it_prints_what_nobody_has_signed_yet(story: Story, capsys: CAPTURE) -> None:
+    folder = story.work / "runs"
+    (folder / f"{SLUG}.toml").rename(folder / f"{SLUG}.bak")  # so that there is no run
     answer = ask(story, capsys, "waive", "dirty-tree", "--reason", "notes", "--days", "3")
     (block,) = tomllib.loads(answer.out)["waiver"]
     expires = block.pop("expires")
@@ -48,6 +50,16 @@ def test_with_a_run_each_open_finding_is_proposed_with_its_subject(
     assert [block["subject"] for block in blocks] == [str(root) for root in roots]
     one = ask(story, capsys, "waive", "output-root-in-use", SLUG, "--subject", "x").out
     assert [block["subject"] for block in tomllib.loads(one)["waiver"]] == ["x"]
+
+
+def test_the_only_run_is_the_one_that_is_meant(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    story.root.mkdir()
+    (story.root / "something").write_text("")
+    answer = ask(story, capsys, "waive", "output-root-in-use")
+    (block,) = tomllib.loads(answer.out)["waiver"]
+    assert block["subject"] == str(story.root)
+    assert f"runs/{SLUG}.toml" in answer.err
 
 
 def test_what_is_not_open_is_reported(story: Story, capsys: CAPTURE) -> None:

@@ -30,7 +30,8 @@ def command(
 ) -> int:
     """Print the TOML of a waiver for CHECK. It edits no file, and leaves `approved_by` to a person.
 
-    With RUN it runs the launch checks and prints one block for each open finding of that check.
+    With RUN, or where the repository has one run, it runs the launch checks and prints one block
+    for each open finding of that check.
 
     \b
     Example:
@@ -39,12 +40,13 @@ def command(
     from pathlib import Path
 
     from herorun import output
+    from herorun.commands._options import only_run
     from herorun.operations.orders.waive import propose
     from herorun.schemas.evaluations import Waive
 
     proposal = propose(
         check=check,
-        name=run,
+        name=run or only_run(start),
         start=Path(start),
         subject=subject,
         reason=reason,
