@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any, Literal, TypeAlias, overload
 
 from herorun.core import lazy_pydantic
-from herorun.core.contract import KIND, explain_faults
+from herorun.core.contract import KIND, Contract, explain_faults
 from herorun.core.contract.values import present_keys
 from herorun.core.errors import WrongTable, WrongUse
 from herorun.core.lazy_regex import lazy_regex
@@ -127,17 +127,24 @@ def connect(
     `Options` declare too.
     """
     module = adapter_module(port, kind)
+    its_options = accepted_options(port, kind, options, stated_options)
+    adapter: object = module.connect(its_options, place)
+    _must_fit(port, kind, adapter)
+    return adapter
+
+
+def accepted_options(
+    port: str, kind: str, options: Table, stated_options: Table | None = None
+) -> Any:
+    """The options as the adapter declares them; see `connect`. Connects to nothing."""
+    module = adapter_module(port, kind)
     declared_fields = getattr(module.Options, "model_fields", {})
     own = {
         name: value
         for name, value in with_present_names(port, kind, module, stated_options or {}).items()
         if name in declared_fields and value is not None
     }
-    adapter: object = module.connect(
-        validated_options(port, kind, module, {**own, **options}), place
-    )
-    _must_fit(port, kind, adapter)
-    return adapter
+    return validated_options(port, kind, module, {**own, **options})
 
 
 def _must_fit(port: str, kind: str, adapter: object) -> None:
@@ -150,6 +157,18 @@ def _must_fit(port: str, kind: str, adapter: object) -> None:
             f"{subject} lacks {', '.join(lacking)}, which core.ports.{PORTS[port].__name__} asks "
             "for."
         )
+
+
+def scheduler_keys(contract: Contract) -> dict[str, Any]:
+    """The contract's own keys that a scheduler's options may declare."""
+    return {"restarts": contract.scheduler.restarts}
+
+
+def tracker_keys(contract: Contract) -> dict[str, Any]:
+    """The contract's own keys that a tracker's options may declare."""
+    tracker, identity = contract.tracker, contract.tracker.id or contract.slug
+    own = tracker.model_dump(exclude=set(tracker.options))
+    return {**own, "id": identity, "name": tracker.name or identity}
 
 
 def with_present_names(port: str, kind: str, module: Any, options: Table) -> Mapping[str, Any]:

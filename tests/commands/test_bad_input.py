@@ -69,7 +69,7 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
     ),
     "a page where nothing stays": (
         lambda text: text.replace('[issue]\nkind = "local"', '[issue]\nkind = "terminal"'),
-        ("[issue] kind = 'terminal'", "use one of github, local", "[notify] kinds"),
+        ("tiny.toml: line ", "[issue] kind = 'terminal'", "github, local", "[notify] kinds"),
     ),
     "an unknown option": (
         lambda text: text.replace('settle = "1ms"', "settles = 1"),
@@ -78,6 +78,25 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
     "two unknown options": (
         lambda text: text.replace('settle = "1ms"', "settles = 1\nkid = 2"),
         ("2 errors:\n  line ", "`settles`; did", "\n  line ", "`kid`; did you mean `kind`?"),
+    ),
+    "faults of four tables": (
+        lambda text: (
+            text.replace('settle = "1ms"', "settles = 1")
+            .replace('"jsonl"', '"jsnl"')
+            .replace('[issue]\nkind = "local"', '[issue]\nkind = "terminal"')
+            + '\n[notify]\nkinds = ["terminl"]\n'
+        ),
+        (
+            "4 errors:\n  line ",
+            "`settles`; did",
+            "'jsnl'",
+            "[issue] kind = 'terminal'",
+            "'terminl'",
+        ),
+    ),
+    "a duration that is none": (
+        lambda text: text.replace('"15m"', '"15 parsecs"'),
+        ("'15 parsecs' is no duration", 'or "2d"\n'),
     ),
 }
 

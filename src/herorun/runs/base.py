@@ -184,12 +184,17 @@ class MonitoredRun(ABC):
 
     @contextmanager
     def naming_lines(self, table: str = "") -> Iterator[None]:
-        """What an adapter does not take of its table, or of this one, is named by its line."""
+        """What an adapter does not take of its table, or of this one, is named by its line, with
+        what is wrong in the other tables.
+        """
         try:
             yield
         except WrongTable as error:
+            from herorun.runs.adapter_tables import other_faults  # imported for a fault alone
+
             error.table = table or error.table
-            raise locate_faults(error, self.file) from None
+            errors = [error, *other_faults(self.contract, error.table)]
+            raise locate_faults(errors, self.file) from None
 
     @cached_property
     def issue(self) -> IssueTracker:

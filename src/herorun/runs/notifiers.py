@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from herorun.adapters import adapter_kinds, adapter_module, connect
-from herorun.core.errors import WrongUse
+from herorun.core.errors import WrongTable, WrongUse
 from herorun.core.ports import Channel, IssueTracker, Notifier, Place, missing_members
 
 
@@ -43,13 +43,14 @@ def _is_channel(adapter: Notifier) -> TypeGuard[Channel]:
 
 
 def must_hold_pages(kind: str) -> None:
-    """`WrongUse` where a notifier only sends: no run's page can lie there."""
+    """`WrongTable` where a notifier only sends: no run's page can lie there."""
     if not _holds_pages(kind):
         able = ", ".join(each for each in adapter_kinds("notifiers") if _holds_pages(each))
-        raise WrongUse(
+        fault = (
             f"[issue] kind = {kind!r} only sends messages and cannot hold the run's page: use one "
-            f"of {able}, and put {kind!r} into [notify] kinds."
+            f"of {able}, and put {kind!r} into [notify] kinds"
         )
+        raise WrongTable("issue", "", [(("kind",), fault)])
 
 
 def _holds_pages(kind: str) -> bool:

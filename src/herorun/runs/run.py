@@ -150,10 +150,13 @@ class Run(MonitoredRun):
     @cached_property
     def scheduler(self) -> Scheduler:
         scheduler = self.contract.scheduler
-        stated_options = {"restarts": scheduler.restarts}
         with self.naming_lines():
             adapter = adapters.connect(
-                "schedulers", scheduler.kind, scheduler.options, self.place, stated_options
+                "schedulers",
+                scheduler.kind,
+                scheduler.options,
+                self.place,
+                adapters.scheduler_keys(self.contract),
             )
         return WithAdopted(
             adapter, lambda: self.record.memory(), lambda: jobs_by_id(scheduler, self.place)
@@ -161,17 +164,9 @@ class Run(MonitoredRun):
 
     @cached_property
     def tracker(self) -> Tracker:
-        tracker = self.contract.tracker
-        identity = tracker.id or self.slug
-        stated_options = {
-            **tracker.model_dump(exclude=set(tracker.options)),
-            "id": identity,
-            "name": tracker.name or identity,
-        }
+        tracker, own_keys = self.contract.tracker, adapters.tracker_keys(self.contract)
         with self.naming_lines():
-            return adapters.connect(
-                "trackers", tracker.kind, tracker.options, self.place, stated_options
-            )
+            return adapters.connect("trackers", tracker.kind, tracker.options, self.place, own_keys)
 
     @cached_property
     def layout(self) -> Layout:

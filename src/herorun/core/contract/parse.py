@@ -53,15 +53,21 @@ def _contract_from(data: Mapping[str, Any], where: str, text: str) -> Contract:
         raise WrongUse(_describe_faults(faults, where, text)) from None
 
 
-def locate_faults(error: WrongTable, file: ContractFile) -> WrongUse:
-    """The same faults, each with its line of the contract; where its text is not at hand, they stay
-    as they are.
+def locate_faults(errors: Sequence[WrongTable], file: ContractFile) -> WrongUse:
+    """The faults of these tables, each with its line of the contract; the first table's as they
+    are where its text is not at hand.
     """
     if not file.text:
-        return error
-    head = f"[{error.table}] {error.kind}: " if error.kind else ""
-    faults = [((*error.table.split("."), *place), head + text) for place, text in error.faults]
+        return errors[0]
+    by_text = {text: place for error in errors for place, text in _faults_of_table(error)}
+    faults = [(place, text) for text, place in by_text.items()]
     return WrongUse(_describe_faults(faults, file.path, file.text))
+
+
+def _faults_of_table(error: WrongTable) -> Iterator[Fault]:
+    head = f"[{error.table}] {error.kind}: " if error.kind else ""
+    for place, text in error.faults:
+        yield (*error.table.split("."), *place), head + text
 
 
 def _describe_faults(faults: Sequence[Fault], where: str, text: str) -> str:
@@ -135,7 +141,9 @@ def _fault_message(
             return f"`{key}` must be a table, not {fault['input']!r:.80}"
     message = fault["msg"].removeprefix("Value error, ").replace("valid tuple", "list")
     message = f"{message[:1].lower()}{message[1:]}"
-    value = "" if "notify" in fault["loc"][:1] else f", not {fault['input']!r:.80}"
+    given_value = f"{fault['input']!r:.80}"
+    is_shown = given_value in message or "notify" in fault["loc"][:1]  # an address may be a secret
+    value = "" if is_shown else f", not {given_value}"
     return f"`{key}`: {message}{value}" if fault["loc"] else message
 
 
