@@ -7,6 +7,7 @@ of the plan. `NEVER` belongs to one process or one image.
 
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 from herorun.core.admission.environment import is_any
@@ -54,6 +55,7 @@ NEVER = _globs(
 SHELL = "the launching shell"
 
 
+@lru_cache(maxsize=1024)  # each launch and look asks it of the whole environment
 def is_machines(name: str) -> bool:
     """Whether a program needs it to run on its machine at all."""
     return is_any(name, MACHINE)
