@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from herorun.core.environment import admissible
 from memory_folder import in_memory
 from merged_cases import MergingPlugin
+from work_order import is_longest, servers_of
 from worker_messages import without_routine
 
 # A worker collects some 11,000 tests. By the usual thresholds a third of that time goes into
@@ -55,35 +56,6 @@ pytest_plugins = [
     "screens.notices",
 ]
 
-# Each takes seconds of CPU to begin, and each worker that needs one begins its own.
-SERVERS = frozenset(
-    {
-        "azure_server",
-        "cluster",
-        "control_plane",
-        "gcs_server",
-        "github_server",
-        "k8s_node",
-        "mlflow_server",
-        "nel_program",
-        "one_box",
-        "ray_head",
-        "s3_server",
-        "wandb_reader",
-        "wandb_server",
-    }
-)
-# Those that a test asks for by the name of its parameter.
-AS_PARAMETER = {
-    "gs": "gcs_server",
-    "on_gs": "gcs_server",
-    "on_nel": "nel_program",
-    "on_ray": "ray_head",
-    "on_s3": "s3_server",
-    "on_slurm": "cluster",
-    "on_ssh": "one_box",
-    "s3": "s3_server",
-}
 LONG = "back_end or thorough"  # what `make test-thorough` asks for
 SHORT = "not back_end and not thorough"  # what `make test` asks for
 # A test is long by its own file, or by a class or a list of cases from one of these.
@@ -133,7 +105,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     marked = {item.path for item in items if any(map(item.get_closest_marker, LONG.split(" or ")))}
     if missed := sorted(path for path in marked if not may_be_long(path)):
         raise pytest.UsageError(f"no run of the long tests would find those of {missed}")
-    items.sort(key=servers_of, reverse=True)
+    items.sort(key=lambda item: (servers_of(item), is_longest(item)), reverse=True)
 
 
 @pytest.hookimpl(trylast=True)
@@ -145,15 +117,3 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
         request: Any = getattr(item, "_request", None)
         if definition := request._fixture_defs.get("ray_head"):  # none where it was left out
             definition.finish(request)
-
-
-def servers_of(item: pytest.Item) -> list[str]:
-    """Tests of one server come one after another, so that they come to one worker, and those of
-    none come last.
-    """
-    names = getattr(item, "fixturenames", ())
-    parameters = (
-        getattr(getattr(item, "callspec", None), "params", {}) if "request" in names else {}
-    )
-    by_parameter = [AS_PARAMETER.get(str(value), "") for value in parameters.values()]
-    return sorted(SERVERS.intersection([*names, *by_parameter]))

@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from work_order import begins_a_share, dealt
 from work_shares import NOTHING, Shares
 from worker_messages import is_routine
 
@@ -55,6 +56,7 @@ class Workers:
     def __init__(self, session: pytest.Session, count: int) -> None:
         self._session, self._config = session, session.config
         self._hook: Any = session.config.hook
+        session.items[:] = dealt(session.items, count, begins_a_share)
         self._shares = Shares(len(session.items), count)
         self._count = count
         self._forks: list[Fork] = []
