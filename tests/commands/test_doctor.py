@@ -47,9 +47,9 @@ def examined(story: Story, capsys: CAPTURE, *words: str) -> Answer:
 
 def test_where_all_works_it_is_said_of_each_part(story: Story, capsys: CAPTURE) -> None:
     answer = examined(story, capsys, SLUG)
-    assert (answer.code, answer.document["verdict"]) == (0, "works"), parts(
-        answer, "broken"
-    ) | parts(answer, "unseen")
+    assert (answer.code, answer.document["verdict"]) == (0, "ok"), parts(answer, "failed") | parts(
+        answer, "unknown"
+    )
     texts = {
         "git: program",
         "git: remote origin",
@@ -79,7 +79,7 @@ def test_a_remote_that_is_gone_and_a_push_that_is_refused_are_distinguished(
     story.origin.rename(story.home / "away")
     answer = examined(story, capsys, SLUG)
     assert answer.code != 0 and "git: remote origin" in (
-        parts(answer, "broken") | parts(answer, "unseen")
+        parts(answer, "failed") | parts(answer, "unknown")
     )
     assert "git: remote origin, push" not in parts(answer)
 
@@ -91,7 +91,7 @@ def test_a_secret_that_is_not_set_is_broken_and_its_fix_stands_there(
     answer = examined(story, capsys, SLUG)
     assert (
         answer.code == 1
-        and "HERO_TEST_KEY=..." in parts(answer, "broken")["secret: HERO_TEST_KEY"]["fix"]
+        and "HERO_TEST_KEY=..." in parts(answer, "failed")["secret: HERO_TEST_KEY"]["fix"]
     )
     people = ask(story, capsys, "-q", "doctor", SLUG).out
     assert (
@@ -108,7 +108,7 @@ def test_a_scheduler_whose_programs_are_missing_is_broken(story: Story, capsys: 
         text = text.replace(line, "")
     path.write_text(text)
     answer = examined(story, capsys, SLUG)
-    part = parts(answer, "broken")["scheduler: iris, iris"]
+    part = parts(answer, "failed")["scheduler: iris, iris"]
     assert mentions(part["message"], "iris", "PATH") and "host" not in part["fix"]
 
 
@@ -120,14 +120,14 @@ def test_a_program_that_a_login_node_can_run_is_not_needed_here(
     kind: str, program: str, may_be_elsewhere: bool
 ) -> None:
     part = describe_missing_program(kind, program)
-    assert part.status is Fit.BROKEN and mentions(part.message, program, "PATH")
+    assert part.status is Fit.FAILED and mentions(part.message, program, "PATH")
     assert mentions(part.fix, program, "[scheduler] host") is may_be_elsewhere
 
 
 def test_a_clock_behind_the_newest_commit_is_broken(story: Story, capsys: CAPTURE) -> None:
     ahead = {"GIT_COMMITTER_DATE": "2099-01-01T00:00:00Z"}
     git(story.work, "commit", "-q", "--allow-empty", "-m", "later", env=ahead)
-    assert "clock: this machine" in parts(examined(story, capsys), "broken")
+    assert "clock: this machine" in parts(examined(story, capsys), "failed")
 
 
 def test_a_clock_that_only_the_commits_speak_for_is_not_checked_and_fails_nothing(
@@ -135,8 +135,8 @@ def test_a_clock_that_only_the_commits_speak_for_is_not_checked_and_fails_nothin
 ) -> None:
     program(home / "bin", "timedatectl", "exit 1")  # as in a container
     answer = examined(story, capsys)
-    assert (answer.code, answer.document["verdict"], parts(answer, "unseen")) == (0, "works", {})
-    clock = parts(answer, "unchecked")["clock: this machine"]
+    assert (answer.code, answer.document["verdict"], parts(answer, "unknown")) == (0, "ok", {})
+    clock = parts(answer, "skipped")["clock: this machine"]
     assert mentions(clock["message"], "newest", "behind") and "timedatectl" in clock["message"]
     assert ask(story, capsys, "doctor").out.endswith("0 failed, 0 unknown, 1 skipped\n")
 
@@ -155,15 +155,15 @@ def test_a_contract_that_cannot_be_read_does_not_hide_the_others(
     (story.work / "runs" / "broken.toml").write_text("[[[")
     (story.work / "runs" / "config.toml").write_text("[trainer]\n")
     answer = examined(story, capsys)
-    assert answer.code == 1 and list(parts(answer, "broken")) == ["contract: broken"]
-    assert "contract: tiny" in parts(answer, "works")
+    assert answer.code == 1 and list(parts(answer, "failed")) == ["contract: broken"]
+    assert "contract: tiny" in parts(answer, "ok")
 
 
 def test_outside_a_repository_the_machine_is_looked_at_anyway(home: Path, capsys: CAPTURE) -> None:
     answer = ask(Story(home), capsys, "-C", str(home), "doctor", "--json")
     assert answer.code == 1
-    assert list(parts(answer, "broken")) == ["git: repository"] and "git: program" in parts(
-        answer, "works"
+    assert list(parts(answer, "failed")) == ["git: repository"] and "git: program" in parts(
+        answer, "ok"
     )
 
 
@@ -173,7 +173,7 @@ def test_no_program_gets_a_secrets_value(
     monkeypatch.setenv("HERO_TEST_KEY", "hf_abcdefghijklmnopqrstuvwxyz0123456789")
     story.sign(command={"argv": ["sh", "train.sh", str(story.data)], "secrets": ["HERO_TEST_KEY"]})
     answer = examined(story, capsys, SLUG)
-    assert parts(answer)["secret: HERO_TEST_KEY"]["status"] == "works"
+    assert parts(answer)["secret: HERO_TEST_KEY"]["status"] == "ok"
     assert "abcdefghij" not in answer.out + answer.err
 
 
@@ -181,14 +181,14 @@ def test_what_is_broken_counts_before_what_was_not_seen() -> None:
     def part(fit: Fit) -> DoctorPart:
         return DoctorPart("x", "y", fit, "")
 
-    assert verdict([part(Fit.UNSEEN), part(Fit.BROKEN), part(Fit.WORKS)]) is Fit.BROKEN
-    assert verdict([part(Fit.UNSEEN), part(Fit.WORKS)]) is Fit.UNSEEN
-    assert verdict([part(Fit.WORKS), part(Fit.UNCHECKED)]) is Fit.WORKS
+    assert verdict([part(Fit.UNKNOWN), part(Fit.FAILED), part(Fit.OK)]) is Fit.FAILED
+    assert verdict([part(Fit.UNKNOWN), part(Fit.OK)]) is Fit.UNKNOWN
+    assert verdict([part(Fit.OK), part(Fit.SKIPPED)]) is Fit.OK
 
 
 def test_a_state_folder_that_cannot_be_written_is_broken(story: Story, capsys: CAPTURE) -> None:
     folder = story.work / ".git" / "herorun"
     shutil.rmtree(folder, ignore_errors=True)
     folder.symlink_to("/proc/self")  # where not even root can
-    part = parts(examined(story, capsys), "broken")["disk: state folder"]
+    part = parts(examined(story, capsys), "failed")["disk: state folder"]
     assert str(folder) in part["message"]

@@ -8,12 +8,12 @@ from herorun.core.doctor_report import EXIT_CODES, DoctorPart, Fit, verdict
 @pytest.mark.parametrize(
     ("fits", "expected", "code"),
     [
-        ([], Fit.WORKS, 0),
-        ([Fit.WORKS], Fit.WORKS, 0),
-        ([Fit.WORKS, Fit.UNCHECKED], Fit.WORKS, 0),
-        ([Fit.WORKS, Fit.UNSEEN], Fit.UNSEEN, 3),
-        ([Fit.UNSEEN, Fit.WORKS, Fit.BROKEN], Fit.BROKEN, 1),
-        ([Fit.BROKEN, Fit.WORKS], Fit.BROKEN, 1),
+        ([], Fit.OK, 0),
+        ([Fit.OK], Fit.OK, 0),
+        ([Fit.OK, Fit.SKIPPED], Fit.OK, 0),
+        ([Fit.OK, Fit.UNKNOWN], Fit.UNKNOWN, 3),
+        ([Fit.UNKNOWN, Fit.OK, Fit.FAILED], Fit.FAILED, 1),
+        ([Fit.FAILED, Fit.OK], Fit.FAILED, 1),
     ],
 )
 def test_the_worst_part_decides(fits: list[Fit], expected: Fit, code: int) -> None:

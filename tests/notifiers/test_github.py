@@ -476,11 +476,11 @@ def _but(each: Any, **changes: Any) -> Any:
 
 def test_who_we_are_there_is_told_without_writing(github: GitHub) -> None:
     (part,) = an_issue(github).examine()
-    assert (part.status, part.name) == (Fit.WORKS, f"github {REPO}") and "writes as" in part.message
+    assert (part.status, part.name) == (Fit.OK, f"github {REPO}") and "writes as" in part.message
     assert github.asked("POST") == []
 
 
 def test_a_token_that_is_refused_is_broken_and_says_what_one_needs(github: GitHub) -> None:
     github.fault(status=401, body={"message": "Bad credentials"}, times=-1)
     (part,) = an_issue(github).examine()
-    assert part.status is Fit.BROKEN and "docs/github.md" in part.fix
+    assert part.status is Fit.FAILED and "docs/github.md" in part.fix

@@ -429,19 +429,19 @@ ANSWER_GATES = {
     ComparisonAnswer.UNKNOWN: ["grad_norm mean <= +5%"],
 }
 PARTS = (
-    DoctorPart("git", "remote origin", Fit.WORKS, "can be read: 12 refs"),
+    DoctorPart("git", "remote origin", Fit.OK, "can be read: 12 refs"),
     DoctorPart(
         "git",
         "remote origin, push",
-        Fit.WORKS,
+        Fit.OK,
         "a dry-run push would be accepted; hooks of the server were not run",
     ),
     describe_missing_program("slurm", "sbatch"),
-    DoctorPart("tracker", "wandb tiny", Fit.UNSEEN, "api.wandb.ai does not answer"),
+    DoctorPart("tracker", "wandb tiny", Fit.UNKNOWN, "api.wandb.ai does not answer"),
     DoctorPart(
         "clock",
         "this machine",
-        Fit.UNCHECKED,
+        Fit.SKIPPED,
         "synchronisation by NTP was not checked: timedatectl is not on this machine; this "
         "clone's newest commit, of 2026-01-01 11:00:00 UTC, rules out only a clock that is more "
         "than 1m behind",

@@ -324,14 +324,14 @@ def test_without_an_account_nothing_is_asked_and_the_login_is_broken(
     monkeypatch.delenv(CONNECTION)
     monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", WRONG_KEY)
     (part,) = abfs.connect(abfs.Options(), Place("tiny", "s", "abfs://tiny", ".")).examine()
-    assert part.status is Fit.BROKEN and "set AZURE_STORAGE_ACCOUNT_NAME" in part.message
+    assert part.status is Fit.FAILED and "set AZURE_STORAGE_ACCOUNT_NAME" in part.message
     with pytest.raises(OSError, match="AZURE_STORAGE_ACCOUNT_NAME"):
         connect().names("abfs://bucket/x")
 
 
 def test_the_login_is_named_and_no_key_is_shown(azure: Service) -> None:
     (part,) = connect().examine()
-    assert part.status is Fit.WORKS
+    assert part.status is Fit.OK
     assert AZURE_ACCOUNT in part.message and "key" in part.message
 
 

@@ -317,19 +317,19 @@ def test_a_login_that_gets_a_token_works_and_says_whose_it_is(
     account(f"{gcs.url}/token")
     gcs.fault(url="/token", status=200, body='{"access_token": "t", "expires_in": 3600}')
     (login,) = connect(token="google_default").examine()
-    assert login.status is Fit.WORKS and mentions(login.message, "token", "a@example.org")
+    assert login.status is Fit.OK and mentions(login.message, "token", "a@example.org")
 
 
 def test_a_login_that_is_refused_is_broken(gcs: Service, account: Callable[[str], None]) -> None:
     account(f"{gcs.url}/token")
     gcs.fault(url="/token", status=400, body=REFUSED)
     (login,) = connect(token="google_default").examine()
-    assert login.status is Fit.BROKEN and mentions(login.message, "auth", "application-default")
+    assert login.status is Fit.FAILED and mentions(login.message, "auth", "application-default")
 
 
 def test_a_login_that_is_missing_is_broken_and_its_fix_stands_there(no_login: None) -> None:
     (login,) = connect().examine()
-    assert login.status is Fit.BROKEN and mentions(login.message, "auth", "application-default")
+    assert login.status is Fit.FAILED and mentions(login.message, "auth", "application-default")
 
 
 def test_a_login_that_nobody_could_ask_was_not_seen(
@@ -337,7 +337,7 @@ def test_a_login_that_nobody_could_ask_was_not_seen(
 ) -> None:
     account("http://127.0.0.1:1/token")
     (login,) = connect(deadline=SHORT).examine()
-    assert login.status is Fit.UNSEEN and "expired" not in login.message and login.fix
+    assert login.status is Fit.UNKNOWN and "expired" not in login.message and login.fix
 
 
 # --- what the bucket says of itself ---------------------------------------------------------------

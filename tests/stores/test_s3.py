@@ -270,7 +270,7 @@ def test_no_credentials_are_never_taken_for_anonymous_ones(
         monkeypatch.setenv(name, str(tmp_path / "none"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     (login,) = connect().examine()
-    assert login.status is Fit.BROKEN and "set AWS_PROFILE" in login.message
+    assert login.status is Fit.FAILED and "set AWS_PROFILE" in login.message
     with pytest.raises(OSError, match="AWS"):
         connect().names("s3://bucket/x")
 

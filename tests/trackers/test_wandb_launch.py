@@ -86,14 +86,14 @@ def test_a_key_is_looked_for_where_its_client_looks_and_never_told(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     team = tracker.Wandb(tracker.Options(entity="team", project="hero", id="tiny", name="tiny"))
-    assert [part.status for part in team.examine()] == [Fit.BROKEN]
+    assert [part.status for part in team.examine()] == [Fit.FAILED]
     (tmp_path / "netrc").write_text("machine api.wandb.ai login user password 0123456789abcdef\n")
     (part,) = team.examine()
-    assert part.status is Fit.WORKS and "0123456789abcdef" not in part.message
+    assert part.status is Fit.OK and "0123456789abcdef" not in part.message
     (tmp_path / "netrc").write_text("machine api.wandb.ai login user 0123456789abcdef\n")
     (part,) = team.examine()  # it may hold one all the same
     assert (
-        part.status is Fit.UNSEEN
+        part.status is Fit.UNKNOWN
         and mentions(part.message, "around", "line")
         and "0123456789abcdef" not in part.message
     )

@@ -54,22 +54,22 @@ def _show(parts: "Sequence[DoctorPart]") -> None:
     from herorun.system import progress
 
     marks = {
-        Fit.WORKS: ("✓ ok     ", "green"),
-        Fit.BROKEN: ("✗ fail   ", "red"),
-        Fit.UNSEEN: ("? unknown", "yellow"),
-        Fit.UNCHECKED: ("- skipped", "dim"),
+        Fit.OK: ("✓ ok     ", "green"),
+        Fit.FAILED: ("✗ fail   ", "red"),
+        Fit.UNKNOWN: ("? unknown", "yellow"),
+        Fit.SKIPPED: ("- skipped", "dim"),
     }
     out = output.console()
     make_safe = output.clean if output.is_piped() else output.clean_lines
     for part in parts:
         mark, colour = marks[part.status]
-        if part.status in (Fit.WORKS, Fit.UNCHECKED) and progress.quiet:
+        if part.status in (Fit.OK, Fit.SKIPPED) and progress.quiet:
             continue
         name = f"{part.group}: {output.clean(part.name)}"
         output.hang(out, f"{mark} {name:<34} ", make_safe(part.message), "", colour)
         if part.fix:
             output.hang(out, "    ", f"fix: {output.clean(part.fix)}")
     count = {fit: sum(part.status is fit for part in parts) for fit in Fit}
-    summary = f"{count[Fit.WORKS]} ok, {count[Fit.BROKEN]} failed, {count[Fit.UNSEEN]} unknown"
-    summary += f", {count[Fit.UNCHECKED]} skipped" if count[Fit.UNCHECKED] else ""
+    summary = f"{count[Fit.OK]} ok, {count[Fit.FAILED]} failed, {count[Fit.UNKNOWN]} unknown"
+    summary += f", {count[Fit.SKIPPED]} skipped" if count[Fit.SKIPPED] else ""
     out.print(summary, style="bold")

@@ -8,14 +8,13 @@ from herorun.core.lazy_dataclass import dataclass
 
 
 class Fit(StrEnum):
-    WORKS = "works"
-    BROKEN = "broken"  # it was looked at, and does not do
-    UNSEEN = "unseen"  # it could not be looked at: neither well nor ill
-    # what else there is speaks for it, and what would tell is not on this machine
-    UNCHECKED = "unchecked"
+    OK = "ok"
+    FAILED = "failed"  # a definite refusal, or not what a run needs
+    UNKNOWN = "unknown"  # it could not be checked: neither ok nor failed
+    SKIPPED = "skipped"  # cannot be checked from here; what could be read is in order
 
 
-EXIT_CODES: Mapping[Fit, int] = {Fit.WORKS: 0, Fit.BROKEN: 1, Fit.UNSEEN: 3, Fit.UNCHECKED: 0}
+EXIT_CODES: Mapping[Fit, int] = {Fit.OK: 0, Fit.FAILED: 1, Fit.UNKNOWN: 3, Fit.SKIPPED: 0}
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,6 @@ class Examined(Protocol):
 
 
 def verdict(parts: Iterable[DoctorPart]) -> Fit:
-    """Something broken counts before something unseen; what is left unchecked does not count."""
+    """Failed counts before unknown; skipped parts do not count."""
     fits = {part.status for part in parts}
-    return Fit.BROKEN if Fit.BROKEN in fits else Fit.UNSEEN if Fit.UNSEEN in fits else Fit.WORKS
+    return Fit.FAILED if Fit.FAILED in fits else Fit.UNKNOWN if Fit.UNKNOWN in fits else Fit.OK

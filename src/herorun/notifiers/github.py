@@ -137,21 +137,21 @@ class GitHubIssue:
             session, repository = self._session, self._repository
         except GithubRefused as error:
             fix = "See docs/github.md for what a token needs."
-            return (DoctorPart("issue", name, Fit.BROKEN, str(error), fix),)
+            return (DoctorPart("issue", name, Fit.FAILED, str(error), fix),)
         scopes = getattr(session.github, "oauth_scopes", None)
         may = (
             f"scopes {', '.join(scopes)}"
             if scopes
             else "a token that names no scopes (fine-grained, or an app's)"
         )
-        parts = [DoctorPart("issue", name, Fit.WORKS, f"writes as {session.login}; {may}")]
+        parts = [DoctorPart("issue", name, Fit.OK, f"writes as {session.login}; {may}")]
         if not repository.has_issues:
             fix = "Turn issues on in the repository's settings."
             parts.append(
                 DoctorPart(
                     "issue",
                     f"{name}, issues",
-                    Fit.BROKEN,
+                    Fit.FAILED,
                     "the repository has issues turned off",
                     fix,
                 )

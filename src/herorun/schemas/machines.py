@@ -126,8 +126,8 @@ class WatchdogDocument(Document):
 
 
 class Doctor(Document):
-    verdict: Literal["works", "broken", "unseen"]
-    """`unseen`: nothing is broken, but something could not be checked."""
+    verdict: Literal["ok", "failed", "unknown"]
+    """`unknown`: nothing failed, but something could not be checked."""
     parts: Sequence[DoctorPart]
 
 

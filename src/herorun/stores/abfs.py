@@ -96,10 +96,10 @@ class AzureObjects:
         """The login alone: that there is one."""
         try:
             answer = self._requests("", "").ask(LOGIN, login)
-            return (DoctorPart("login", LOGIN, Fit.WORKS, answer),)
+            return (DoctorPart("login", LOGIN, Fit.OK, answer),)
         except OSError as error:
             lacks = NO_LOGIN in str(error) or NO_ACCOUNT in str(error)
-            fit = Fit.BROKEN if lacks else Fit.UNSEEN
+            fit = Fit.FAILED if lacks else Fit.UNKNOWN
             return (DoctorPart("login", LOGIN, fit, str(error)),)
 
     def _ask(self, at: ObjectPath, act: Callable[[Any], Awaitable[T]]) -> T:

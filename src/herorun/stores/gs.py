@@ -86,7 +86,7 @@ class GoogleObjects:
     def examine(self) -> tuple[DoctorPart, ...]:
         """Checks the login only: an open bucket can be listed without one."""
         try:
-            return (DoctorPart("login", LOGIN, Fit.WORKS, self._requests.ask(LOGIN, login)),)
+            return (DoctorPart("login", LOGIN, Fit.OK, self._requests.ask(LOGIN, login)),)
         except OSError as error:
             message = str(error)
             is_refused = NONE in message or EXPIRED in message
@@ -99,7 +99,7 @@ class GoogleObjects:
                 )
             )
             return (
-                DoctorPart("login", LOGIN, Fit.BROKEN if is_refused else Fit.UNSEEN, message, fix),
+                DoctorPart("login", LOGIN, Fit.FAILED if is_refused else Fit.UNKNOWN, message, fix),
             )
 
     def _ask(self, at: ObjectPath, act: Callable[[Any], Awaitable[T]]) -> T:

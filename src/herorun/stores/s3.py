@@ -94,11 +94,11 @@ class S3Objects:
     def examine(self) -> tuple[DoctorPart, ...]:
         """The login alone: that there is one."""
         try:
-            return (DoctorPart("login", LOGIN, Fit.WORKS, self._requests.ask(LOGIN, login)),)
+            return (DoctorPart("login", LOGIN, Fit.OK, self._requests.ask(LOGIN, login)),)
         except OSError as error:
             return (
                 DoctorPart(
-                    "login", LOGIN, Fit.BROKEN if NONE in str(error) else Fit.UNSEEN, str(error)
+                    "login", LOGIN, Fit.FAILED if NONE in str(error) else Fit.UNKNOWN, str(error)
                 ),
             )
 

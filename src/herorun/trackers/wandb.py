@@ -139,7 +139,7 @@ class Wandb:
         )
         name = f"wandb, key for {host}"
         if os.environ.get("WANDB_API_KEY"):
-            return (DoctorPart("tracker", name, Fit.WORKS, "WANDB_API_KEY is set"),)
+            return (DoctorPart("tracker", name, Fit.OK, "WANDB_API_KEY is set"),)
         try:
             login = netrc(os.environ.get("NETRC")).authenticators(host)
         except FileNotFoundError:
@@ -152,13 +152,13 @@ class Wandb:
                 else f"around its line {error.lineno}"
             )
             problem = f"WANDB_API_KEY is not set, and the netrc file cannot be read: {why}"
-            return (DoctorPart("tracker", name, Fit.UNSEEN, problem),)
+            return (DoctorPart("tracker", name, Fit.UNKNOWN, problem),)
         if login:
-            return (DoctorPart("tracker", name, Fit.WORKS, "it is in the netrc file"),)
+            return (DoctorPart("tracker", name, Fit.OK, "it is in the netrc file"),)
         fix = "`wandb login`, or export WANDB_API_KEY."
         return (
             DoctorPart(
-                "tracker", name, Fit.BROKEN, "neither WANDB_API_KEY nor a netrc file has one", fix
+                "tracker", name, Fit.FAILED, "neither WANDB_API_KEY nor a netrc file has one", fix
             ),
         )
 

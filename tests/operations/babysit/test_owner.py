@@ -127,7 +127,7 @@ def test_a_run_that_was_handed_over_is_not_monitored_before_the_other_machine_ti
         story.herorun("doctor", SLUG, "--json")
         parts = json.loads(capsys.readouterr().out)["parts"]
         (fit,) = [part["status"] for part in parts if part["group"] == "babysitter"]
-        assert fit == ("broken" if monitor == "stale" else "unseen")
+        assert fit == ("failed" if monitor == "stale" else "unknown")
 
 
 def test_doctor_reads_the_ticks_of_the_next_owner_or_says_that_it_cannot(
@@ -141,8 +141,8 @@ def test_doctor_reads_the_ticks_of_the_next_owner_or_says_that_it_cannot(
         there.setattr(host, "owner", lambda: THERE)
         other.herorun("babysit", SLUG, "--once")
     later = datetime.now(UTC) + timedelta(hours=2)
-    for moment, fit in ((datetime.now(UTC), "works"), (later, "broken"), (later, "unseen")):
-        if fit == "unseen":
+    for moment, fit in ((datetime.now(UTC), "ok"), (later, "failed"), (later, "unknown")):
+        if fit == "unknown":
             story.origin.rename(story.home / "away")
         monkeypatch.setattr(babysitter_state, "now", lambda at=moment: at)
         capsys.readouterr()
@@ -165,7 +165,7 @@ def test_doctor_asks_for_no_babysitter_of_a_run_that_was_stopped_by_order(
     capsys.readouterr()
     story.herorun("doctor", SLUG, "--json")
     parts = json.loads(capsys.readouterr().out)["parts"]
-    assert [part["status"] for part in parts if part["group"] == "babysitter"] == ["works"]
+    assert [part["status"] for part in parts if part["group"] == "babysitter"] == ["ok"]
 
 
 def test_a_run_that_its_owner_handed_to_this_machine_is_not_given_away_again(

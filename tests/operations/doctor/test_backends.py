@@ -38,7 +38,7 @@ class Accounts(RoutedStore):
         pass
 
     def examine(self, root: str) -> tuple[DoctorPart, ...]:
-        return (DoctorPart("login", root, Fit.WORKS, "ada"),)
+        return (DoctorPart("login", root, Fit.OK, "ada"),)
 
     def names(self, path: str) -> tuple[str, ...]:
         return ("step-100",)
@@ -72,20 +72,20 @@ def test_the_login_of_each_root_is_that_of_its_store() -> None:
     assert examined == ["s3://lab/tiny", "s3://lab/tmp"]
 
 
-@pytest.mark.parametrize(("free", "fit"), [((1 << 30) - 1, Fit.BROKEN), (1 << 30, Fit.WORKS)])
+@pytest.mark.parametrize(("free", "fit"), [((1 << 30) - 1, Fit.FAILED), (1 << 30, Fit.OK)])
 def test_a_disk_of_less_than_a_gib_is_broken(
     free: int, fit: Fit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(free, 0, free))
     store, disk = backends._root(a_run(), "/")
-    assert (store.group, store.status) == ("store", Fit.WORKS)
+    assert (store.group, store.status) == ("store", Fit.OK)
     assert (disk.group, disk.name, disk.status) == ("disk", "/", fit)
 
 
 def test_a_heartbeat_without_its_variable_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_SUCH_PING", raising=False)
     (part,) = backends._heartbeat("NO_SUCH_PING", send_test=False)
-    assert (part.group, part.name, part.status) == ("channel", "NO_SUCH_PING", Fit.BROKEN)
+    assert (part.group, part.name, part.status) == ("channel", "NO_SUCH_PING", Fit.FAILED)
     assert "NO_SUCH_PING" in part.message and part.fix
 
 
@@ -96,13 +96,13 @@ def test_the_signatures_of_the_contract_are_read_below_the_repository(tmp_path: 
         repository=SimpleNamespace(top=tmp_path),
     )
     (part,) = backends._patterns(run)
-    assert (part.name, part.status) == ("own.toml of tiny", Fit.WORKS)
+    assert (part.name, part.status) == ("own.toml of tiny", Fit.OK)
     assert ", 1 more" in part.message
 
 
 @pytest.mark.parametrize(
     ("stale", "beat", "fit"),
-    [(True, None, Fit.BROKEN), (False, None, Fit.UNSEEN), (False, "12:00", Fit.WORKS)],
+    [(True, None, Fit.FAILED), (False, None, Fit.UNKNOWN), (False, "12:00", Fit.OK)],
 )
 def test_a_babysitter_is_stale_unseen_or_working(
     stale: bool, beat: str | None, fit: Fit, monkeypatch: pytest.MonkeyPatch
@@ -117,7 +117,7 @@ def test_a_babysitter_is_stale_unseen_or_working(
     (part,) = backends._babysitter(a_run())
     assert (part.group, part.name, part.status) == ("babysitter", "tiny", fit)
     assert part.message == "described"
-    assert ("herorun babysit tiny" in part.fix) is (fit is not Fit.WORKS)
+    assert ("herorun babysit tiny" in part.fix) is (fit is not Fit.OK)
 
 
 def test_a_part_that_does_not_answer_is_unseen_and_the_others_are_reported(
@@ -128,14 +128,14 @@ def test_a_part_that_does_not_answer_is_unseen_and_the_others_are_reported(
 
     def hangs() -> Iterator[DoctorPart]:
         answer.wait(5.0)
-        yield DoctorPart("store", "/slow", Fit.WORKS, "late")
+        yield DoctorPart("store", "/slow", Fit.OK, "late")
 
     def answers() -> Iterator[DoctorPart]:
-        yield DoctorPart("store", "/fast", Fit.WORKS, "at once")
+        yield DoctorPart("store", "/fast", Fit.OK, "at once")
 
     parts = doctor._ask([("store", "/slow", hangs), ("store", "/fast", answers)])
     answer.set()
     assert [(part.name, part.status) for part in parts] == [
-        ("/slow", Fit.UNSEEN),
-        ("/fast", Fit.WORKS),
+        ("/slow", Fit.UNKNOWN),
+        ("/fast", Fit.OK),
     ]

@@ -61,9 +61,9 @@ def test_the_doctor_names_the_login_and_a_root_that_cannot_be_read(
 
     by_part = parts()
     assert mentions(by_part["login", "Azure"]["message"], "account key", AZURE_ACCOUNT)
-    assert by_part["store", root]["status"] == "works"
+    assert by_part["store", root]["status"] == "ok"
     monkeypatch.setenv(CONNECTION, azure_connection(azure, WRONG_KEY))
-    assert parts()["store", root]["status"] == "unseen"
+    assert parts()["store", root]["status"] == "unknown"
 
 
 def test_of_two_clones_one_gets_the_lease(on_azure: tuple[Story, str]) -> None:

@@ -197,16 +197,16 @@ def test_doctor_names_what_is_wrong_with_a_cluster(
         f"kubernetes, rights in {space.name}",
     )
     fits: dict[str, tuple[dict[str, object], dict[str, str]]] = {
-        "all well": ({}, {own: "works", namespace: "works", rights: "works"}),
+        "all well": ({}, {own: "ok", namespace: "ok", rights: "ok"}),
         "a wrong namespace": (
             {"namespace": "no-such"},
-            {own: "works", "kubernetes, namespace no-such": "broken"},
+            {own: "ok", "kubernetes, namespace no-such": "failed"},
         ),
         **{
-            what: ({"kubeconfig": configs[what]}, {own: "unseen"})
+            what: ({"kubeconfig": configs[what]}, {own: "unknown"})
             for what in ("an unreachable server", "an expired token", "forbidden verbs")
         },
-        "a context that is not there": ({"context": "prod"}, {own: "unseen"}),
+        "a context that is not there": ({"context": "prod"}, {own: "unknown"}),
     }
     for what, (changes, items) in fits.items():
         table = {**contract["scheduler"], **changes}
@@ -222,13 +222,13 @@ def test_doctor_names_the_rights_that_a_login_lacks(space: Space, tmp_path: Path
     space.allow_rules("watcher", [{"apiGroups": ["batch", ""], "resources": ["*"], "verbs": verbs}])
     login = space.control.kubeconfig("watcher")
     namespace, rights = adapter(space, tmp_path, kubeconfig=login).examine()
-    assert (namespace.status, rights.status) == (Fit.WORKS, Fit.BROKEN)
+    assert (namespace.status, rights.status) == (Fit.OK, Fit.FAILED)
     assert mentions(rights.message, "create jobs", "patch jobs") and rights.fix
     space.control.ask(
         "DELETE", f"/apis/rbac.authorization.k8s.io/v1/namespaces/{space.name}/roles/watcher"
     )
     namespace, _ = adapter(space, tmp_path, kubeconfig=login).examine()
-    assert namespace.status == Fit.UNCHECKED
+    assert namespace.status == Fit.SKIPPED
 
 
 def test_a_cluster_that_may_not_be_read_any_more_makes_a_run_unknown_and_nothing_is_done(

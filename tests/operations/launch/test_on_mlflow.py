@@ -127,4 +127,4 @@ def test_the_doctor_says_that_the_server_did_not_answer(
     assert story.herorun("doctor", SLUG, "--json") == 3
     document = json.loads(capsys.readouterr().out)
     (part,) = [each for each in document["parts"] if each["group"] == "tracker"]
-    assert "unseen" in part.values() and mentions(part["message"], "forbids", "403")
+    assert "unknown" in part.values() and mentions(part["message"], "forbids", "403")

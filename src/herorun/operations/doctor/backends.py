@@ -75,7 +75,7 @@ def _contract(run: Run) -> Iterator[DoctorPart]:
     message = f"{run.file.path} is valid" + (
         "" if signed_values else ", and differs from the committed one"
     )
-    yield DoctorPart("contract", run.slug, Fit.WORKS, message)
+    yield DoctorPart("contract", run.slug, Fit.OK, message)
 
 
 def describe_missing_program(kind: str, program: str) -> DoctorPart:
@@ -87,7 +87,7 @@ def describe_missing_program(kind: str, program: str) -> DoctorPart:
         )
     fix = f"{ways}: the contract's scheduler is {kind!r}."
     return DoctorPart(
-        "scheduler", f"{kind}, {program}", Fit.BROKEN, f"{program} is not on the PATH", fix
+        "scheduler", f"{kind}, {program}", Fit.FAILED, f"{program} is not on the PATH", fix
     )
 
 
@@ -99,7 +99,7 @@ def _program(kind: str, argv: tuple[str, ...]) -> Iterator[DoctorPart]:
         return
     answer = run_program(argv, SECONDS)
     output = (answer.text.strip() or answer.complaint).splitlines()[0]
-    yield DoctorPart("scheduler", name, Fit.WORKS, f"{output}, {where}")
+    yield DoctorPart("scheduler", name, Fit.OK, f"{output}, {where}")
 
 
 def _scheduler(run: Run) -> Iterator[DoctorPart]:
@@ -109,7 +109,7 @@ def _scheduler(run: Run) -> Iterator[DoctorPart]:
     yield DoctorPart(
         "scheduler",
         name,
-        Fit.WORKS,
+        Fit.OK,
         f"answers{where}: {count(len(jobs), 'live job')} of {run.slug}",
     )
     yield from _more(run.scheduler)
@@ -123,7 +123,7 @@ def _examine_tracker(run: Run) -> Iterator[DoctorPart]:
         if identify is not None:
             identity = identify()
             if identity.state is TrackerState.UNREACHABLE:
-                yield DoctorPart("tracker", name, Fit.UNSEEN, identity.why)
+                yield DoctorPart("tracker", name, Fit.UNKNOWN, identity.why)
                 return
             message = "answers; the run's identity was read"
         else:
@@ -131,7 +131,7 @@ def _examine_tracker(run: Run) -> Iterator[DoctorPart]:
             message = f"can be read: {count(len(batch.rows), 'row')} in the first read"
     except FileNotFoundError:
         message = "answers, and the run has reported nothing yet"
-    yield DoctorPart("tracker", name, Fit.WORKS, message)
+    yield DoctorPart("tracker", name, Fit.OK, message)
 
 
 def _login(run: Run, root: str) -> Iterator[DoctorPart]:
@@ -147,7 +147,7 @@ def _root(run: Run, root: str) -> Iterator[DoctorPart]:
     except FileNotFoundError:
         message = "does not exist yet, by a listing"
     yield DoctorPart(
-        "store", root, Fit.WORKS, f"{message}; `herorun preflight {run.slug} --probe` tries a write"
+        "store", root, Fit.OK, f"{message}; `herorun preflight {run.slug} --probe` tries a write"
     )
     if (
         root.startswith("/")
@@ -155,7 +155,7 @@ def _root(run: Run, root: str) -> Iterator[DoctorPart]:
         and scheduler_traits(run.scheduler).runs_here
     ):
         free = shutil.disk_usage(_nearest_folder(Path(root))).free
-        fit = Fit.WORKS if free >= 1 << 30 else Fit.BROKEN
+        fit = Fit.OK if free >= 1 << 30 else Fit.FAILED
         yield DoctorPart("disk", root, fit, f"{free / (1 << 30):.1f} GiB free")
 
 
@@ -170,7 +170,7 @@ def _issue(run: Run) -> Iterator[DoctorPart]:
         yield from run.issue.examine()
         return
     run.issue.find(write_key(Verb.ISSUE, run.slug))
-    yield DoctorPart("issue", name, Fit.WORKS, "can be read")
+    yield DoctorPart("issue", name, Fit.OK, "can be read")
 
 
 def _secret(run: Run, name: str) -> Iterator[DoctorPart]:
@@ -180,15 +180,15 @@ def _secret(run: Run, name: str) -> Iterator[DoctorPart]:
     source = traits.secrets_source or own_environment
     if source != own_environment and traits.secrets_vouched:
         message = f"is set in {source}, as the contract says; not tested"
-        yield DoctorPart("secret", name, Fit.WORKS, message)
+        yield DoctorPart("secret", name, Fit.OK, message)
     elif source != own_environment:
         message = f"must be set in {source}, which cannot be read from here"
-        yield DoctorPart("secret", name, Fit.UNSEEN, message)
+        yield DoctorPart("secret", name, Fit.UNKNOWN, message)
     elif os.environ.get(name):
-        yield DoctorPart("secret", name, Fit.WORKS, "is set here")
+        yield DoctorPart("secret", name, Fit.OK, "is set here")
     else:
         yield DoctorPart(
-            "secret", name, Fit.BROKEN, "is not set here", f"`export {name}=...` before you launch."
+            "secret", name, Fit.FAILED, "is not set here", f"`export {name}=...` before you launch."
         )
 
 
@@ -202,7 +202,7 @@ def _channel(channel: Channel, send_test: bool) -> Iterator[DoctorPart]:
         if problem
         else ""
     )
-    yield DoctorPart("channel", channel.name, Fit.BROKEN if problem else Fit.WORKS, message, fix)
+    yield DoctorPart("channel", channel.name, Fit.FAILED if problem else Fit.OK, message, fix)
 
 
 def _heartbeat(variable: str, send_test: bool) -> Iterator[DoctorPart]:
@@ -213,9 +213,7 @@ def _heartbeat(variable: str, send_test: bool) -> Iterator[DoctorPart]:
         if problem
         else ""
     )
-    yield DoctorPart(
-        "channel", variable, Fit.BROKEN if problem else Fit.WORKS, problem or good, fix
-    )
+    yield DoctorPart("channel", variable, Fit.FAILED if problem else Fit.OK, problem or good, fix)
 
 
 def _sent(channel: Channel) -> tuple[str, str]:
@@ -243,9 +241,7 @@ def _patterns(run: Run) -> Iterator[DoctorPart]:
     rows = signatures.of_contract(run.contract, run.repository.top).signatures
     own = len(rows) - len(signatures.shipped().signatures)
     more = f", {own} more than are shipped" if own > 0 else ""
-    yield DoctorPart(
-        "patterns", _patterns_name(run), Fit.WORKS, f"{len(rows)} log signatures{more}"
-    )
+    yield DoctorPart("patterns", _patterns_name(run), Fit.OK, f"{len(rows)} log signatures{more}")
 
 
 def _babysitter(run: Run) -> Iterator[DoctorPart]:
@@ -262,19 +258,19 @@ def _babysitter(run: Run) -> Iterator[DoctorPart]:
     checks = {each.name: each for each in discover.checks(Gate.HEALTH)}
     silence = watchdog(run.slug, memory, run.contract, checks, now())
     is_finished = silence.monitor is WatchState.NOT_WATCHED  # or down, and answered by a person
-    fit, fix = Fit.WORKS, ""
+    fit, fix = Fit.OK, ""
     message = describe_babysitter(run, silence.why if is_finished else "")
     if not is_finished and handover and run.record.remote_unread:
-        fit = Fit.UNSEEN
+        fit = Fit.UNKNOWN
         message += f"; the record on the remote could not be read: {run.record.remote_unread}"
     elif not is_finished and (monitor_is_stale(run) or is_babysitter_lost(run)):
         where = f" as {handover.to}" if handover else ""
-        fit, fix = Fit.BROKEN, f"`herorun babysit {run.slug}`{where}."
+        fit, fix = Fit.FAILED, f"`herorun babysit {run.slug}`{where}."
     elif not is_finished and handover:
         has_ticked = memory.last_seen is not None and memory.last_seen > handover.at
-        fit = Fit.WORKS if has_ticked else Fit.UNSEEN
+        fit = Fit.OK if has_ticked else Fit.UNKNOWN
     elif not is_finished and last_heartbeat(run) is None:
-        fit, fix = Fit.UNSEEN, f"`herorun babysit {run.slug}`, unless another machine monitors it."
+        fit, fix = Fit.UNKNOWN, f"`herorun babysit {run.slug}`, unless another machine monitors it."
     yield DoctorPart("babysitter", run.slug, fit, message, fix)
 
 

@@ -79,7 +79,7 @@ def _ask(probes: Sequence[tuple[str, str, Probe]]) -> list[DoctorPart]:
     return [
         part
         for number, (group, name) in enumerate(order)
-        for part in parts_by_number.get(number, [DoctorPart(group, name, Fit.UNSEEN, timed_out)])
+        for part in parts_by_number.get(number, [DoctorPart(group, name, Fit.UNKNOWN, timed_out)])
     ]
 
 
@@ -101,5 +101,5 @@ def _part_of_error(group: str, name: str, error: Exception) -> DoctorPart:
         error, (HerorunError, PermissionError)
     )
     return DoctorPart(
-        group, name, Fit.UNSEEN if no_answer else Fit.BROKEN, scrub(describe_error(error))
+        group, name, Fit.UNKNOWN if no_answer else Fit.FAILED, scrub(describe_error(error))
     )

@@ -48,7 +48,7 @@ def _installed() -> Iterator[DoctorPart]:
     yield DoctorPart(
         "herorun",
         "installed",
-        Fit.WORKS,
+        Fit.OK,
         f"herorun {__version__}, Python {python}, {sys.executable}",
     )
 
@@ -60,7 +60,7 @@ def _settings(start: Path) -> Iterator[DoctorPart]:
         if settings.path
         else "no [tool.herorun] in a pyproject.toml, and none is needed"
     )
-    yield DoctorPart("herorun", "settings", Fit.WORKS, message)
+    yield DoctorPart("herorun", "settings", Fit.OK, message)
 
 
 def _git() -> Iterator[DoctorPart]:
@@ -71,7 +71,7 @@ def _git() -> Iterator[DoctorPart]:
     old = (int(match[1]), int(match[2])) < GIT
     fix = f"Install git {GIT[0]}.{GIT[1]} or newer." if old else ""
     yield DoctorPart(
-        "git", "program", Fit.BROKEN if old else Fit.WORKS, f"{version}, {shutil.which('git')}", fix
+        "git", "program", Fit.FAILED if old else Fit.OK, f"{version}, {shutil.which('git')}", fix
     )
 
 
@@ -80,7 +80,7 @@ def _examine_git_identity(repository: Repository) -> Iterator[DoctorPart]:
     yield DoctorPart(
         "git",
         "identity",
-        Fit.BROKEN if missing else Fit.WORKS,
+        Fit.FAILED if missing else Fit.OK,
         f"{' and '.join(missing)} not set"
         if missing
         else f"commits as {repository.config('user.name')}",
@@ -92,11 +92,11 @@ def _remote(repository: Repository, remote: str) -> Iterator[DoctorPart]:
     """Tests a read, then a dry-run push, which needs the right to write and sends nothing."""
     tips = repository.remote_tips(remote, timeout=SECONDS)
     name = f"remote {remote}"
-    yield DoctorPart("git", name, Fit.WORKS, f"can be read: {count(len(tips), 'ref')}")
+    yield DoctorPart("git", name, Fit.OK, f"can be read: {count(len(tips), 'ref')}")
     head = repository.resolve("HEAD")
     if head is None:
         yield DoctorPart(
-            "git", f"{name}, push", Fit.UNSEEN, "there is no commit yet to try it with"
+            "git", f"{name}, push", Fit.UNKNOWN, "there is no commit yet to try it with"
         )
         return
     try:
@@ -114,10 +114,10 @@ def _remote(repository: Repository, remote: str) -> Iterator[DoctorPart]:
             "Ask for the right to push, or name another remote as [code] remote and [logbook] "
             "remote."
         )
-        yield DoctorPart("git", f"{name}, push", Fit.BROKEN, str(error), fix)
+        yield DoctorPart("git", f"{name}, push", Fit.FAILED, str(error), fix)
     else:
         message = "a dry-run push would be accepted; hooks of the server were not run"
-        yield DoctorPart("git", f"{name}, push", Fit.WORKS, message)
+        yield DoctorPart("git", f"{name}, push", Fit.OK, message)
 
 
 def _examine_disk(name: str, folders: Sequence[Path]) -> DoctorPart:
@@ -131,12 +131,12 @@ def _examine_disk(name: str, folders: Sequence[Path]) -> DoctorPart:
         except OSError as error:
             message = f"nothing can be written in {folder}: {error.strerror}"
             fix = f"Make {folder} writable for this user."
-            return DoctorPart("disk", name, Fit.BROKEN, message, fix)
+            return DoctorPart("disk", name, Fit.FAILED, message, fix)
     free, folder = min((shutil.disk_usage(each).free, each) for each in there)
     few = free < SMALLEST
     message = f"{free / (1 << 30):.1f} GiB free at {folder}, and it can be written"
     fix = "Free some space there." if few else ""
-    return DoctorPart("disk", name, Fit.BROKEN if few else Fit.WORKS, message, fix)
+    return DoctorPart("disk", name, Fit.FAILED if few else Fit.OK, message, fix)
 
 
 def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
@@ -148,7 +148,7 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
             "here was made"
         )
         yield DoctorPart(
-            "clock", "this machine", Fit.BROKEN, message, "Set the clock, best by NTP."
+            "clock", "this machine", Fit.FAILED, message, "Set the clock, best by NTP."
         )
         return
     state, why = _synchronised()
@@ -160,7 +160,7 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
             f"{newest:%Y-%m-%d %H:%M:%S} UTC, rules out only a clock that is more than "
             f"{format_span(SKEW)} behind"
         )
-        yield DoctorPart("clock", "this machine", Fit.UNCHECKED, message)
+        yield DoctorPart("clock", "this machine", Fit.SKIPPED, message)
         return
     fix = (
         ""
@@ -169,7 +169,7 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
     )
     message = "synchronised by NTP" if state == "yes" else "not synchronised"
     yield DoctorPart(
-        "clock", "this machine", Fit.WORKS if state == "yes" else Fit.BROKEN, message, fix
+        "clock", "this machine", Fit.OK if state == "yes" else Fit.FAILED, message, fix
     )
 
 

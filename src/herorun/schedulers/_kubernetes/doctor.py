@@ -20,10 +20,10 @@ def _examine_namespace(kube: Kubectl) -> DoctorPart:
             message = (
                 "its Jobs can be listed; this login has no permission to read the namespace itself"
             )
-            return DoctorPart("scheduler", name, Fit.UNCHECKED, message)
+            return DoctorPart("scheduler", name, Fit.SKIPPED, message)
         fix = "Correct [scheduler] namespace, or create it."
-        return DoctorPart("scheduler", name, Fit.BROKEN, "does not exist", fix)
-    return DoctorPart("scheduler", name, Fit.WORKS, "exists")
+        return DoctorPart("scheduler", name, Fit.FAILED, "does not exist", fix)
+    return DoctorPart("scheduler", name, Fit.OK, "exists")
 
 
 def _examine_rights(kube: Kubectl, options: Options) -> DoctorPart:
@@ -31,5 +31,5 @@ def _examine_rights(kube: Kubectl, options: Options) -> DoctorPart:
     if missing := forbidden(kube, needed(options)):
         message = f"this login has no permission to: {', '.join(missing)}"
         fix = "Grant the role of docs/schedulers/kubernetes.md to it."
-        return DoctorPart("scheduler", name, Fit.BROKEN, message, fix)
-    return DoctorPart("scheduler", name, Fit.WORKS, "this login may do what a run needs")
+        return DoctorPart("scheduler", name, Fit.FAILED, message, fix)
+    return DoctorPart("scheduler", name, Fit.OK, "this login may do what a run needs")
