@@ -662,12 +662,12 @@ ENTRY = {
     "description": "MMLU",
 }
 WAIT = RegisteredWatcher(
-    kind="await",
+    kind="wait",
     run="tiny",
     top="/work",
     what="step 5000",
     pid=4711,
-    born="boot 1",
+    process_start="boot 1",
     started=NOON.timestamp(),
 )
 LATER = "process 4711 waits for the same run and started later"
@@ -745,8 +745,8 @@ def machines() -> Iterator[Screen]:
             LATER,
             "retired",
         ),
-        WatcherRow(WAIT, Path("b"), "watches"),
-        WatcherRow(replace(WAIT, run="old", pid=12), Path("c"), "gone", ENDED_WAIT, "forgotten"),
+        WatcherRow(WAIT, Path("b"), "running"),
+        WatcherRow(replace(WAIT, run="old", pid=12), Path("c"), "over", ENDED_WAIT, "forgotten"),
     ]
     babysitter = UnregisteredProcess(4720, "herorun babysit tiny", "babysitter")
     replacements = {

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from herorun.system.process_registry import UnregisteredProcess
 
 # texts for people, by the JSON's words
-STATES = {"watches": "running", "gone": "over"}
 ACTIONS = {
     "retired": "it was asked to end",
     "forgotten": "its entry was removed",
@@ -62,7 +61,7 @@ def command(dry_run: bool, as_json: bool) -> int:
             else row.path.name
         )
         why = f", and {actions.get(row.action, row.action)}: {row.why}" if row.why else ""
-        output.show_line(output.clean(f"{who} is {STATES.get(row.stands, row.stands)}{why}"))
+        output.show_line(output.clean(f"{who} is {row.state}{why}"))
     for other in unregistered_processes:
         output.show_line(
             output.clean(

@@ -66,26 +66,26 @@ class TimerDocument(Document):
 
 
 class WatcherEntry(Shape):
-    """A wait that has registered itself on this machine. If its file cannot be read, only `stands`,
+    """A wait that has registered itself on this machine. If its file cannot be read, only `state`,
     `why` and `action` are there.
     """
 
-    stands: Literal["watches", "gone", "stale", "damaged"]
-    """`gone`: its process has ended; `stale`: nothing needs it any more; `damaged`: its file cannot
+    state: Literal["running", "over", "stale", "damaged"]
+    """`over`: its process has ended; `stale`: nothing needs it any more; `damaged`: its file cannot
     be read."""
     why: str
     """Why it is not needed; empty if it is."""
     action: str
     """What was done about it, or would be; empty for nothing."""
     kind: str = ""
-    """`await`, for `herorun box wait`."""
+    """`wait`, for `herorun box wait`."""
     run: str = ""
     top: str = ""
     """The repository's folder; empty if there is none."""
     what: str = ""
     """What it waits for, as text."""
     pid: int = 0
-    born: str = ""
+    process_start: str = ""
     """The boot and the clock tick at which the process began: they tell it from a later one with
     its number."""
     started: float = 0.0

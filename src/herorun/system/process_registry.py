@@ -10,8 +10,9 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from herorun.core.decode import decode
 from herorun.core.lazy_dataclass import dataclass
@@ -20,6 +21,7 @@ from herorun.system.files import make_folders, write_atomic
 
 TRANSFERS = ("ssh", "scp", "rsync", "sftp")
 _DEAD = ("Z", "X")
+_STORED_NAMES, _STORED_KINDS = {"process_start": "born"}, {"wait": "await"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,18 +30,18 @@ class RegisteredWatcher:
     1970; 0: with its run.
     """
 
-    kind: str  # await, babysit, jobs
+    kind: str  # wait, babysit, jobs
     run: str  # the slug, or the job
     top: str  # of the repository; "" if there is none
     what: str  # what it waits for, as text
     pid: int
-    born: str
+    process_start: str
     started: float
     until: float = 0.0
 
     @property
     def lives(self) -> bool:
-        return bool(self.born) and born(self.pid) == self.born
+        return bool(self.process_start) and born(self.pid) == self.process_start
 
     @property
     def same_run(self) -> tuple[str, str, str]:
@@ -69,13 +71,13 @@ def registered(
         top=top,
         what=what,
         pid=os.getpid(),
-        born=born(os.getpid()),
+        process_start=born(os.getpid()),
         started=start,
         until=until,
     )
     path = folder() / f"{own.pid}-{kind}-{run}.json"
     make_folders(folder())
-    write_atomic(path, (json.dumps(asdict(own)) + "\n").encode())
+    write_atomic(path, (json.dumps(_stored(own)) + "\n").encode())
     try:
         yield own
     finally:
@@ -89,11 +91,22 @@ def registered_watchers() -> dict[Path, RegisteredWatcher | None]:
     return dict(sorted(watchers.items(), key=lambda each: each[1].started if each[1] else 0.0))
 
 
+def _stored(watcher: RegisteredWatcher) -> dict[str, Any]:
+    """In the names of every version, so that an older one on this machine finds it too."""
+    fields = {_STORED_NAMES.get(name, name): value for name, value in asdict(watcher).items()}
+    return {**fields, "kind": _STORED_KINDS.get(watcher.kind, watcher.kind)}
+
+
 def _read_watcher(path: Path) -> RegisteredWatcher | None:
+    names = {stored: name for name, stored in _STORED_NAMES.items()}
+    kinds = {stored: kind for kind, stored in _STORED_KINDS.items()}
     try:
-        watcher = decode(RegisteredWatcher, read_json(path.read_bytes()))
-    except (OSError, ValueError):
+        document = read_json(path.read_bytes())
+        fields = {names.get(key, key): value for key, value in dict(document).items()}
+        watcher = decode(RegisteredWatcher, fields)
+    except (OSError, TypeError, ValueError):
         return None
+    watcher = replace(watcher, kind=kinds.get(watcher.kind, watcher.kind))
     return watcher if watcher.pid > 1 else None
 
 

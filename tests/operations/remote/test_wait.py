@@ -136,12 +136,12 @@ def test_the_list_forgets_the_dead_retires_the_stale_and_leaves_the_rest(
             )
             (state / "2-await-y.json").write_text("{")
             tried = ask(waiting, capsys, "watchers", "--dry-run", "--json").document["watchers"]
-            assert sorted(each["stands"] for each in tried) == ["damaged", "gone", "stale"]
+            assert sorted(each["state"] for each in tried) == ["damaged", "over", "stale"]
             assert len(list(state.glob("*.json"))) == 3 and late.poll() is None
             watchers = ask(waiting, capsys, "watchers", "--json").document["watchers"]
-            assert {each["stands"]: each["action"] for each in watchers} == {
+            assert {each["state"]: each["action"] for each in watchers} == {
                 "stale": "retired",
-                "gone": "forgotten",
+                "over": "forgotten",
                 "damaged": "forgotten",
             }
             assert late.wait(30) == 130
@@ -155,17 +155,17 @@ def test_the_list_forgets_the_dead_retires_the_stale_and_leaves_the_rest(
 def test_a_process_is_never_taken_for_a_later_one_with_its_number() -> None:
     child = subprocess.Popen(["sleep", "60"])
     own = process_registry.RegisteredWatcher(
-        kind="await",
+        kind="wait",
         run="tiny",
         top="",
         what="the end",
         pid=child.pid,
-        born=process_registry.born(child.pid),
+        process_start=process_registry.born(child.pid),
         started=0.0,
     )
     try:
         later = process_registry.RegisteredWatcher(
-            **{**vars(own), "born": own.born.rpartition(" ")[0] + " 1"}
+            **{**vars(own), "process_start": own.process_start.rpartition(" ")[0] + " 1"}
         )
         assert own.lives and not later.lives
         assert not process_registry.retire(later) and child.poll() is None

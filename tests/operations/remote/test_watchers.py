@@ -19,11 +19,11 @@ NOW = NOON.timestamp()
 class Watcher(RegisteredWatcher):
     @property
     def lives(self) -> bool:
-        return self.born == "lives"
+        return self.process_start == "lives"
 
 
 def a_watcher(pid: int, **changes: Any) -> Watcher:
-    fields = {"kind": "await", "run": "tiny", "top": "", "what": "step 5", "born": "lives"}
+    fields = {"kind": "wait", "run": "tiny", "top": "", "what": "step 5", "process_start": "lives"}
     return Watcher(**{**fields, "pid": pid, "started": NOW, "until": NOW, **changes})
 
 
@@ -43,7 +43,7 @@ def test_each_watcher_and_what_is_done_about_it(
     late = NOW - SENTINEL_GRACE - 1
     registry |= {
         tmp_path / "damaged": None,
-        tmp_path / "gone": a_watcher(2, run="gone", born="boot 1"),
+        tmp_path / "gone": a_watcher(2, run="gone", process_start="boot 1"),
         tmp_path / "older": a_watcher(3),
         tmp_path / "newest": a_watcher(4),
         tmp_path / "late": a_watcher(5, run="late", until=late),
@@ -56,19 +56,19 @@ def test_each_watcher_and_what_is_done_about_it(
         path.touch()
     rows = {
         "damaged": ("damaged", "forgotten"),
-        "gone": ("gone", "forgotten"),
+        "gone": ("over", "forgotten"),
         "older": ("stale", "retired"),
-        "newest": ("watches", ""),
+        "newest": ("running", ""),
         "late": ("stale", "retired"),
         "stubborn": ("stale", "could not be retired"),
         "babysitter": ("stale", "left alone: stop it yourself"),
-        "endless": ("watches", ""),
-        "in time": ("watches", ""),
+        "endless": ("running", ""),
+        "in time": ("running", ""),
     }
-    tried = {row.path.name: row.stands for row in reconcile(act=False)}
-    assert tried == {name: stands for name, (stands, _) in rows.items()}
+    tried = {row.path.name: row.state for row in reconcile(act=False)}
+    assert tried == {name: state for name, (state, _) in rows.items()}
     assert all(path.exists() for path in registry)
-    assert {row.path.name: (row.stands, row.action) for row in reconcile(act=True)} == rows
+    assert {row.path.name: (row.state, row.action) for row in reconcile(act=True)} == rows
     assert {path.name for path in registry if not path.exists()} == {"damaged", "gone"}
 
 
@@ -97,7 +97,7 @@ def test_the_end_of_a_wait_names_the_newer_one(
         for pid, changes in {
             1: {},
             2: {},
-            3: {"born": "boot 1"},
+            3: {"process_start": "boot 1"},
             4: {"run": "other"},
         }.items()
     }
@@ -114,13 +114,13 @@ def test_json_of_an_entry_with_its_watcher_and_of_one_without(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     waiting = a_watcher(4)
-    rows = [WatcherRow(waiting, Path("a"), "watches"), WatcherRow(None, Path("b"), "damaged")]
+    rows = [WatcherRow(waiting, Path("a"), "running"), WatcherRow(None, Path("b"), "damaged")]
     monkeypatch.setattr(watchers, "reconcile", lambda act: rows)
     monkeypatch.setattr("herorun.system.process_registry.others", list)
     assert cli.run(["box", "watchers", "--json"]) == 0
     first, second = json.loads(capsys.readouterr().out)["watchers"]
-    assert first == {"stands": "watches", "why": "", "action": "", **vars(waiting)}
-    assert second == {"stands": "damaged", "why": "", "action": ""}
+    assert first == {"state": "running", "why": "", "action": "", **vars(waiting)}
+    assert second == {"state": "damaged", "why": "", "action": ""}
 
 
 @pytest.mark.parametrize(
@@ -133,4 +133,44 @@ def test_a_registration_with_a_wrong_value_is_damaged(
     folder = process_registry.folder()
     folder.mkdir(parents=True)
     (folder / "4-await-tiny.json").write_text(json.dumps({**vars(a_watcher(4)), **changes}))
+    assert list(process_registry.registered_watchers().values()) == [None]
+
+
+def test_the_file_of_a_wait_keeps_the_names_of_every_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    stored = {
+        "kind": "await",
+        "run": "tiny",
+        "top": "",
+        "what": "step 5",
+        "pid": 4,
+        "born": "boot 1",
+        "started": NOW,
+        "until": 0.0,
+    }
+    process_registry.folder().mkdir(parents=True)
+    (process_registry.folder() / "4-await-tiny.json").write_text(json.dumps(stored))
+    (own,) = process_registry.registered_watchers().values()
+    assert own is not None and (own.kind, own.process_start) == ("wait", "boot 1")
+    with process_registry.registered("wait", "tiny", "", "step 5", NOW) as later:
+        (path,) = set(process_registry.folder().iterdir()) - {
+            process_registry.folder() / "4-await-tiny.json"
+        }
+        assert json.loads(path.read_text()) == {
+            **stored,
+            "pid": later.pid,
+            "born": later.process_start,
+        }
+        assert process_registry.registered_watchers()[path] == later
+
+
+@pytest.mark.parametrize("text", ["[]", "5", "null", '"x"', '{"kind": []}', "{"])
+def test_a_registration_of_another_shape_is_damaged(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    process_registry.folder().mkdir(parents=True)
+    (process_registry.folder() / "4-await-tiny.json").write_text(text)
     assert list(process_registry.registered_watchers().values()) == [None]

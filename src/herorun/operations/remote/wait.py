@@ -63,7 +63,7 @@ def wait_for(
     previous = signal.signal(signal.SIGTERM, lambda number, frame: _retired(slug, top, enders))
     try:
         with process_registry.registered(
-            "await", slug, top, str(condition), began, began + every * most
+            "wait", slug, top, str(condition), began, began + every * most
         ) as own:
             for other in replaced(own):
                 show(

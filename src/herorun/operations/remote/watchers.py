@@ -19,7 +19,7 @@ class WatcherRow:
 
     watcher: RegisteredWatcher | None
     path: Path
-    stands: str  # watches, gone, stale, damaged
+    state: str  # running, over, stale, damaged
     why: str = ""
     action: str = ""
 
@@ -42,11 +42,11 @@ def _watcher_row(
     if each is None:
         return WatcherRow(None, path, "damaged", "its file cannot be read", _forget(path, act))
     if not each.lives:
-        return WatcherRow(each, path, "gone", "its process has ended", _forget(path, act))
+        return WatcherRow(each, path, "over", "its process has ended", _forget(path, act))
     why = _stale(each, newest)
     if not why:
-        return WatcherRow(each, path, "watches")
-    if each.kind != "await":
+        return WatcherRow(each, path, "running")
+    if each.kind != "wait":
         return WatcherRow(each, path, "stale", why, "left alone: stop it yourself")
     is_retired = process_registry.retire(each) if act else True
     return WatcherRow(each, path, "stale", why, "retired" if is_retired else "could not be retired")
