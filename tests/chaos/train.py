@@ -22,16 +22,16 @@ root, starts = Path(config["root"]), Path(config["starts"])
 start = os.environ.get("HERORUN_START") or None
 
 
-def birth(pid: object) -> list[str]:
+def fields_of_stat(pid: object) -> list[str]:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 def lives(row: dict) -> bool:
     try:
-        start_mark = birth(row["pid"])
+        start_mark = fields_of_stat(row["pid"])
     except OSError:
         return False
-    return start_mark[19] == row["birth"] and start_mark[0] not in "ZX"
+    return start_mark[19] == row["start_time"] and start_mark[0] not in "ZX"
 
 
 def complete() -> list[tuple[int, float]]:
@@ -59,7 +59,7 @@ with starts.open("a") as file:
     row = {
         "at": time.time(),
         "pid": os.getpid(),
-        "birth": birth("self")[19],
+        "start_time": fields_of_stat("self")[19],
         "instance": os.environ["HERORUN_INSTANCE"],
         "from": step,
         "complete": complete(),

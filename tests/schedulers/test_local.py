@@ -27,6 +27,7 @@ from herorun.schedulers._instance import (
     InstanceExit,
     InstanceSnapshot,
     Started,
+    decode_record,
     judge_instance,
 )
 from herorun.system.files import is_locked
@@ -67,8 +68,7 @@ def exit_code(pid: int) -> int:
 
 def started(jobs: Path, name: str = "tiny-1") -> Started:
     """The record of the start; `Started.lives` is asked of the system."""
-    document = json.loads((jobs / name / "started.json").read_text())
-    return Started(document["pid"], document["birth"], datetime.fromisoformat(document["at"]))
+    return decode_record(Started, (jobs / name / "started.json").read_text())
 
 
 def supervisor_of(pid: int) -> int:
@@ -246,7 +246,7 @@ WORKER = "trap '%s' TERM; echo up; while :; do sleep 0.05; done"
 
 @pytest.fixture
 def workers() -> Iterator[list[tuple[int, str]]]:
-    """The number and the birth of each worker; none outlives its test."""
+    """The number and the start time of each worker; none outlives its test."""
     processes: list[tuple[int, str]] = []
     yield processes
     for pid, born in processes:

@@ -31,7 +31,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     from herorun import output
     from herorun.operations.remote.runbook import page_of, write_page
     from herorun.runs import watched_run
-    from herorun.schemas.machines import Handbook
+    from herorun.schemas.machines import Runbook
 
     monitored_run, _ = watched_run(run, Path(start))
     page = page_of(monitored_run)
@@ -39,7 +39,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
         None if out == "-" else write_page(monitored_run, page, Path(start, out) if out else None)
     )
     if as_json:
-        output.show_json(Handbook(slug=monitored_run.slug, page=page, file=path))
+        output.show_json(Runbook(slug=monitored_run.slug, page=page, file=path))
     elif path is None:
         click.echo(output.clean_page(page), nl=False)
     else:

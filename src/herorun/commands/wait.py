@@ -69,7 +69,7 @@ def command(
     from herorun.operations.remote.wait import Ended, observer_of_run, wait_for
     from herorun.output.patrol import show_patrol
     from herorun.runs import watched_run
-    from herorun.schemas.machines import Await
+    from herorun.schemas.machines import Wait
 
     condition = condition_of(marker, state, step)
     seconds = seconds_of(every, "--every")
@@ -86,7 +86,7 @@ def command(
     )
     if as_json:
         output.show_json(
-            Await.of(
+            Wait.of(
                 outcome,
                 slug=monitored_run.slug,
                 reached=outcome.code == 0,

@@ -32,6 +32,7 @@ NO_RECORD = "ended without an exit record"
 NEVER_RAN = "its supervisor died before the start"
 BLOCK, MOST = 2**16, 2**20  # bytes of a log that are read at once, and in all
 LARGEST_RECORD = 64 << 20  # bytes of a record of the job
+_STORED_NAMES = {"birth": "start_time"}  # as every version writes and reads them
 T = TypeVar("T")
 
 
@@ -45,13 +46,13 @@ class Request:
 @dataclass(frozen=True)
 class Started:
     pid: int  # of the job, which leads its own process group
-    birth: str
+    start_time: str
     at: datetime
 
     @property
     def lives(self) -> bool:
         """Whether exactly that process still runs; False also if the system does not report it."""
-        return bool(self.birth) and start_time(self.pid) == self.birth
+        return bool(self.start_time) and start_time(self.pid) == self.start_time
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ class Folder:
     def _read(self, name: str, kind: type[T]) -> T | None:
         path = self.path / name
         try:
-            return decode(kind, read_json(read_regular(path, LARGEST_RECORD)))
+            return decode_record(kind, read_regular(path, LARGEST_RECORD))
         except FileNotFoundError:
             return None
         except ValueError as error:
@@ -186,6 +187,14 @@ class Folder:
                 f"{path} is damaged ({why}), so the state of {self.name} is unknown. "
                 f"Read {self.log}, then correct the file."
             ) from None
+
+
+def decode_record(kind: type[T], data: str | bytes) -> T:
+    """A ValueError for a damaged one."""
+    document = read_json(data)
+    if isinstance(document, dict):
+        document = {_STORED_NAMES.get(key, key): value for key, value in document.items()}
+    return decode(kind, document)
 
 
 def judge_instance(name: str, snapshot: InstanceSnapshot) -> Job:

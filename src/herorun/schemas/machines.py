@@ -18,7 +18,7 @@ class PatrolDocument(Document):
     observation: HostObservation
 
 
-class Await(Document):
+class Wait(Document):
     slug: str
     reached: bool
     why: str
@@ -37,7 +37,7 @@ class ChainDocument(Document):
     """Whether the script waits for the end of the training. If not, start it only after that."""
 
 
-class Handbook(Document):
+class Runbook(Document):
     slug: str
     page: str
     """Markdown."""

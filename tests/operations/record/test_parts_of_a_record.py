@@ -54,8 +54,8 @@ def test_a_terminal_whose_leader_has_a_name_of_bytes_has_a_birth(
             text = session.terminal()
         finally:
             leader.kill()
-    begin, birth = text.rsplit("-", 1)
-    assert begin == f"terminal-{leader.pid}" and int(birth) > 0
+    begin, start_time = text.rsplit("-", 1)
+    assert begin == f"terminal-{leader.pid}" and int(start_time) > 0
 
 
 def test_a_root_counts_once_however_its_slash_is_written() -> None:

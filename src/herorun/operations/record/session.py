@@ -101,7 +101,7 @@ def _folder_name(name: str) -> str:
 
 def terminal() -> str:
     """The same for every command of one terminal, and another after its end: the session leader and
-    its birth.
+    its start.
     """
     leader = os.getsid(0)
     try:

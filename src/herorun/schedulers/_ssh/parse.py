@@ -4,17 +4,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from herorun.core.decode import decode
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.untrusted_json import read_json
 from herorun.schedulers._instance import (
     InstanceExit,
     InstanceSnapshot,
     Started,
     StopRequest,
     StuckRecord,
+    decode_record,
     judge_instance,
 )
 
@@ -119,7 +118,7 @@ def _record(
     if text is None:
         return None
     try:
-        return decode(record_type, read_json(text))
+        return decode_record(record_type, text)
     except ValueError as error:
         why = str(error).splitlines()[0]
         raise CouldNotLook(

@@ -59,13 +59,15 @@ class LocalById:
 
     def _process(self, pid: int) -> Search:
         """The process. Its number may be reused, so its start time is stored at the first query."""
-        start_text, birth_file = start_time(pid), self._birth_file(str(pid))
-        birth = birth_file.read_text("utf-8").strip() if birth_file.exists() else ""
-        if not birth and not start_text:
+        start_text, start_time_file = start_time(pid), self._start_time_file(str(pid))
+        stored_start = (
+            start_time_file.read_text("utf-8").strip() if start_time_file.exists() else ""
+        )
+        if not stored_start and not start_text:
             return Absent()
-        if not birth:
-            write_atomic(birth_file, start_text.encode())
-        if start_text and birth in ("", start_text):
+        if not stored_start:
+            write_atomic(start_time_file, start_text.encode())
+        if start_text and stored_start in ("", start_text):
             self._keep_log(pid)
             return Found(
                 Job(str(pid), str(pid), JobState.RUNNING, "running", started=_began(start_text))
@@ -140,14 +142,14 @@ class LocalById:
         """Whether the number now belongs to a later process."""
         if job.startswith("/"):
             return False
-        start_text, birth_file = start_time(int(job)), self._birth_file(job)
+        start_text, start_time_file = start_time(int(job)), self._start_time_file(job)
         return (
             bool(start_text)
-            and birth_file.exists()
-            and birth_file.read_text("utf-8").strip() not in ("", start_text)
+            and start_time_file.exists()
+            and start_time_file.read_text("utf-8").strip() not in ("", start_text)
         )
 
-    def _birth_file(self, job: str) -> Path:
+    def _start_time_file(self, job: str) -> Path:
         return self._state / f"process-{job}"
 
     def tail(self, job: str, lines: int) -> str:
