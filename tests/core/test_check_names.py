@@ -83,9 +83,30 @@ def test_an_old_name_of_a_threshold_means_the_one_of_today() -> None:
     assert check_limits(contract)["repeated-crash"].max_step_difference == 7
     contract = a_contract(babysit={"thresholds": {"pending-too-long": {"never": "9m"}}})
     assert check_limits(contract)["pending-too-long"].unsatisfiable == timedelta(minutes=9)
+    contract = a_contract(babysit={"thresholds": {"loss-diverged": {"leap": 2, "noises": 3}}})
+    limits = check_limits(contract)["loss-diverged"]
+    assert (limits.leap_ratio, limits.noise_ratio, limits.leap_rows) == (2, 3, 10)
     both = a_contract(babysit={"thresholds": {"repeated-crash": {old: 7, new: 9}}})
     with pytest.raises(WrongUse, match=rf"repeated-crash.*{old}.*{new}"):
         check_limits(both)
+
+
+@pytest.mark.parametrize(
+    ("check", "old", "new", "value"),
+    [
+        ("failing-log", "still", "fatal_idle", timedelta(minutes=7)),
+        ("instability-precursor", "norm_noises", "norm_noise_ratio", 7.0),
+        ("loss-above-chance", "learned", "held_times", 0.7),
+        ("loss-spike", "noises", "noise_ratio", 7.0),
+        ("past-final-step", "beyond", "extra_steps", 7),
+    ],
+)
+def test_each_earlier_name_of_a_threshold_is_read(
+    check: str, old: str, new: str, value: object
+) -> None:
+    text = "7m" if isinstance(value, timedelta) else value
+    limits = check_limits(a_contract(babysit={"thresholds": {check: {old: text}}}))[check]
+    assert getattr(limits, new) == value and not hasattr(limits, old)
 
 
 @pytest.mark.parametrize("check", ["repeated-crash", "pending-too-long"])

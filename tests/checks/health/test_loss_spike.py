@@ -88,7 +88,7 @@ def test_each_limit_is_the_contracts():
     noisy = replace(an_excursion(4, steps=10), typical=1.6, noise=0.135)
     assert outcome_of(noisy, limits=Limits(sigmas=6.0)) is Outcome.FAIL
     wide = replace(an_excursion(60), typical=1.6, noise=0.2)
-    assert outcome_of(wide, limits=Limits(noises=2.0)) is Outcome.FAIL
+    assert outcome_of(wide, limits=Limits(noise_ratio=2.0)) is Outcome.FAIL
     four = replace(an_excursion(4, steps=10), typical=1.6, noise=0.13)
     assert outcome_of(four) is Outcome.FAIL  # no longer one of few rows
     few = replace(an_excursion(3, steps=10), typical=1.6, noise=0.1)

@@ -10,6 +10,7 @@ the job still runs.
 """
 
 from datetime import datetime, timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_span
@@ -35,13 +36,15 @@ from herorun.core.lazy_dataclass import dataclass
 @dataclass(frozen=True)
 class Limits(RowPatience):
     """After an error that is fatal by itself (exhausted memory, a dead device, a lost node) the
-    check fires when no step came for `still`.
+    check fires when no step came for `fatal_idle`.
 
     An exception may have been caught: after one the check waits as long as `stalled-steps`, whose
     page explains the other thresholds.
     """
 
-    still: timedelta = timedelta(minutes=2)
+    RENAMED: ClassVar = {"still": "fatal_idle"}
+
+    fatal_idle: timedelta = timedelta(minutes=2)
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB)
@@ -100,7 +103,7 @@ def _most(
     limits: Limits,
 ) -> timedelta:
     if weight == "cause":
-        return limits.still
+        return limits.fatal_idle
     if isinstance(metrics, Metrics) and history.wrote(metrics):
         return limits.between_rows(metrics, final, cadence)
     return limits.idle

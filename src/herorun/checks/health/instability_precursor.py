@@ -10,6 +10,7 @@ ten times its average preceded one public event in nine: too few for an alert.
 """
 
 import math
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.grad_norm import EXPLODED
@@ -25,12 +26,14 @@ class Limits:
     """The growth must last for `rows` after its five means.
 
     The gradient norm must be ten times its average for `norm_rows` rows, and must exceed the
-    average by `norm_noises` times its noise.
+    average by `norm_noise_ratio` times its noise.
     """
+
+    RENAMED: ClassVar = {"norm_noises": "norm_noise_ratio"}
 
     rows: PositiveInt = 25
     norm_rows: PositiveInt = 1
-    norm_noises: PositiveFloat = 4.0
+    norm_noise_ratio: PositiveFloat = 4.0
 
 
 @check(Gate.HEALTH, Response.INFO, topic=Topic.METRIC)
@@ -42,7 +45,7 @@ def instability_precursor(metrics: Metrics, history: History, limits: Limits) ->
             return False
         if excursion.kind == "growth":
             return excursion.rows >= limits.rows
-        beyond_noise = math.log(excursion.peak) >= limits.norm_noises * excursion.noise
+        beyond_noise = math.log(excursion.peak) >= limits.norm_noise_ratio * excursion.noise
         return excursion.rows >= limits.norm_rows and beyond_noise
 
     early = metrics.of("growth", "explosion")

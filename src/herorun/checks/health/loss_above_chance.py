@@ -12,6 +12,8 @@ are not equally frequent, so the loss soon falls below that: 61 public curves th
 logarithm of a usual vocabulary are below 0.98 times ln V after at most 100 steps, warm-up included.
 """
 
+from typing import ClassVar
+
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, LeastLoss, Metrics, PriorLaunch
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
@@ -32,13 +34,15 @@ NATURAL = 1000  # tokens at least; fewer may be symbols of a task, all equally f
 @dataclass(frozen=True)
 class Limits:
     """V is the vocabulary size. The check fails if all of `rows` rows are above `times` x ln V. It
-    also fails if all rows are above `learned` x ln V for `held_rows` rows and `held_steps` steps
-    since the learning rate last rose.
+    also fails if all rows are above `held_times` x ln V for `held_rows` rows and `held_steps`
+    steps since the learning rate last rose.
     """
+
+    RENAMED: ClassVar = {"learned": "held_times"}
 
     rows: PositiveInt = 4
     times: PositiveFloat = MOST
-    learned: PositiveFloat = 0.98
+    held_times: PositiveFloat = 0.98
     held_rows: PositiveInt = 8
     held_steps: PositiveInt = 200
 
@@ -70,7 +74,7 @@ def loss_above_chance(
             f"{chance_text}",
             subject="first rows",
         )
-    if ratio < limits.learned:
+    if ratio < limits.held_times:
         return passed(f"{lowest}; {chance_text}")
     return _at_chance(least, vocab, lowest, chance_text, limits)
 

@@ -16,6 +16,7 @@ a quarter of its fall, 10 % of its value, and no clean curve stayed a fifth of i
 """
 
 import math
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.loss import DIVERGED, REGRESSED
@@ -30,14 +31,17 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 class Limits:
     """Fails if the smoothed loss is 50 % above its lowest level for `rows`, on a curve that had
     fallen by a fifth. Also if the loss has risen by 5 %, and by a fifth of its earlier fall, for
-    `regressed_rows`. Also if it jumped: for `leap_rows` and `leap_steps` its mean is `leap` times
-    the expected loss, and at least `noises` times the noise above it. The noise does not count if
-    all but two of 40 rows are above all but two of the 60 before, of a loss that had fallen.
+    `regressed_rows`. Also if it jumped: for `leap_rows` and `leap_steps` its mean is `leap_ratio`
+    times the expected loss, and at least `noise_ratio` times the noise above it. The noise does not
+    count if all but two of 40 rows are above all but two of the 60 before, of a loss that had
+    fallen.
     """
 
+    RENAMED: ClassVar = {"leap": "leap_ratio", "noises": "noise_ratio"}
+
     rows: PositiveInt = 50
-    leap: PositiveFloat = 1.15
-    noises: PositiveFloat = 8.0
+    leap_ratio: PositiveFloat = 1.15
+    noise_ratio: PositiveFloat = 8.0
     leap_rows: PositiveInt = 10
     leap_steps: PositiveInt = 100
     regressed_rows: PositiveInt = 500
@@ -52,7 +56,9 @@ def loss_diverged(metrics: Metrics, history: History, limits: Limits) -> list[Ve
             return excursion.rows >= limits.rows
         if excursion.kind == "regressed":
             return excursion.rows >= limits.regressed_rows and not excursion.declared
-        high = excursion.height >= max(limits.leap, math.exp(limits.noises * excursion.noise))
+        high = excursion.height >= max(
+            limits.leap_ratio, math.exp(limits.noise_ratio * excursion.noise)
+        )
         long = excursion.rows >= limits.leap_rows and excursion.steps >= limits.leap_steps
         return high and long and not excursion.declared
 
@@ -61,7 +67,7 @@ def loss_diverged(metrics: Metrics, history: History, limits: Limits) -> list[Ve
             return f"{DIVERGED:g} times the lowest level for {count(limits.rows, 'row')}"
         if excursion.kind == "regressed":
             return f"{math.exp(REGRESSED):g} times for {count(limits.regressed_rows, 'row')}"
-        return f"{limits.leap:g} times the expected loss for {count(limits.leap_rows, 'row')}"
+        return f"{limits.leap_ratio:g} times the expected loss for {count(limits.leap_rows, 'row')}"
 
     excursions = metrics.of("diverged", "elevated", "raised", "regressed")
     return judge_excursions(

@@ -61,6 +61,7 @@ highest is at 47 times. A spike of BLOOM's 13B run has 5 rows in 50 steps, since
 """
 
 import math
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.first_rises import NEAR_ZERO
@@ -78,12 +79,14 @@ class Limits:
     """An excursion begins 50 % above the trend, and fails if it lasts for `steps` and `least_rows`,
     or if its mean is `fast_ratio` times the expected loss for `fast_rows`.
 
-    Its mean must also be above the trend by at least `noises` times the noise. The distance / noise
-    x sqrt(rows) must be at least `sigmas`, or `few_sigmas` for up to `few_rows` rows. An excursion
-    whose peak is `leap_ratio` times the expected loss also fails after `leap_rows` and
+    Its mean must also be above the trend by at least `noise_ratio` times the noise. The distance /
+    noise x sqrt(rows) must be at least `sigmas`, or `few_sigmas` for up to `few_rows` rows. An
+    excursion whose peak is `leap_ratio` times the expected loss also fails after `leap_rows` and
     `leap_steps`; one whose peak is `huge_ratio` times it, and `huge_ratio` times 0.1, fails at
     once.
     """
+
+    RENAMED: ClassVar = {"noises": "noise_ratio"}
 
     steps: PositiveInt = 10
     least_rows: PositiveInt = 3
@@ -92,7 +95,7 @@ class Limits:
     sigmas: PositiveFloat = 7.0
     few_rows: PositiveInt = 3  # an excursion of no more rows than these ...
     few_sigmas: PositiveFloat = 9.0  # ... must stand out by more
-    noises: PositiveFloat = 2.5  # its mean height over the noise, however many its rows
+    noise_ratio: PositiveFloat = 2.5  # its mean height over the noise, however many its rows
     leap_ratio: PositiveFloat = 10.0  # its peak ...
     leap_rows: PositiveInt = 2  # ... of so many rows at least
     leap_steps: PositiveInt = 100
@@ -128,7 +131,7 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         slow = slow and not may_rise(metrics, spike.expected)
         fast = spike.height >= limits.fast_ratio and spike.rows >= limits.fast_rows
         needed_sigmas = limits.few_sigmas if spike.rows <= limits.few_rows else limits.sigmas
-        beyond_noise = spike.height >= math.exp(limits.noises * spike.noise)
+        beyond_noise = spike.height >= math.exp(limits.noise_ratio * spike.noise)
         if spike.declared and spike.height < RATIO:
             return False  # a new level that was announced
         return (slow or fast) and spike.sigmas >= needed_sigmas and beyond_noise

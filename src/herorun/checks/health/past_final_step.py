@@ -8,6 +8,8 @@ Source: marin-community/marin, num_train_steps bug: four runs had exactly twice 
 of them overshot. One row beyond the end, of a last evaluation, is ordinary.
 """
 
+from typing import ClassVar
+
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.config.trainer_keys import total_steps
 from herorun.core.evidence import (
@@ -26,9 +28,11 @@ from herorun.core.lazy_pydantic import NonNegativeInt
 
 @dataclass(frozen=True)
 class Limits:
-    """Rows beyond the final step that are allowed."""
+    """Steps past the final step that are allowed."""
 
-    beyond: NonNegativeInt = 1
+    RENAMED: ClassVar = {"beyond": "extra_steps"}
+
+    extra_steps: NonNegativeInt = 1
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB)
@@ -45,7 +49,7 @@ def past_final_step(
         return [not_applicable("the final step is unknown")]
     verdicts = []
     if isinstance(metrics, Metrics) and history.wrote(metrics):
-        verdicts.append(_by_step(metrics.step, final.value, limits.beyond))
+        verdicts.append(_by_step(metrics.step, final.value, limits.extra_steps))
     if isinstance(identity, TrackerIdentity):
         verdicts += _by_config(identity, final.value, prior)
     return verdicts or [
@@ -55,12 +59,12 @@ def past_final_step(
     ]
 
 
-def _by_step(step: int, final: int, beyond: int) -> Verdict:
-    if step > final + beyond:
+def _by_step(step: int, final: int, extra_steps: int) -> Verdict:
+    if step > final + extra_steps:
         return failed(f"step {step} is past the final step {final}", subject="step")
     if step > final:
         message = (
-            f"step {step} is past the final step {final} by no more than the {beyond} that is "
+            f"step {step} is past the final step {final} by no more than the {extra_steps} that is "
             "allowed; if the trainer counts its first update as step 1, set `[tracker] first_step "
             "= 1`"
         )
