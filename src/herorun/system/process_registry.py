@@ -98,8 +98,8 @@ def _stored(watcher: RegisteredWatcher) -> dict[str, Any]:
 
 
 def _read_watcher(path: Path) -> RegisteredWatcher | None:
-    names = {stored: name for name, stored in _STORED_NAMES.items()}
-    kinds = {stored: kind for kind, stored in _STORED_KINDS.items()}
+    names = {file_name: name for name, file_name in _STORED_NAMES.items()}
+    kinds = {file_kind: kind for kind, file_kind in _STORED_KINDS.items()}
     try:
         document = read_json(path.read_bytes())
         fields = {names.get(key, key): value for key, value in dict(document).items()}
