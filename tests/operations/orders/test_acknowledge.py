@@ -15,6 +15,7 @@ from herorun.core.contract import Recovery
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.event import Word
 from herorun.core.notify.escalation import Option
+from herorun.core.recovery.diagnosis import Cause
 from herorun.core.recovery.policy import ActionPause, Ledger
 from herorun.operations.orders import acknowledge as module
 from herorun.operations.orders.questions import continuation_command, open_questions, ways_on
@@ -236,18 +237,19 @@ def test_what_a_person_can_do_depends_on_the_question_and_the_numbers(
 
 
 @pytest.mark.parametrize(
-    ("text", "way"),
+    ("text", "cause", "way"),
     [
-        ("code-bug-small", Option.LAUNCH),
-        ("code-bug-complex", Option.LAUNCH),
-        ("data", Option.RELAUNCH),
-        ("node-failure", Option.RELAUNCH),
+        ("code-bug-small", Cause.CODE_BUG, Option.LAUNCH),
+        ("code-bug-complex", Cause.CODE_BUG, Option.LAUNCH),
+        ("data", Cause.CODE_BUG, Option.RELAUNCH),
+        ("node-failure", Cause.INFRA, Option.RELAUNCH),
+        ("refused", Cause.REFUSED, Option.LAUNCH),
     ],
 )
-def test_after_a_bug_in_the_code_no_relaunch_of_the_same_commit_is_proposed(
-    world: World, text: str, way: Option
+def test_after_what_comes_again_no_relaunch_of_the_same_commit_is_proposed(
+    world: World, text: str, cause: Cause, way: Option
 ) -> None:
-    world.memory.endings = {"tiny-1": SimpleNamespace(seen=text)}
+    world.memory.endings = {"tiny-1": SimpleNamespace(seen=text, cause=cause)}
     world.memory.alerts = {}
     assert ways_on(world.run, world.memory, CHECKS) == (way,)
     world.asked(FAILED_OFTEN)
@@ -262,7 +264,7 @@ def test_the_next_command_is_the_first_way_on_that_the_gate_allows(world: World)
         asked.append((ways, before))
         return (SimpleNamespace(command="herorun preflight tiny"),)
 
-    world.memory.endings = {"tiny-1": SimpleNamespace(seen="code-bug-small")}
+    world.memory.endings = {"tiny-1": SimpleNamespace(seen="code-bug-small", cause=Cause.CODE_BUG)}
     world.memory.alerts = {}
     proposer: Any = SimpleNamespace(run=world.run, memory=world.memory, proposals=proposals)
     assert continuation_command(proposer) == "herorun preflight tiny"

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from commands.answers import ask
-from stories import CRASH, SLUG, WAIT, Story
+from stories import CRASH, REFUSE, SLUG, WAIT, Story
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -62,6 +62,14 @@ def test_a_stopped_job_without_its_final_checkpoint_is_relaunched(
     assert story.herorun("stop", SLUG) == 0
     story.tick()
     assert ask(story, capsys, "status", SLUG, "--json").document["next"] == "herorun relaunch tiny"
+
+
+def test_a_job_that_was_refused_at_check_in_is_not_relaunched_as_it_was(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.launched(REFUSE)
+    story.tick()
+    assert ask(story, capsys, "status", SLUG, "--json").document["next"] == "herorun preflight tiny"
 
 
 def test_a_run_whose_lease_another_owner_holds_is_taken_over_before_it_is_sealed(

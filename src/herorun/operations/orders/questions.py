@@ -41,16 +41,18 @@ def _kind_of(key: str, instance: str) -> str:
 
 def ways_on(run: Run, memory: Memory, checks: Mapping[str, Check]) -> tuple[Option, ...]:
     """The options for a run that is down: the answers to open questions; otherwise a rollback after
-    a numeric failure, a launch of new code after a bug in the code (a relaunch runs the admitted
-    commit, with the bug), or a relaunch.
+    a numeric failure, a launch of new code after a bug in the code or a refusal at check-in (a
+    relaunch runs the admitted commit, which meets the same again), or a relaunch.
     """
     questions = open_questions(memory)
     numbers = (
         bool(memory.ledger.taints) or trouble_began(memory.alerts.values(), checks) is not None
     )
     ending = memory.endings.get(memory.current.name) if memory.current else None
-    is_bug = ending is not None and ending.seen.startswith(Cause.CODE_BUG)
-    start = Option.LAUNCH if is_bug else Option.RELAUNCH
+    comes_again = ending is not None and (
+        ending.cause is Cause.REFUSED or ending.seen.startswith(Cause.CODE_BUG)
+    )
+    start = Option.LAUNCH if comes_again else Option.RELAUNCH
     if not questions:
         return (Option.ROLLBACK,) if numbers else (start,)
     kinds = [parse_key(key).last for key in questions]
