@@ -64,6 +64,7 @@ from herorun.core.seal.verification import SealProof
 from herorun.demo.sandbox import Sandbox, quoted
 from herorun.operations.babysit.batch import BatchResult
 from herorun.operations.babysit.replay import ReplayedTicks
+from herorun.operations.babysit.watchdog import propose_takeover
 from herorun.operations.checkpoints.list import CheckpointListing, SearchedRoots
 from herorun.operations.checkpoints.prune import Pruned
 from herorun.operations.doctor.backends import describe_missing_program
@@ -709,7 +710,8 @@ def machines() -> Iterator[Screen]:
     yield Screen("chain", "box chain tiny", {**OPENED, **chain_run})
     for state in WATCHDOG:
         silence = watchdog("tiny", WATCHDOG[state], RUN.contract, {}, NOON)
-        observation = WatchedRun.of(silence, run="healthy", issue_comment="")
+        takeover = propose_takeover(RUN) if silence.monitor == "stale" else ""
+        observation = WatchedRun.of(silence, run="healthy", issue_comment="", takeover=takeover)
         yield answered_by(
             f"watchdog-{state}", "box watchdog tiny", "babysit.watchdog.watch_run", observation
         )

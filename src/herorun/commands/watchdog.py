@@ -65,7 +65,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
                 f"  next: on the machine of its owner, run `herorun status {each.slug}`. It may "
                 "show a babysitter that runs but cannot push its record. If none runs there, "
                 f"start `herorun babysit {each.slug}` there. If that machine is gone, on one that "
-                f"reaches the output root: `herorun handoff {each.slug} --take`, which shows how "
-                f"long the lease must be watched, then `herorun babysit {each.slug}`"
+                f"reaches the output root: `{each.takeover}`. It first watches the lease for two "
+                "cadences"
             )
     return worst(codes)

@@ -119,6 +119,9 @@ class WatchedRun(Shape):
     due: str | None = None
     issue_comment: str = ""
     """The link of the issue comment."""
+    takeover: str = ""
+    """The command that monitors it from another machine, if the one of its owner is gone; empty if
+    the monitor is not stale."""
 
 
 class WatchdogDocument(Document):

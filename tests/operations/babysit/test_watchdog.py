@@ -36,6 +36,7 @@ def test_a_run_that_was_looked_at_is_watched(
     later(monkeypatch, minutes=29)
     code, output = bark(story, capsys)
     assert (code, output["monitor"], output["run"]) == (0, "fresh", "healthy")
+    assert output["takeover"] == ""
 
 
 def test_after_two_missed_cadences_it_is_stale_and_told_of_once(
@@ -46,9 +47,11 @@ def test_after_two_missed_cadences_it_is_stale_and_told_of_once(
     later(monkeypatch, minutes=31)
     code, output = bark(story, capsys, "--comment")
     assert (code, output["monitor"], output["run"]) == (1, "stale", "healthy")
+    take = f"herorun handoff {SLUG} --take --wait 31m && herorun babysit {SLUG}"
+    assert output["takeover"] == take  # without the wait it would be refused
     bark(story, capsys, "--comment")
     text = [key for key in story.comments if key.startswith("watchdog/")]
-    assert len(text) == 1
+    assert len(text) == 1 and f"`{take}`" in (story.state / "issue.md").read_text()
     lines = len(story.lines)
     assert story.tick() == 0  # it is watched again, and falls silent once more
     later(monkeypatch, hours=2)

@@ -100,3 +100,12 @@ def takeover_wait(cadence: timedelta) -> str:
     """
     minutes = ceil(STALE * cadence.total_seconds() / 60)
     return f"{minutes + 1}m"
+
+
+def takeover_command(slug: str, cadence: timedelta) -> str:
+    """What takes a run over whose owner is gone: it first watches the lease.
+
+    >>> takeover_command("tiny", timedelta(minutes=15))
+    'herorun handoff tiny --take --wait 31m'
+    """
+    return f"herorun handoff {slug} --take --wait {takeover_wait(cadence)}"

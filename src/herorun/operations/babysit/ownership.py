@@ -5,6 +5,7 @@ lease.
 from herorun.core.errors import Blocked, HandedOver, HerorunError, describe_error
 from herorun.core.evidence import LaunchProof
 from herorun.core.journal import Memory
+from herorun.core.record.lease import takeover_command
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.lease import (
     HeldElsewhere,
@@ -30,7 +31,8 @@ def must_be_ours(run: MonitoredRun, memory: Memory) -> None:
         return
     raise HandedOver(
         f"{handover.to} has monitored {run.slug} since {handover.at:%Y-%m-%d %H:%M} UTC, so this "
-        f"machine does nothing. To take it over: `herorun handoff {run.slug} --take`."
+        "machine does nothing. To take it over: "
+        f"`{takeover_command(run.slug, run.contract.babysit.cadence)}`."
     )
 
 

@@ -10,6 +10,7 @@ from herorun.core.journal import Memory
 from herorun.core.markdown import without_markup
 from herorun.core.notify.paging import Urgency
 from herorun.core.ports import Post
+from herorun.core.record.lease import takeover_command
 from herorun.core.remote.watchdog import MonitorSilence, WatchState, watchdog
 from herorun.operations.record.page import send_pages
 from herorun.operations.record.post import deliver, post_intent
@@ -44,7 +45,12 @@ def watch_run(name: str, start: Path, comment: bool, is_named: bool = True) -> W
         else ""
     )
     last = memory.last_decided
-    return WatchedRun.of(silence, run=last.run if last else "unknown", issue_comment=post_url)
+    return WatchedRun.of(
+        silence,
+        run=last.run if last else "unknown",
+        issue_comment=post_url,
+        takeover=propose_takeover(run) if silence.monitor is WatchState.STALE else "",
+    )
 
 
 def _post_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
@@ -62,14 +68,19 @@ def _title(run: Run) -> str:
     return f"No sign of the babysitter of {run.slug}"
 
 
+def propose_takeover(run: Run) -> str:
+    """What monitors the run from another machine, if the one of its owner is gone."""
+    take = takeover_command(run.slug, run.contract.babysit.cadence)
+    return f"{take} && herorun babysit {run.slug}"
+
+
 def _describe_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
     return (
         f"{without_markup(silence.why)}. The state of the run itself is unknown meanwhile: at the "
         f"last tick it was {memory.last_decided.run if memory.last_decided else 'unknown'}."
         f"\n\n{run.dri}: check the machine of its babysitter, and start `herorun babysit "
-        f"{run.slug}` there. If it is gone, type `herorun handoff {run.slug} --take` on a machine "
-        f"that reaches the output root; it shows how long the lease must be watched. Then "
-        f"`herorun babysit {run.slug}`."
+        f"{run.slug}` there. If that machine is gone, type on one that reaches the output root: "
+        f"`{propose_takeover(run)}`. It first watches the lease for two cadences."
     )
 
 

@@ -17,7 +17,7 @@ from herorun.core.errors import (
 from herorun.core.event import Done, HandedOff, Intended
 from herorun.core.evidence import LeaseSeen, Now, Unavailable
 from herorun.core.markdown import quoted
-from herorun.core.record.lease import stale_at, takeover_wait
+from herorun.core.record.lease import stale_at, takeover_command, takeover_wait
 from herorun.gather import gather
 from herorun.operations.health.evaluate import must_be_launched
 from herorun.operations.orders.order import OrderOutcome, memory_for_orders, push_warning
@@ -39,10 +39,8 @@ def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         must_be_launched(run, memory_for_orders(run))
         if to == run.launcher.owner:
-            raise WrongUse(
-                f"{to} is this machine: `herorun handoff {run.slug} --take` takes a stale lease "
-                "over."
-            )
+            take = takeover_command(run.slug, run.contract.babysit.cadence)
+            raise WrongUse(f"{to} is this machine: `{take}` takes a stale lease over.")
         handover = run.record.memory().handed
         if handover is None or handover.to != to:
             take_lease(run)

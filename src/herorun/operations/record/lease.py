@@ -12,7 +12,14 @@ from herorun import discover
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, describe_error, sentence
 from herorun.core.event import Leased
 from herorun.core.evidence import LeaseSeen, Now, Unavailable
-from herorun.core.record.lease import PATH, STALE, Lease, may_take, read_lease
+from herorun.core.record.lease import (
+    PATH,
+    STALE,
+    Lease,
+    may_take,
+    read_lease,
+    takeover_command,
+)
 from herorun.gather import gather
 from herorun.runs import MonitoredRun
 from herorun.system.clock import now
@@ -226,17 +233,16 @@ def _is_ours(run: MonitoredRun, lease: Lease) -> bool:
 def _must_be_ours(run: MonitoredRun, lease: Lease, place: str) -> None:
     if _is_ours(run, lease):
         return
+    take = takeover_command(run.slug, run.contract.babysit.cadence)
     if (lease.owner, lease.slug) == (run.launcher.owner, run.slug):
         raise HeldElsewhere(
             f"{place} is held by {lease.holder}, another clone on this machine: run the command "
             "there. "
-            "To continue in this clone instead, end its babysitter there, then `herorun handoff "
-            f"{run.slug} --take` here."
+            f"To continue in this clone instead, end its babysitter there, then `{take}` here."
         )
     raise Blocked(
         f"{place} is held by {lease.owner} for {lease.slug}. Two owners of one output root would "
         "overwrite each "
         f"other: `herorun handoff {run.slug} --to {run.launcher.owner}` there, or, if that "
-        "machine is gone, "
-        f"`herorun handoff {run.slug} --take` here."
+        f"machine is gone, `{take}` here."
     )

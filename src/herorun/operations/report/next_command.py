@@ -8,7 +8,7 @@ from herorun.core.finding import failed
 from herorun.core.journal import Memory
 from herorun.core.lineage import final_checkpoint
 from herorun.core.notify.escalation import Option
-from herorun.core.record.lease import takeover_wait
+from herorun.core.record.lease import takeover_command
 from herorun.operations.orders.order import babysitter_runs
 from herorun.operations.orders.questions import continuation_command, open_questions
 from herorun.operations.report.babysitter_state import is_babysitter_lost, is_monitored_elsewhere
@@ -67,8 +67,7 @@ def typed_here(run: Run, command: str, evidence: Evidence) -> str:
     """
     if not _is_leased_elsewhere(evidence) or not command.startswith(_BY_OWNER):
         return command
-    wait = takeover_wait(run.contract.babysit.cadence)
-    return f"herorun handoff {run.slug} --take --wait {wait} && {command}"
+    return f"{takeover_command(run.slug, run.contract.babysit.cadence)} && {command}"
 
 
 def _is_leased_elsewhere(evidence: Evidence) -> bool:
