@@ -46,7 +46,7 @@ def test_a_state_is_shown_and_not_a_refusal_to_show_it() -> None:
 
 def is_one_piece(line: str) -> bool:
     """A command, a path or a digest is pasted, so it stays whole."""
-    starts = ("$ ", "digest ", "scp ", "herorun -C ", "next: herorun ", "`(w=$(")
+    starts = ("$ ", "digest ", "scp ", "herorun -C ", "next: herorun ", "(w=$(")
     return line.startswith(starts) or " " not in line.strip()
 
 

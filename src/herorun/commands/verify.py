@@ -75,7 +75,7 @@ def _show_record(verification: "Verified", run: str) -> None:
     for fault in verification.faults:
         output.show_line(f"fault: {output.clean(fault)}")
     for note in verification.notes:
-        output.show_line(f"note: {output.clean(note)}")
+        _show_note(output.clean(note))
     seal_text = f" and the seal {verification.seal}" if verification.seal else ""
     output.show_line(
         f"{verification.verdict}: "
@@ -86,10 +86,22 @@ def _show_record(verification: "Verified", run: str) -> None:
     if verification.faults:
         slug = Path(run).stem if run.endswith(".toml") else run
         output.show_line(
-            "next: do not launch or seal before each fault is explained. "
-            f"`git log -p refs/herorun/record/{slug}` shows each commit; your git server's log "
-            "shows who pushed it."
+            "next: do not launch or seal until a person knows the cause of each fault. A fault in "
+            f"the history stays reported. `git log -p refs/herorun/record/{slug}` shows each "
+            "commit; your git server's log shows who pushed it."
         )
+
+
+def _show_note(note: str) -> None:
+    """A command at its end has a line of its own, to be copied whole."""
+    from herorun import output
+
+    message, mark, command = note.rpartition(": `")
+    if not mark or command.count("`") != 1 or not command.endswith("`"):
+        output.show_line(f"note: {note}")
+        return
+    output.show_line(f"note: {message}:")
+    output.console().print(f"  {command[:-1]}", soft_wrap=True)
 
 
 def verify_tag(start: str, tag: str, offline: bool, as_json: bool) -> int:
@@ -126,6 +138,8 @@ def _show_seal(proof: "SealProof") -> None:
         f"{proof.verdict}: {len(proof.proven)} proven, {len(proof.unproven)} not proven, {faults}"
     )
     if proof.faults:
-        output.show_line("next: do not rely on this seal before each fault is explained")
+        output.show_line(
+            "next: do not rely on this seal until a person knows the cause of each fault"
+        )
     elif proof.unproven:
         output.show_line(f"next: `herorun verify {proof.tag}`, once the rest can be read")

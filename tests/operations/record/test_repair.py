@@ -49,7 +49,9 @@ def test_the_damage_is_undone_on_top_and_nothing_is_removed(damaged: Story) -> N
     assert git(damaged.work, "status", "-s") == before
     assert len(git(damaged.work, "worktree", "list").splitlines()) == 1
     after = verify_run(SLUG, damaged.work)
-    assert any(culprit[:9] in fault for fault in after.faults)  # the history keeps it
+    undoing = git(damaged.work, "rev-parse", f"{REF}~1").strip()  # the newest one is a note's
+    for commit in (culprit, undoing):  # the history keeps both
+        assert any(commit[:9] in fault for fault in after.faults)
     assert not any("git worktree" in each for each in after.notes)
 
 
@@ -64,10 +66,15 @@ def test_a_line_that_came_after_the_damage_stays(damaged: Story) -> None:
     assert damaged.run.record.memory().initialised
 
 
-def test_a_damage_that_was_edited_again_is_undone(damaged: Story) -> None:
+def test_a_damage_that_was_edited_again_is_undone_by_the_line_that_is_printed(
+    damaged: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     damaged.tamper(".jsonl", lambda text: text[5:])
     tip = git(damaged.work, "rev-parse", REF).strip()
-    typed(damaged, command_in(verify_run(SLUG, damaged.work)))
+    assert damaged.herorun("verify", SLUG) == 1
+    (line,) = [each for each in capsys.readouterr().out.splitlines() if "git worktree" in each]
+    assert "`" not in line  # a shell would run what the command prints
+    typed(damaged, line)
     assert_sound_on_top_of(damaged, tip)
 
 

@@ -26,9 +26,10 @@ def describe_repair(record: Record, tip: str, culprit: str, here: bool, good: st
     undo = _restore(record, good) if good else _revert(culprit)
     return (
         f"commit {culprit[:9]} made the journal unreadable{'' if here else ' on the remote'}. If "
-        "you are sure that it is a mistake, undo it by a commit on top, which removes nothing "
-        f"(`herorun verify {record.slug}` reports both from then on)"
-        f"{_describe_lost(record, good, tip)}: `{_command(record, tip, undo, here)}`"
+        "you are sure that it is a mistake, undo it by a new commit on top. Then the journal can "
+        f"be read again, but `herorun verify {record.slug}` still reports both commits as faults, "
+        f"because the history keeps them.{_describe_lost(record, good, tip)} To undo it: "
+        f"`{_command(record, tip, undo, here)}`"
     )
 
 
@@ -38,7 +39,7 @@ def _describe_lost(record: Record, good: str, tip: str) -> str:
         return ""
     diff = shlex.join(["git", "diff", good, tip, "--", record.journal_path])
     return (
-        f". The journal becomes that of {good[:9]}: note again what `{diff}` shows as added later"
+        f" The journal becomes that of {good[:9]}: note again what `{diff}` shows as added later."
     )
 
 
