@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from herorun.core.babysit.action_key import parse_key
-from herorun.core.recovery.question_reasons import QUESTION_REASONS
+from herorun.core.recovery.question_reasons import NEEDS_FIX, QUESTION_REASONS
 from herorun.output import clean
 from herorun.output.run_facts import last_command
 
@@ -20,7 +20,17 @@ def label_of_next(document: Mapping[str, Any]) -> str:
         return "to restart"
     if command.startswith("herorun rollback "):
         return "roll back"
+    if _needs_fix(document):
+        return "after fix"
     return "if yes" if _relaunch_questions(document) and _is_yes(document) else "next"
+
+
+def _needs_fix(document: Mapping[str, Any]) -> bool:
+    """Whether the next command, a preflight, could be clear before the fix, and the job fail
+    again.
+    """
+    is_preflight = last_command(document).startswith("herorun preflight ")
+    return is_preflight and bool(NEEDS_FIX.intersection(_relaunch_questions(document)))
 
 
 def _stays_down(document: Mapping[str, Any]) -> bool:
@@ -46,11 +56,21 @@ def _relaunch_question(document: Mapping[str, Any], reasons: str) -> str:
     if not _is_yes(document):
         way = ""
         if following.startswith("herorun preflight "):
-            way = f" After a fix: `{following}`, then `herorun launch {slug}`."
+            way = f" {_way_to_launch(document)}"
         return f"what next? herorun does not relaunch it: {reasons}.{way} To leave it down: "
     has_row = document["run"] == "down" and following
-    yes = "the last row" if has_row else f"`herorun approve {slug}`"
+    yes = f"see `{label_of_next(document)}` below" if has_row else f"`herorun approve {slug}`"
     return f"relaunch it? herorun asks, because {reasons}. Yes: {yes}; no: "
+
+
+def _way_to_launch(document: Mapping[str, Any]) -> str:
+    preflight, launch = document["next"], f"herorun launch {document['slug']}"
+    if not _needs_fix(document):
+        return f"`{preflight}` shows what blocks a launch; once nothing does: `{launch}`."
+    return (
+        f"After a fix: `{preflight}`. If the fix can change the training, preflight asks for a "
+        f"waiver of the DRI or for a fork. Then: `{launch}`."
+    )
 
 
 def _relaunch_questions(document: Mapping[str, Any]) -> list[str]:

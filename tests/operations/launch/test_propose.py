@@ -83,7 +83,7 @@ def playing(scene: str) -> Iterator[Story]:
             story.end()
 
 
-NEXT = r"^  (?:next      |roll back |if yes    ) (herorun .+)$"
+NEXT = r"^  (?:next      |roll back |if yes    |after fix ) (herorun .+)$"
 
 
 def proposed(story: Story, capsys: CAPTURE) -> list[str]:

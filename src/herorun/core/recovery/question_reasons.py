@@ -9,6 +9,7 @@ from herorun.core.recovery.diagnosis import (
     TEMPORARY_GONE,
 )
 
+NEEDS_FIX = frozenset({"code-bug", "fixed-once", "person"})  # a new start alone would fail again
 QUESTION_REASONS: Mapping[str, str] = {
     "veto": "an alert forbids a relaunch",
     "never": 'the contract says [tracker] resume = "never"',

@@ -114,7 +114,9 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
             yield "A row `to restart` means that a person keeps the run down, or paused relaunches."
             yield "A row `roll back`, `if yes` or `to seal` means that the DRI must decide."
             yield "In these cases, ask that person before you type the command."
-            yield "If none of these rows is there, the babysitter relaunches the run by its rules."
+            yield "A row `after fix` has the command to type once the cause is fixed."
+            yield "If there is no row `next`, `to restart`, `roll back`, `if yes`, `to seal` or"
+            yield "`after fix`, the babysitter relaunches the run by its rules."
             yield "If its row `babysitter` says `gone`, nothing does: start it, as below."
             yield ""
     else:
@@ -137,7 +139,7 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
             f"{run} handoff {contract.slug} --take --wait {wait} && {run} babysit {contract.slug}"
         )
     if not facts.sealed:
-        yield "Wait for its end, for at most 3 hours (120 queries, one every 90 s):"
+        yield "Wait for the end of the run, for at most 3 hours (120 queries, one every 90 s):"
         yield from _write_code(f"{run} box wait {contract.slug}")
     if contract.chain.stage:
         yield from _write_chain(contract, ways)
@@ -169,7 +171,10 @@ def _write_ways(ways: PatrolCommands) -> Iterator[str]:
         "still run |"
     )
     yield "| running | nothing, or what the patrol advises below its line |"
-    yield "| down | what the patrol advises: relaunch the run, or only start the chain again |"
+    yield (
+        "| down | what Commands says above about a run that is down. If the training is done, the "
+        "patrol says so, and what is missing |"
+    )
     yield "| a result file | report its numbers as they are |"
     yield "| files 90/100 (for example) | continue the transfer |"
     yield "| done | remove the patrol, by the command below |"
