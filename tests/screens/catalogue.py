@@ -417,7 +417,7 @@ A_DAY = replace(
     cost=Range(23_040.0, 23_552.0),
     delays=Delays(Delay(1, 95.0, 95.0), Delay(1, 310.0, 310.0), Delay()),
     rows=41_800,
-    notes=("12 rows without a time: their share is unknown",),
+    notes=("12 rows without a time: their place in the wall time is unknown",),
 )
 CURVES = [
     Side(name, {"loss": {step: loss - 0.001 * step for step in range(0, 401, 4)}})
@@ -435,7 +435,7 @@ PARTS = (
         "git",
         "remote origin, push",
         Fit.OK,
-        "a dry-run push would be accepted; hooks of the server were not run",
+        "a dry-run push was accepted; it does not run the server's hooks",
     ),
     describe_missing_program("slurm", "sbatch"),
     DoctorPart("tracker", "wandb tiny", Fit.UNKNOWN, "api.wandb.ai does not answer"),
@@ -444,8 +444,8 @@ PARTS = (
         "this machine",
         Fit.SKIPPED,
         "synchronisation by NTP was not checked: timedatectl is not on this machine; this "
-        "clone's newest commit, of 2026-01-01 11:00:00 UTC, rules out only a clock that is more "
-        "than 1m behind",
+        "clone's newest commit is of 2026-01-01 11:00:00 UTC, which rules out only a clock that "
+        "shows a time more than 1m earlier",
     ),
 )
 

@@ -116,9 +116,9 @@ STARTED = {
     ),
 }
 BACK: Mapping[str, Any] = {
-    "Back to": "/data/tiny/step-41000 (step 41000), from tiny-1",
+    "Back to": "/data/tiny/step-41000 (step 41000); the new instance replaces tiny-1",
     "Discards": "200 steps, 102.4 accelerator-hours",
-    "Never used again": "no checkpoint, because none is above step 41000",
+    "Checkpoints no longer used": "none (none is above step 41000)",
     "Reason": "why",
 }
 PREVIEW = SimpleNamespace(target=a_checkpoint(41_000), facts=BACK)

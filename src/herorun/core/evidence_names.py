@@ -29,6 +29,7 @@ NAMES: Mapping[str, str] = {
     "Launcher": "launching user",
     "LeaseSeen": "lease in the output root",
     "LeftCheckpoints": "earlier checkpoints",
+    "LiveJobs": "list of live jobs",
     "NotifiedBy": "way of notifying people",
     "Offered": "hardware that the scheduler offers",
     "OtherJobs": "other jobs of this name",

@@ -40,7 +40,7 @@ def describe_missing(missing: Mapping[str, Any]) -> str:
     return f"{clean(missing['message'])}{until}"
 
 
-ENDED = "the job or its evidence ended, and nothing shows that the problem is over"
+ENDED = "the job or its evidence ended before this check saw the problem go away"
 
 
 def ended_notes(document: Mapping[str, Any], ack: str) -> list[str]:
@@ -55,7 +55,9 @@ def describe_alert(alert: Mapping[str, Any], gaps: Sequence[str], line: str) -> 
     """Its message and next action. What a blind monitor could not read stands in another `line`."""
     if alert["check"] == "monitor-blind" and gaps:
         return f"{clean(alert['message'].partition(': ')[0])}: see {line}"
-    return f"{clean(alert['message'])}{next_action(alert)}"
+    # of the time before the end, but in the present tense
+    head = "last reported: " if alert["state"] == AlertState.ENDED else ""
+    return f"{head}{clean(alert['message'])}{next_action(alert)}"
 
 
 def find_missing(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:

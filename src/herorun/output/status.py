@@ -110,11 +110,13 @@ def _monitor(document: Mapping[str, Any]) -> str:
     if document["unread"]:
         doubts = " ".join(document["doubts"])  # which may state the reason already
         others = [gap for gap in document["unread"] if gap.removeprefix(f"{ALL}: ") not in doubts]
-        gaps = clean("; ".join(format_gaps(others))) or "any evidence"
-        has_access = _is_closed(document) or _is_only_forgotten(document) or _is_refused(document)
-        access = "" if has_access else f"; `herorun doctor {document['slug']}` tests the access"
         # a stale one may be due to this reading alone: the row of the babysitter says if it runs
         state = "" if document["monitor"] == "stale" else f"{document['monitor']}: "
+        if not others:
+            return f"{state}no evidence was read (see `unknown`)"
+        gaps = clean("; ".join(format_gaps(others)))
+        has_access = _is_closed(document) or _is_only_forgotten(document) or _is_refused(document)
+        access = "" if has_access else f"; `herorun doctor {document['slug']}` tests the access"
         return f"{state}could not read {gaps}{access}"
     meaning = {
         "fresh": "all evidence was read",
@@ -173,11 +175,11 @@ def _unfinished_actions(document: Mapping[str, Any]) -> Iterator[str]:
     for key in document["unfinished_actions"]:
         action = clean(describe_action(key))
         if document["acting"]:
-            yield f"  underway   {action}; a herorun process on this machine is doing it"
+            yield f"  underway   a herorun process on this machine is carrying this out: {action}"
             continue
         yield (
-            f"  unfinished {action}; whether it was carried out is unknown: `herorun explain "
-            "unfinished-action` says what to do"
+            f"  unfinished {action}; whether it was carried out is unknown; more: `herorun explain "
+            "unfinished-action`"
         )
 
 

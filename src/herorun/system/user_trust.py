@@ -43,8 +43,8 @@ def untrusted_items(repository: Path, items: Iterable[str]) -> tuple[str, ...]:
 
 def describe_missing_trust(slug: str, items: Iterable[str]) -> str:
     return (
-        f"herorun started no program: you have not trusted all that the contract of {slug} uses in "
-        f"this repository. Not trusted yet: {'; '.join(items)}. Check that, then "
+        f"herorun started no program: the contract of {slug} uses what you have not yet trusted "
+        f"for this repository: {'; '.join(items)}. Check what that is, then "
         f"`herorun trust {slug}` (in CI: {VARIABLE}=all)."
     )
 

@@ -63,7 +63,7 @@ def test_the_record_and_the_issue_keep_the_choice(went_back: Story) -> None:
     reason = "a spike at 3"
     assert (launching.given_up.step, launching.given_up.reason) == (2, reason)
     assert rollback_key("tiny-1", 2) in {event.key for event in went_back.events("Done")}
-    assert launching.facts["Never used again"] == f"{went_back.root}/step-3"
+    assert launching.facts["Checkpoints no longer used"] == f"{went_back.root}/step-3"
     assert launching.facts["Discards"].startswith("1 step,")
     assert mentions(launching.facts["Tracker shows"], "tiny", "3 to", "3:")
     page, logbook = (went_back.state / "issue.md").read_text(), went_back.run.record.logbook()

@@ -94,7 +94,7 @@ def test_a_run_goes_back_is_sealed_and_forked_and_wandb_shows_what_was_reported(
     assert begun_story.herorun(*BACK) == 0
     (launching,) = [event for event in begun_story.events("Launching") if event.given_up]
     assert launching.facts["Tracker shows"] == shows
-    assert launching.facts["Never used again"] == f"{temporary}/step-106"
+    assert launching.facts["Checkpoints no longer used"] == f"{temporary}/step-106"
     assert starts(begun_story)[1] == f"{root}/step-104"
     begun_story.ended("tiny-2")
 

@@ -77,10 +77,10 @@ def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:
         return
     rest = "" if state.rival else "loss-spike still detects larger rises; "
     reason = (
-        f"its rows are typically {math.expm1(trend.scale):.0%} away from its trend, and above "
-        f"{math.expm1(limit):.0%} this check cannot distinguish a rise of {RATIO - 1:.0%} from "
-        f"noise; {rest}each row as far away postpones this, and the mean of more steps per row "
-        "shortens it"
+        f"it has {count(state.judged, 'row')}, typically {math.expm1(trend.scale):.0%} away from "
+        f"its trend, and above {math.expm1(limit):.0%} this check cannot distinguish a rise of "
+        f"{RATIO - 1:.0%} from noise; {rest}each further row that is this far from the trend "
+        "delays the check; to shorten the delay, log the mean of more steps in each row"
     )
     until = state.judged + trend.rows_until(limit)
     yield UnjudgedMetric("loss", ("loss-elevated",), reason, until)

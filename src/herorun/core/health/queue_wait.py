@@ -19,7 +19,7 @@ from herorun.core.health.queue_reasons import ADVICE, Waiting, why_waiting
 from herorun.core.lazy_dataclass import dataclass
 
 UNCONFIRMED = (
-    "the scheduler says running, but there is no row, log line or receipt; "
+    "the scheduler says running, but there is no row, no log line and no check-in of the job; "
     "check whether the job has its nodes"
 )
 

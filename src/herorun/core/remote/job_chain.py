@@ -69,10 +69,10 @@ main() {{
 main
 exit
 """  # noqa: E501  # a text that is read as it stands
-_WAITS = "# To start it, or again after a reboot, type this on the machine of this file:"
+_WAITS = "# To start it, or again after a reboot, type this on the machine where this file is:"
 _WAITS_FOR_NOTHING = """\
 # It waits for nothing: start it only once the training is done. To start it then, or again after a
-# reboot, type this on the machine of this file:"""
+# reboot, type this on the machine where this file is:"""
 _WAIT = """\
   local until=$(( $(date +%s) + {most} ))
   until {ready}; do

@@ -164,8 +164,8 @@ def dri_decides(command: str) -> str:
 
 def describe_interrupted(command: str) -> str:
     return (
-        f"a relaunch or rollback was interrupted (see `unfinished`); `{command}` first finds out "
-        "whether its job was submitted"
+        f"`{command}`: it finds out whether the interrupted relaunch or rollback (see "
+        "`unfinished`) submitted a job, and completes it"
     )
 
 

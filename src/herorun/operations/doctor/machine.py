@@ -116,7 +116,7 @@ def _remote(repository: Repository, remote: str) -> Iterator[DoctorPart]:
         )
         yield DoctorPart("git", f"{name}, push", Fit.FAILED, str(error), fix)
     else:
-        message = "a dry-run push would be accepted; hooks of the server were not run"
+        message = "a dry-run push was accepted; it does not run the server's hooks"
         yield DoctorPart("git", f"{name}, push", Fit.OK, message)
 
 
@@ -156,9 +156,9 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
         raise CouldNotLook(f"It is unknown whether the clock is synchronised: {why}.")
     if why:
         message = (
-            f"synchronisation by NTP was not checked: {why}; this clone's newest commit, of "
-            f"{newest:%Y-%m-%d %H:%M:%S} UTC, rules out only a clock that is more than "
-            f"{format_span(SKEW)} behind"
+            f"synchronisation by NTP was not checked: {why}; this clone's newest commit is of "
+            f"{newest:%Y-%m-%d %H:%M:%S} UTC, which rules out only a clock that shows a time more "
+            f"than {format_span(SKEW)} earlier"
         )
         yield DoctorPart("clock", "this machine", Fit.SKIPPED, message)
         return

@@ -54,7 +54,7 @@ def record_before_replacing(run: Run) -> None:
 class RecentWrite:
     """What a run wrote so lately that a process of it may still live."""
 
-    what: str  # with a verb, as in "its newest row came"
+    what: str  # with a verb, as in "the newest row came"
     at: datetime
     patience: timedelta
     is_ahead: bool = False  # of the clock here
@@ -80,10 +80,10 @@ def find_recent_write(run: Run, evidence: Evidence, at: datetime) -> RecentWrite
     if isinstance(metrics, Metrics):
         cadence = Cadence(run.contract.babysit.cadence)
         most = patience.between_rows(metrics, Nothing("not asked"), cadence)
-        writes.append(RecentWrite("its newest row came", metrics.stamped_at, most))
+        writes.append(RecentWrite("the newest row came", metrics.stamped_at, most))
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     if newest and newest.modified:
-        writes.append(RecentWrite("its newest checkpoint was saved", newest.modified, most))
+        writes.append(RecentWrite("the newest checkpoint was saved", newest.modified, most))
     recent_writes = [each for each in writes if at - most < each.at <= at + WRONG_CLOCK]
     latest = max(recent_writes, key=lambda each: each.at, default=None)
     return replace(latest, is_ahead=True) if latest and latest.at > at + SKEW else latest

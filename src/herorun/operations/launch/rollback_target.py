@@ -181,10 +181,11 @@ def _list_rollback_facts(
     tracker = plan.tracker.value
     temporary = ", which is temporary" if target.temporary else ""
     facts = {
-        "Back to": f"{target.path} (step {target.step}{temporary}), from {name}",
+        "Back to": f"{target.path} (step {target.step}{temporary}); the new instance replaces "
+        f"{name}",
         "Discards": _cost(cost.steps, cost.accelerator_hours, cost.why),
-        "Never used again": ", ".join(c.path for c in above)
-        or f"no checkpoint, because none is above step {target.step}",
+        "Checkpoints no longer used": ", ".join(c.path for c in above)
+        or f"none (none is above step {target.step})",
         "Tracker shows": after_rollback(tracker_traits(run.tracker), tracker.id, target.step, last),
         "Identity": (
             f"the same: {tracker.id}, {plan.output_root.value}, commit {plan.commit.value[:9]}"

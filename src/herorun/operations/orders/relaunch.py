@@ -95,14 +95,14 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
     )
     memory = run.record.memory()
     new_name = memory.done[key]
-    return f"{new_name} was submitted{_start_of(memory, new_name)}, in place of {name}"
+    return f"{new_name} was submitted in place of {name}{_start_of(memory, new_name)}"
 
 
 def _start_of(memory: Memory, name: str) -> str:
     """The checkpoint that the instance was submitted with; empty if its plan names none."""
     launching = memory.launchings.get(name)
     start = plan_value(launching.plan, "start") if launching else None
-    return f" from {start['path']}" if isinstance(start, Mapping) else ""
+    return f", to continue from {start['path']}" if isinstance(start, Mapping) else ""
 
 
 def _may_be_relaunched(run: Run, name: str, reason: str) -> None:

@@ -124,7 +124,7 @@ def _go_back(
         run, key, f"rollback of {name} to step {step}{f': {reason}' if reason else ''}"
     )
     new_name = _start_once(run, intent, back, reason)
-    return f"{new_name} was submitted from {back.target.path}, in place of {name}"
+    return f"{new_name} was submitted in place of {name}, to continue from {back.target.path}"
 
 
 def _chosen(run: Run, name: str, step: int, reason: str) -> RollbackPreview:

@@ -47,7 +47,8 @@ def account(run: Run) -> Account:
         beats, untimed_count = beats_of(curves, run)
         notes.append(f"rows {source}")
         if untimed_count:
-            notes.append(f"{count(untimed_count, 'row')} without a time: their share is unknown")
+            rows = f"{count(untimed_count, 'row')} without a time"
+            notes.append(f"{rows}: their place in the wall time is unknown")
     except (HerorunError, OSError) as error:
         blind = bool(run.record.memory().instances)
         notes.append(f"no rows: {describe_error(error)}")

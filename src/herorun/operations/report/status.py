@@ -179,14 +179,14 @@ def _forgotten_job(run: Run, memory: Memory, evidence: Evidence, at: datetime) -
     name = memory.current.name
     if place := out_of_reach(run, memory, name):  # where `stop` would be refused here
         return [f"whether {name} has ended: it was launched from {place}, so ask there"]
-    way_on = f"If you know that it has: `herorun stop {run.slug}` records its end"
+    head = f"whether {name} has ended. If you know that it has:"
+    way_on = f"`herorun stop {run.slug}` records its end"
     if name not in memory.ends and unread_signs_of_life(evidence):
-        return [f"whether {name} has ended. {way_on}, once its rows can be read"]
+        return [f"{head} {way_on}, once its rows can be read"]
     if name not in memory.ends and (write := find_recent_write(run, evidence, at)):
-        way_on += (
-            f" after {write.over_at:%H:%M} UTC. Until then it refuses, because {write.message}"
-        )
-    return [f"whether {name} has ended. {way_on}"]
+        refusal = f"Until then the command refuses, because {write.message}"
+        return [f"{head} from {write.over_at:%H:%M} UTC on, {way_on}. {refusal}"]
+    return [f"{head} {way_on}"]
 
 
 def _forgotten_launch(run: Run, launching: Launching) -> list[str]:
