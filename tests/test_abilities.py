@@ -9,7 +9,7 @@ import pytest
 
 import herorun
 from herorun.adapters import PORTS, adapter_kinds, adapter_module
-from herorun.core.ports import Place, adapter, members, missing_members
+from herorun.core.ports import Place, adapter, members, missing_members, tracker_traits
 from ports.abilities import declared_members, misshapen_members
 
 SOURCES = Path(herorun.__file__).parent
@@ -77,6 +77,12 @@ def test_every_adapter_has_its_members_as_declared(port: str) -> None:
         kind: (missing_members(PORTS[port], adapter), misshapen_members(port, adapter))
         for kind, adapter in adapters.items()
     } == {kind: ((), []) for kind in adapters}
+
+
+def test_a_trackers_label_is_its_own() -> None:
+    labels = {kind: tracker_traits(each).label for kind, each in connected("trackers").items()}
+    named = {"wandb": "W&B", "wandb_offline": "W&B"}
+    assert labels == {kind: named.get(kind, "Tracker") for kind in labels}
 
 
 def test_each_optional_member_that_is_asked_for_is_declared() -> None:

@@ -111,13 +111,14 @@ THEIRS = """class CsvRows:
     drops_past_steps = True
     name_rules = {"id": "[a-z]+"}
     id_variable = "RUN"
+    label = "Theirs"
     client_variables = ("RUN",)
 
     def client_problem(self, name, value, run, forks):
         return f"unset {name}"
 
 """
-DECLARED = TrackerTraits("theirs", True, True, {"id": "[a-z]+"}, "RUN")
+DECLARED = TrackerTraits("theirs", True, True, {"id": "[a-z]+"}, "RUN", "Theirs")
 
 
 def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_path: Path) -> None:

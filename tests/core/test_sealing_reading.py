@@ -116,8 +116,13 @@ def test_a_statement_of_little_holds_nothing_empty(notice: Notice) -> None:
     ],
 )
 def test_the_lines_of_a_seal(changes: dict[str, Any], notice: Notice) -> None:
-    lines = seal_lines(made(**changes), "herorun/tiny/seal-1")
+    lines = seal_lines(made(tracker_label="W&B", **changes), "herorun/tiny/seal-1")
     assert "\n".join(f"{name}: {text}" for name, text in lines.items()) == notice
+
+
+def test_a_trackers_label_is_a_text_or_not_stated() -> None:
+    assert "Tracker" in seal_lines(made(), "x") and "W&B" not in seal_lines(made(), "x")
+    assert mentions(why(json.dumps(made(tracker_label=7))), "valid", "tracker_label")
 
 
 def test_what_was_written_is_read() -> None:

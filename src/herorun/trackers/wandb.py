@@ -103,6 +103,7 @@ class Wandb:
 
     client_variables = CLIENT_VARIABLES
     mentions = staticmethod(wandb_mentions)
+    label = "W&B"
     resumes_by_id = True
     drops_past_steps = True
     name_rules = NAME_RULES

@@ -56,6 +56,7 @@ class WandbOffline:
 
     client_variables = CLIENT_VARIABLES
     mentions = staticmethod(wandb_mentions)
+    label = "W&B"
     resumes_by_id = True
     drops_past_steps = True
     name_rules = NAME_RULES

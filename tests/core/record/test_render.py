@@ -35,7 +35,6 @@ from herorun.core.record.render import (
     entries_of,
     instance_lines,
     new_logbook,
-    tracker_name,
 )
 from wording import mentions
 
@@ -79,14 +78,6 @@ def test_text_from_outside_is_one_harmless_line():
     assert "\n" not in line and "<" not in line and "\x1b" not in line
     assert line.startswith("a ## Event Log ### x - Status: fine")
     assert one_line(line) == line
-
-
-@pytest.mark.parametrize(
-    ("kind", "label"),
-    [("wandb", "W&B"), ("wandb_offline", "W&B"), ("jsonl", "Tracker"), ("wandbish", "Tracker")],
-)
-def test_the_trackers_label_is_part_of_the_format(kind, label):
-    assert tracker_name(kind) == label
 
 
 def test_a_long_text_is_cut():
@@ -199,7 +190,7 @@ def test_a_command_line_can_be_typed_and_holds_no_secret():
 
 def test_an_instances_lines_are_complete():
     plan = a_plan(a_contract(), [a_checkpoint(150)], history=a_history())
-    lines = instance_lines(plan, "@dri", "ada@here, every 15m", "job-1")
+    lines = instance_lines(plan, "@dri", "ada@here, every 15m", "job-1", tracker_label="Tracker")
 
     names = INSTANCE_LINES + INSTANCE_FURTHER
     # it reports to jsonl

@@ -144,10 +144,13 @@ def test_of_the_launch_the_dirty_files_are_stated_too() -> None:
     assert memory.current is not None
     launching: Any = memory.launchings["tiny-1"]
     memory = replace(memory, launchings={"tiny-1": replace(launching, dirty="train.py")})
-    run: Any = SimpleNamespace(slug="tiny", dri="@dri", contract=a_contract())
+    run: Any = SimpleNamespace(
+        slug="tiny", dri="@dri", contract=a_contract(), tracker=SimpleNamespace(label="Theirs")
+    )
     plan = {"patch": None, "argv": ["python", "train.py"], "tracker": {"kind": "jsonl"}}
     facts = statement._of_launch(run, memory, memory.current, plan)
     assert (facts["run"], facts["dirty_tree"]) == ("tiny", "train.py")
+    assert facts["tracker_label"] == "Theirs"
     assert facts["launch_command"] == plan["argv"] and facts["tracker"] == plan["tracker"]
 
 

@@ -71,6 +71,7 @@ class TrackerTraits:
     # part of the identity (id, project, entity) -> the pattern that it matches as a whole
     name_rules: Mapping[str, str] = field(default_factory=dict)
     id_variable: str = ""  # from which its client takes the run's id where the trainer gives none
+    label: str = "Tracker"  # what the logbook, the issue and the seal call it: part of their format
 
 
 @dataclass(frozen=True, kw_only=True)

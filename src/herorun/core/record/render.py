@@ -73,13 +73,6 @@ def digest_of(event: Event) -> str:
     return entry_digest(entry[1]) if entry else ""
 
 
-def tracker_name(kind: str) -> str:
-    """What the logbook and the issue call the run's tracker: a label of their format, by which
-    older pages are read too.
-    """
-    return "W&B" if kind == "wandb" or kind.startswith("wandb_") else "Tracker"
-
-
 def command_line(argv: tuple[str, ...]) -> str:
     """A command as a person would type it, secrets masked."""
     import shlex
@@ -88,7 +81,14 @@ def command_line(argv: tuple[str, ...]) -> str:
 
 
 def instance_lines(
-    plan: Plan, dri: str, babysitter: str, job: str, dirty: str = "no", policy: str = ""
+    plan: Plan,
+    dri: str,
+    babysitter: str,
+    job: str,
+    dirty: str = "no",
+    policy: str = "",
+    *,
+    tracker_label: str,
 ) -> dict[str, str]:
     """The logbook's record of one launched instance."""
     start, tracker, hardware = plan.start.value, plan.tracker.value, plan.hardware.value
@@ -107,7 +107,7 @@ def instance_lines(
         "Checkpoint policy": one_line(str(plan.retention)),
         "Babysitter/check cadence": one_line(babysitter),
         "DRI": one_line(dri),
-        f"{tracker_name(tracker.kind)} run id/display name": one_line(
+        f"{tracker_label} run id/display name": one_line(
             f"{tracker.id} / {tracker.name} ({tracker.kind}, resume {tracker.resume})"
         ),
         "Output root": one_line(plan.output_root.value),

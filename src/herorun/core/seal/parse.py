@@ -67,6 +67,7 @@ class _Facts(_Shape):
     launch_command: list[str]
     output_root: str
     tracker: _Tracker
+    tracker_label: str = ""  # an earlier version stated none
     tracker_links: list[str]
     final_checkpoint: str | None
     final_checkpoint_temporary: bool | None

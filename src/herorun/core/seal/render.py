@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from herorun.core.evidence import TrackerTraits
 from herorun.core.finding import count
-from herorun.core.record.render import tracker_name
 from herorun.core.seal.kinds import SealKind
 from herorun.core.seal.statement import facts_of
 
@@ -19,7 +19,7 @@ SIGNATURES = (
 def seal_lines(statement: Mapping[str, Any], tag: str) -> dict[str, str]:
     """The logbook's and the issue's lines.
 
-    A statement of an earlier version may lack the tracker's kind and the dirty tree. Its tag is
+    A statement of an earlier version may lack the tracker's label and the dirty tree. Its tag is
     signed and cannot be written again, so it must still be read.
     """
     facts = facts_of(statement)
@@ -34,7 +34,7 @@ def seal_lines(statement: Mapping[str, Any], tag: str) -> dict[str, str]:
         "Next": "the run continues"
         if facts["kind"] == SealKind.MILESTONE
         else "none: the run is over",
-        tracker_name(str(tracker.get("kind", "wandb"))): f"{_tracker_run(tracker)}{links}",
+        str(facts.get("tracker_label", TrackerTraits().label)): f"{_tracker_run(tracker)}{links}",
         "Output root": str(facts["output_root"]),
         "Checkpoint": _checkpoint(manifest),
         "Metrics": ", ".join(_metrics(facts)) or "none",

@@ -19,7 +19,7 @@ from herorun.core.errors import (
 from herorun.core.event import Launched, Launching
 from herorun.core.evidence import Job, JobState
 from herorun.core.markdown import one_line
-from herorun.core.ports import Absent, Found, Search, Unknown
+from herorun.core.ports import Absent, Found, Search, Unknown, tracker_traits
 from herorun.core.record.render import instance_lines
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.launch.admitted_plan import admitted_plan
@@ -104,7 +104,15 @@ def _confirm(run: Run, order: LaunchOrder, launching: Launching, job: Job) -> La
         output_root=plan.output_root.value,
         commit=plan.commit.value,
         entry={
-            **instance_lines(plan, run.dri, order.babysitter, job.id, order.dirty, order.policy),
+            **instance_lines(
+                plan,
+                run.dri,
+                order.babysitter,
+                job.id,
+                order.dirty,
+                order.policy,
+                tracker_label=tracker_traits(run.tracker).label,
+            ),
             **(
                 {"`initialize_from`": "not known: herorun did not start it"} if order.adopts else {}
             ),

@@ -18,8 +18,7 @@ from herorun.core.identity.links import file_link
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.markdown import addressed, one_line, quoted
 from herorun.core.plan import Plan
-from herorun.core.ports import Post
-from herorun.core.record.render import tracker_name
+from herorun.core.ports import Post, tracker_traits
 from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.responsible import NOT_STATED
 from herorun.runs import MonitoredRun, Run, template
@@ -157,7 +156,7 @@ def _issue(run: Run, final_step: str) -> Post:
         "cluster": quoted(_cluster(contract)),
         "output_root": quoted(contract.output.root),
         "final_step": quoted(final_step),
-        "tracker_name": tracker_name(contract.tracker.kind),
+        "tracker_name": tracker_traits(run.tracker).label,
         "tracker": one_line("; ".join((_describe_tracker(run), *tracker_links(contract)))),
         "stop_when": quoted(contract.stop_when),
         "logbook": file_link(record.logbook_path, record.branch, remote, page),
@@ -189,7 +188,7 @@ def contract_lines(run: Run, issue: str, final: Sourced[int | None]) -> dict[str
         "Goal": contract.goal,
         "Stop/escalation criteria": contract.stop_when,
         "Issue": issue,
-        tracker_name(contract.tracker.kind): _describe_tracker(run),
+        tracker_traits(run.tracker).label: _describe_tracker(run),
         "Output root": contract.output.root,
         "Final step": _describe_final_step(run, final),
         "Contract": run.file.path,

@@ -25,6 +25,7 @@ from herorun.core.evidence import (
     reached_step,
 )
 from herorun.core.journal import Memory
+from herorun.core.ports import tracker_traits
 from herorun.core.redaction.scrub import scrub_tree
 from herorun.core.seal.caveats import caveats
 from herorun.core.seal.kinds import SealKind
@@ -123,6 +124,7 @@ def _of_launch(
         "launch_command": plan["argv"],
         "output_root": current.output_root,
         "tracker": plan["tracker"],
+        "tracker_label": tracker_traits(run.tracker).label,
         "tracker_links": list(tracker_links(run.contract)),
         **remembered(memory),
     }
