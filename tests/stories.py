@@ -178,7 +178,8 @@ class Story:
     def _be_pushed(self) -> None:
         """What the first push leaves, without the nine processes that it takes."""
         git_folder = self.work / ".git"
-        shutil.copytree(git_folder / "objects", self.origin / "objects", dirs_exist_ok=True)
+        for folder in (git_folder / "objects").glob("??"):
+            copy_tree(str(folder), str(self.origin / "objects" / folder.name))
         for ref in (
             self.origin / "refs" / "heads" / "main",
             git_folder / "refs" / "remotes" / "origin" / "main",
