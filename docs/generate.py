@@ -4,8 +4,8 @@ is stale.
 checks.md from the checks' own pages, cli.md from the commands' help, contract.md from the
 contract's schema, triage.md from the catalogue of failures, json.md from the shapes, library.md
 from the docstrings, metrics.md from the exported metrics and the shipped alert rules, agents.md
-from the tools of `herorun mcp`; in the package the index of health checks and the
-catalogue as JSON.
+from the tools of `herorun mcp`, mutants.md from the file of surviving mutants; in the package the
+index of health checks and the catalogue as JSON.
 """
 
 import json
@@ -21,6 +21,7 @@ import click
 import yaml
 from json_page import json_page
 from library_page import library_page
+from mutants_page import mutants_page
 from pydantic import TypeAdapter
 from words import page, shown, table
 
@@ -56,6 +57,7 @@ def main(argv: list[str]) -> int:
         "library.md": library_page(),
         "metrics.md": metrics_page(),
         "agents.md": agents_page(),
+        "mutants.md": mutants_page(),
     }
     files = {f"docs/{name}": (FOLDER / name, text) for name, text in pages.items()}
     files["checks/health_index.json"] = index_file(), health_index()
