@@ -29,14 +29,13 @@ from builders import NOON
 from first_commit import commit_first
 from herorun import cli, gather
 from herorun.core.canonical_json import canonical, digest
-from herorun.core.decode import decode
 from herorun.core.event import Noted, Sealed
 from herorun.core.journal import JournalLine
 from herorun.core.seal.parse import statement_of
 from herorun.core.seal.statement import facts_of
 from herorun.notifiers import channel, terminal
 from herorun.runs import Run, open_run
-from herorun.schedulers._instance import Started
+from herorun.schedulers._instance import Started, decode_record
 from herorun.system.clock import now
 from herorun.system.files import is_locked
 from herorun.system.git import remote_refs
@@ -312,7 +311,7 @@ class Story:
             os.kill(json.loads(_text(self.state / "heartbeat.json"))["pid"], signal.SIGKILL)
             eventually(lambda: not is_locked(watching))
         for path in self.jobs.glob("*/started.json"):
-            started = decode(Started, json.loads(path.read_text()))
+            started = decode_record(Started, path.read_bytes())
             if started.lives:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(started.pid, signal.SIGKILL)

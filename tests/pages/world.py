@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from herorun import cli
-from herorun.core.decode import decode
-from herorun.schedulers._instance import Started
+from herorun.schedulers._instance import Started, decode_record
 from herorun.system.files import is_locked
 from herorun.system.process_registry import registered_watchers, retire
 from pages.blocks import Typed
@@ -109,7 +108,7 @@ class World:
                 _end_babysitter(lock)
         for top in self.home.glob("*/.herorun"):
             for path in top.glob("*/jobs/*/started.json"):
-                started = decode(Started, json.loads(path.read_text()))
+                started = decode_record(Started, path.read_bytes())
                 if started.lives:
                     os.killpg(started.pid, signal.SIGKILL)
             for lock in top.glob("*/jobs/*.lock"):
