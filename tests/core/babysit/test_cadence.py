@@ -30,6 +30,21 @@ def test_a_push_keeps_a_distance_from_the_last_which_is_less_if_it_is_urgent(
 
 
 @pytest.mark.parametrize(
+    ("took", "cadence", "delay"),
+    [
+        (0.3, 570, 2),
+        (1, 570, 5),  # pushes take a fifth of the time
+        (60, 570, 12),  # never longer than one that is not urgent
+        (60, 10, 2),
+    ],
+)
+def test_urgent_pushes_that_take_long_keep_a_greater_distance(
+    took: float, cadence: int, delay: int
+) -> None:
+    assert push_delay(0 * SECOND, cadence * SECOND, True, took * SECOND) == delay * SECOND
+
+
+@pytest.mark.parametrize(
     ("state", "delay"),
     [
         ({}, 900),

@@ -1,7 +1,7 @@
 """The records of several runs go out in one push; what became of one says nothing of another."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 
 import pytest
@@ -232,6 +232,28 @@ def test_quiet_ticks_wait_for_each_other_and_an_urgent_one_takes_them_along(
     loops.push(four[3], urgent=True)
     assert len(loops.joined()) == 4 and all(loops.told)
     assert sent(remote) == 2 and there(story) == {record.slug: record.tip for record in four}
+
+
+def test_an_urgent_push_waits_longer_after_a_slow_one(
+    four: list[Record], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = 0.2
+    durations: list[timedelta] = []
+
+    def push_slowly(records: Sequence[Record]) -> list[Pushed]:
+        threading.Event().wait(seconds)
+        return [Pushed() for _ in records]
+
+    def spy(since: timedelta, cadence: timedelta, urgent: bool, took: timedelta) -> timedelta:
+        durations.append(took)
+        return timedelta()
+
+    monkeypatch.setattr(module, "push_together", push_slowly)
+    monkeypatch.setattr(module, "push_delay", spy)
+    loops = PushPacer()
+    for record in four[:2]:
+        loops.push(record, urgent=True)
+    assert [took >= seconds * timedelta(seconds=1) for took in durations] == [True]
 
 
 def test_what_waits_goes_out_by_itself_and_at_the_end(

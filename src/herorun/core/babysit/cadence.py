@@ -13,6 +13,7 @@ LEAST = timedelta(seconds=1)
 PUSH_GAP = timedelta(seconds=12)
 URGENT_GAP = timedelta(seconds=2)  # for pushes that a person waits for
 PUSH_SHARE = 5  # the gap is at most 1/5 of the cadence
+PUSH_LOAD = 5  # urgent pushes take at most 1/5 of the time
 
 
 def next_tick_delay(
@@ -41,11 +42,14 @@ def next_tick_delay(
     return max(longest, LEAST)
 
 
-def push_delay(since_last: timedelta, cadence: timedelta, urgent: bool) -> timedelta:
+def push_delay(
+    since_last: timedelta, cadence: timedelta, urgent: bool, took: timedelta = timedelta()
+) -> timedelta:
     """How long a tick's push waits, so that the pushes of several runs are combined.
 
-    `since_last` is the time since a push to that remote last began. The push of a tick that
-    notified or acted is urgent, and hardly waits.
+    `since_last` is the time since a push to that remote last began, and `took` how long it took.
+    The push of a tick that notified or acted is urgent, and hardly waits: longer only if pushes
+    are slow, because many runs notify at once or the machine is busy.
     """
-    gap = URGENT_GAP if urgent else PUSH_GAP
+    gap = min(PUSH_GAP, max(URGENT_GAP, PUSH_LOAD * took)) if urgent else PUSH_GAP
     return max(timedelta(), min(gap, cadence / PUSH_SHARE) - since_last)

@@ -156,6 +156,7 @@ class _Queue:
         self._waiting: list[_PushRequest] = []
         self._stop_event = stop_event
         self._began: float | None = None  # the last push
+        self._took = timedelta()  # the last push that ended
 
     def push(self, record: Record, cadence: timedelta, urgent: bool) -> Pushed:
         request = _PushRequest(record)
@@ -176,7 +177,7 @@ class _Queue:
         if self._began is None or self._stop_event.is_set():
             return 0.0
         since_last = timedelta(seconds=time.monotonic() - self._began)
-        return push_delay(since_last, cadence, urgent).total_seconds()
+        return push_delay(since_last, cadence, urgent, self._took).total_seconds()
 
     def _all(self, request: _PushRequest) -> Pushed:
         """All that wait, and in any case this one: the thread that was to bring it may have ended
@@ -184,9 +185,10 @@ class _Queue:
         """
         with self._condition:
             others, self._waiting = [each for each in self._waiting if each is not request], []
-            self._began = time.monotonic()
+            self._began = began = time.monotonic()
         answers = push_together([request.record, *(each.record for each in others)])
         with self._condition:
+            self._took = timedelta(seconds=time.monotonic() - began)
             for each, answer in zip(others, answers[1:], strict=True):
                 each.answer = answer
             self._condition.notify_all()
