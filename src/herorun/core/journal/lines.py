@@ -53,17 +53,13 @@ def write_line(event: Event, prev: str, entry: str = "") -> JournalLine:
     entry look changed.
     """
     form = as_json(event)
-    body = {
-        "v": VERSION,
-        "id": _id_of(event.kind, form),
-        "kind": event.kind,
-        "prev": prev,
-        "event": form,
-    }
-    if entry:
-        body["entry"] = entry
-    body["hash"] = digest_of(canonical_json(body))
-    return JournalLine(event, str(body["id"]), prev, str(body["hash"]), canonical_json(body), entry)
+    id_, kind = _id_of(event.kind, form), canonical_json(event.kind)
+    # the fields of a line in their order; the event is the whole of it, and made into text once
+    before = f'{{"entry":{canonical_json(entry)},' if entry else "{"
+    before += f'"event":{canonical_json(form)}'
+    after = f'"id":"{id_}","kind":{kind},"prev":{canonical_json(prev)},"v":{VERSION}}}'
+    hash_ = digest_of(f"{before},{after}")
+    return JournalLine(event, id_, prev, hash_, f'{before},"hash":"{hash_}",{after}', entry)
 
 
 def chain(

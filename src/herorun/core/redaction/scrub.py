@@ -92,20 +92,15 @@ def scrub_tree(value: Any, name: str = "") -> Any:
     kind = type(value)
     if kind in _HIDES_NOTHING or (kind is int and not name):
         return value
+    if kind is dict:  # as most of what a tick keeps
+        return _scrubbed_mapping(value)
     match value:
         case str():
             return MASK if name and is_secret(name, value) else scrub(value)
         case int() if name and not isinstance(value, bool):
             return MASK if is_pass_number(name, value) else value
-        case dict() | Mapping():  # the first of them is asked a tenth as long
-            pair = _name_of_pair(value) if "value" in value else ""
-            tree: dict[Any, Any] = {}
-            for key, item in value.items():
-                clean, secret = _scrubbed_key(key)
-                if type(item) not in _HIDES_NOTHING:
-                    item = scrub_tree(item, pair if key == "value" and pair else secret)
-                tree[clean] = item
-            return tree
+        case Mapping():
+            return _scrubbed_mapping(value)
         case list() | tuple() if not name and _is_argv(value):
             return list(scrub_argv(tuple(value)))
         case list() | tuple():
@@ -113,6 +108,20 @@ def scrub_tree(value: Any, name: str = "") -> Any:
                 item if type(item) in _HIDES_NOTHING else scrub_tree(item, name) for item in value
             ]
     return value
+
+
+def _scrubbed_mapping(value: Mapping[Any, Any]) -> dict[Any, Any]:
+    pair = _name_of_pair(value) if "value" in value else ""
+    tree: dict[Any, Any] = {}
+    for key, item in value.items():
+        clean, secret = _scrubbed_key(key)
+        kind = type(item)
+        if kind is str and not secret and not (pair and key == "value"):
+            item = scrub(item)  # without a call for each of some hundred texts
+        elif kind not in _HIDES_NOTHING:
+            item = scrub_tree(item, pair if key == "value" and pair else secret)
+        tree[clean] = item
+    return tree
 
 
 def _is_argv(value: list[Any] | tuple[Any, ...]) -> bool:
