@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,12 @@ def state_home() -> Path:
     """`$XDG_STATE_HOME/herorun`, or `~/.local/state/herorun`: a relative value does not count (XDG
     Base Directory).
     """
-    base = os.environ.get("XDG_STATE_HOME", "")
+    return _state_home(os.environ.get("XDG_STATE_HOME", ""), os.environ.get("HOME"))
+
+
+@lru_cache(maxsize=4)
+def _state_home(base: str, home: str | None) -> Path:
+    """By what it depends on: each tick asks four times."""
     return (Path(base) if base.startswith("/") else Path.home() / ".local" / "state") / "herorun"
 
 

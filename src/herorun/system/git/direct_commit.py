@@ -185,13 +185,12 @@ def _write_object(objects: _Objects, kind: bytes, body: bytes) -> str:
     path = f"{folder}/{oid[2:]}"
     # both: the process that made the folder or the object may not have synced it
     objects.folders.update((objects.loose.store, folder))
-    with contextlib.suppress(Elsewhere, OSError):
-        objects.loose.content(oid, kind, None)
-        _freshen(path)
-        return oid
-    if not os.path.isdir(folder):
-        os.makedirs(folder, exist_ok=True)
-    _write_new(path, zlib.compress(content, 1))
+    if os.path.exists(path):  # a tick writes six new ones: to try and fail takes longer
+        with contextlib.suppress(Elsewhere, OSError):
+            objects.loose.content(oid, kind, None)
+            _freshen(path)
+            return oid
+    _write_new(folder, oid[2:], zlib.compress(content, 1))
     return oid
 
 
@@ -207,18 +206,27 @@ def _freshen(path: str) -> None:
         os.close(descriptor)
 
 
-def _write_new(path: str, data: bytes) -> None:
-    temporary = f"{os.path.dirname(path)}/tmp_obj_{os.urandom(6).hex()}"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
+def _write_new(folder: str, name: str, data: bytes) -> None:
+    temporary = f"{folder}/tmp_obj_{os.urandom(6).hex()}"
+    try:
+        descriptor = _create(temporary)
+    except FileNotFoundError:  # one of 256, so it is there soon
+        os.makedirs(folder, exist_ok=True)
+        descriptor = _create(temporary)
     try:
         _write_all(descriptor, data)
-        os.rename(temporary, path)  # while it is open, so that no sweep takes it for a leftover
+        # while it is open, so that no sweep takes it for a leftover
+        os.rename(temporary, f"{folder}/{name}")
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
     finally:
         os.close(descriptor)
+
+
+def _create(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -1,6 +1,8 @@
 """Reads what git prints: objects, trees, remotes and settings."""
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
@@ -61,6 +63,8 @@ def remote_urls(text: str) -> dict[str, str]:
     return fetch_urls | push_urls
 
 
+# A tick asks some twenty times for settings of the same listing, which takes as long as a commit.
+@lru_cache(maxsize=8)
 def is_of_repository(text: str) -> bool:
     """Whether the output of `git config --list -z` has the repository's own settings, which git
     leaves out without an error where it cannot open the repository.
@@ -68,7 +72,8 @@ def is_of_repository(text: str) -> bool:
     return any(record.startswith("core.repositoryformatversion\n") for record in text.split("\0"))
 
 
-def remotes_set(text: str) -> dict[str, str] | None:
+@lru_cache(maxsize=8)
+def remotes_set(text: str) -> Mapping[str, str] | None:
     """The URL of each remote, from `git config --list -z`. None where only git can tell: it
     rewrites URLs, a remote has several, or pushes go elsewhere, or it did not open the repository.
     """
@@ -86,6 +91,7 @@ def remotes_set(text: str) -> dict[str, str] | None:
     return dict(sorted(urls.items()))
 
 
+@lru_cache(maxsize=256)
 def last_setting(text: str, key: str) -> str | None:
     """The value in force, from `git config --list -z`; None where it is not set, or empty. A key
     without a value is true.
