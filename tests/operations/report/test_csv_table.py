@@ -1,5 +1,6 @@
 """Lines as columns are the rows that the same lines are one by one."""
 
+import csv
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from herorun.core.backtest.curve import CHUNK
 from herorun.core.ports import Row
 from herorun.core.ports.columnar import ColumnarRows
 from herorun.operations.report import curve_file
-from herorun.operations.report.csv_table import CsvTable
+from herorun.operations.report.csv_table import CsvTable, plain_cells
 from herorun.operations.report.curve_file import chunks_of, rows_of
 
 PLAIN = ["3", "3.0", " 7 ", "1e3", "-2", "+4", "007"]
@@ -42,6 +43,38 @@ def test_columns_are_the_rows_of_their_lines(header: list[str]) -> None:
             columnar += 1
             assert shown(chunk) == shown(list(table(header).rows(lines, 2)))
     assert columnar > 500
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_plain_lines_have_the_cells_that_csv_finds(delimiter: str) -> None:
+    lots, plain = random.Random(6), 0
+    pieces = ["1", "2.5", delimiter, delimiter, delimiter, " ", '"', '"x"', "\r", "é", "\u2028"]
+    for _ in range(5000):
+        size = lots.randint(1, 3)
+        texts = ["".join(lots.choices(pieces, k=lots.randint(1, 7))) for _ in range(size)]
+        ends = lots.choice(("\n", "\r\n"))
+        lines = [f"{text}{ends}" for text in texts]
+        lines[-1] = lines[-1] if lots.random() < 0.5 else texts[-1]
+        cells = plain_cells(lines, delimiter, 3)
+        if cells is not None:
+            plain += 1
+            rows = [list(row) for row in zip(*cells, strict=True)]
+            assert rows == list(csv.reader(lines, delimiter=delimiter, strict=True))
+    assert plain > 50
+
+
+@pytest.mark.parametrize("odd", ['1,"2\n3"', "1,2,3", "", '1,"2"'])
+def test_lines_from_an_odd_one_on_are_read_too(tmp_path: Path, odd: str) -> None:
+    path = tmp_path / "curve.csv"
+    lines = [f"{step},{step / 7}" for step in range(3 * CHUNK)]
+    lines[CHUNK + 5] = odd if odd != "1,2,3" else "1,2,"
+    path.write_text("\n".join(["step,note", *lines]) + "\n", encoding="utf-8")
+    table = CsvTable(path, ["step", "note"], "step", frozenset(), curve_file.Notation.POINT)
+    with path.open(newline="", encoding="utf-8") as file:
+        expected = list(table.rows(list(csv.reader(file, strict=True))[1:], 2))
+    text = path.read_text(encoding="utf-8").splitlines(keepends=True)[1:]
+    chunks = curve_file._rows_of_lines(table, iter(text), ",", 2)
+    assert shown([row for chunk in chunks for row in chunk]) == shown(expected)
 
 
 @pytest.mark.parametrize(

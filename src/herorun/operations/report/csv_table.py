@@ -1,5 +1,6 @@
 """The cells of a CSV file as rows: many plain lines at once as columns, odd ones line by line."""
 
+import csv
 import math
 from array import array
 from collections.abc import Callable, Iterator, Sequence
@@ -39,12 +40,17 @@ class CsvTable:
         """The same rows as `rows` returns, in a third of its time; None if a line is not plain,
         because only `rows` handles such lines.
         """
-        if self._notation is not Notation.POINT or set(map(len, lines)) != {len(self._header)}:
+        if set(map(len, lines)) != {len(self._header)}:
             return None
-        cells = list(zip(*lines, strict=True))
+        return self.of_cells(list(zip(*lines, strict=True)), first)
+
+    def of_cells(self, cells: Sequence[Sequence[str]], first: int) -> ColumnarRows | None:
+        """The same of the cells of each column."""
+        if self._notation is not Notation.POINT:
+            return None
         times = self._times(cells[self._clock]) if self._clock >= 0 else []
         try:  # an empty cell is no number
-            steps = self._steps(cells, first, len(lines))
+            steps = self._steps(cells, first, len(cells[0]))
             values = [array("d", map(float, cells[place])) for place in self._places]
         except ValueError:
             return None
@@ -111,6 +117,22 @@ class CsvTable:
             f"{self._path}:{number}: {','.join(cells)[:80]!r} has {len(cells)} cells, and the "
             f"first line names {len(self._header)}: a comma within a number needs quotes around it."
         )
+
+
+def plain_cells(lines: Sequence[str], delimiter: str, width: int) -> list[list[str]] | None:
+    """The cells of each column, in half the time of `csv`; None if a line has another width, a
+    quote, or another end than a newline.
+    """
+    text = "".join(lines).replace("\r\n", "\n")
+    if '"' in text or "\r" in text or max(map(len, lines)) > csv.field_size_limit():
+        return None
+    text = text if text.endswith("\n") else text + "\n"
+    cells = text.replace("\n", f"{delimiter}\n{delimiter}").split(delimiter)
+    del cells[-1]  # behind the last line
+    ends = cells[width :: width + 1].count("\n")
+    if ends != len(lines) or ends * (width + 1) != len(cells):
+        return None
+    return [cells[place :: width + 1] for place in range(width)]
 
 
 def _whole_steps(cells: Sequence[str]) -> "array[int]":

@@ -17,7 +17,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Row
 from herorun.operations.report.csv_numbers import Notation, may_hold_commas, notation_of
-from herorun.operations.report.csv_table import CsvTable
+from herorun.operations.report.csv_table import CsvTable, plain_cells
 from herorun.operations.report.curve_json import FIRST_LINE, LONGEST_LINE, is_json, rows_of_json
 from herorun.system import progress
 
@@ -162,17 +162,34 @@ def chunks_of(path: Path) -> Iterator[Sequence[Row]]:
     try:
         with path.open("rb") as file:
             text = TextIOWrapper(file, newline="", encoding="utf-8-sig")
-            reader = csv.reader(_lines(text), delimiter=_delimiter(path), strict=True)
-            next(reader, None)
+            lines = _lines(text)
+            next(csv.reader(lines, delimiter=_delimiter(path), strict=True), None)
             size, activity = path.stat().st_size, f"reading {path.name}"
-            number = 2
-            for chunk in _chunked(reader):
+            for chunk in _rows_of_lines(table, lines, _delimiter(path), len(columns)):
                 progress.progress(activity, min(file.tell(), size - 1), size)
-                yield table.columnar(chunk, number) or list(table.rows(chunk, number))
-                number += len(chunk)
+                yield chunk
             progress.progress(activity, 1, 1)
     except (UnicodeDecodeError, csv.Error) as error:
         raise WrongUse(f"{path} cannot be read as CSV: {error}.") from None
+
+
+def _rows_of_lines(
+    table: CsvTable, lines: Iterator[str], delimiter: str, width: int
+) -> Iterator[Sequence[Row]]:
+    """The rows below the header; `csv` splits the lines from the first one on that is not plain."""
+    number = 2
+    while chunk := list(islice(lines, ROWS)):
+        cells = plain_cells(chunk, delimiter, width)
+        if cells is None:
+            break
+        yield table.of_cells(cells, number) or list(
+            table.rows([list(row) for row in zip(*cells, strict=True)], number)
+        )
+        number += len(chunk)
+    reader = csv.reader(chain(chunk, lines), delimiter=delimiter, strict=True)
+    for rows in _chunked(reader):
+        yield table.columnar(rows, number) or list(table.rows(rows, number))
+        number += len(rows)
 
 
 def _chunked(items: Iterator[Item]) -> Iterator[list[Item]]:
