@@ -76,8 +76,11 @@ def put_in_order(state: Lineage) -> None:
 
 def remember_values(table: dict[int, float], steps: Sequence[int], values: Sequence[float]) -> None:
     """Add many rows; the oldest are removed as if they came one by one."""
-    for step, value in zip(steps, values, strict=True):
-        table[step] = value
+    rows, count = zip(steps, values, strict=True), len(steps)
+    while count > 0:
+        most = KEPT + 1 - len(table)  # more cannot make the table too long
+        table.update(islice(rows, most))
+        count -= most
         if len(table) > KEPT:
             forget_oldest(table)
 

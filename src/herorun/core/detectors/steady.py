@@ -19,23 +19,37 @@ from herorun.core.detectors import (
 from herorun.core.detectors.baseline import CLIP, FLOOR, FOLLOW, LAG, RATE, YOUNG
 from herorun.core.detectors.grad_norm import EASE, FAST_RATE, SLOW_RATE, Norm
 from herorun.core.detectors.loss import REGRESSED
+from herorun.core.detectors.loss_blocks import ROWS, TURN, follow_block
 from herorun.core.detectors.loss_state import LASTING, LossState
 from herorun.core.detectors.throughput import Speed
 
 ONE_BY_ONE = 4  # rows judged singly after one at which something happened
 AT_ONCE, SUSTAINED = windows.AT_ONCE, windows.SUSTAINED
 NEWEST, LAG_ROWS = windows.NEWEST, 1 + max(each.lag for each in level_rises.COMPARISONS)
-_TURN = 1.2533  # ratio of a standard deviation to a mean deviation, as in `Trend.learn`
 
 
 def judge_losses(state: LossState, steps: Sequence[int], losses: Sequence[float]) -> None:
     """`judge_loss` for many rows beyond all steps so far, outside declared phases."""
 
+    unlike = 0  # the end of the newest block whose rows are judged one after the other
+
     def one(place: int) -> None:
         loss.judge_loss(state, steps[place], losses[place], True, False, False)
 
     def many(place: int) -> int:
-        return _losses(state, steps, losses, place) if _is_quiet(state) else place
+        nonlocal unlike
+        if not _is_quiet(state):
+            return place
+        while place < len(steps):
+            is_block = place >= unlike
+            unlike = min(place + ROWS, len(steps)) if is_block else unlike
+            after = follow_block(state, steps, losses, place, unlike) if is_block else place
+            if after == place:
+                after = _losses(state, steps, losses, place, unlike)
+            if after < unlike:
+                return after
+            place = after
+        return place
 
     _in_turns(len(steps), many, one)
 
@@ -99,9 +113,11 @@ def _is_quiet(state: LossState) -> bool:
     return all(getattr(state, kind).streak is None for kind in LASTING)
 
 
-def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], first: int) -> int:
-    """Follow rows from `first` on. Returns the index of the first row at which something may
-    happen.
+def _losses(
+    state: LossState, steps: Sequence[int], losses: Sequence[float], first: int, end: int
+) -> int:
+    """Follow rows from `first` on, `end` at most. Returns the index of the first row at which
+    something may happen.
 
     One long function: a call for each row would cost more than the rules themselves.
     """
@@ -122,7 +138,7 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
         loss._DRIFT,
     )
     place = first - 1
-    for place in range(first, len(steps)):
+    for place in range(first, end):
         value = losses[place]
         if value <= 0.0 or value == newest or -tolerance < value - saturated_loss < tolerance:
             break
@@ -142,7 +158,7 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
         ):
             break
         higher = (above << 1 | (y > ys[-NEWEST])) & mask
-        if higher.bit_count() >= many:
+        if higher.bit_count() >= many and windows.stand_above([*ys, y]):
             break
         if (
             y > ys[-back]
@@ -158,7 +174,7 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
         rate = RATE if under <= LAG else FOLLOW
         move = excess if away < widest else (widest if excess > 0 else -widest)
         center = level + rate * move
-        noise = scale + rate * (_TURN * (away if away < widest else widest) - scale)
+        noise = scale + rate * (TURN * (away if away < widest else widest) - scale)
         noise = noise if noise > FLOOR else FLOOR
         move, widest = y - smooth, loss.WIDEST * noise
         if not -widest <= move <= widest:
@@ -225,7 +241,7 @@ def _norms(state: Norm, values: Sequence[float], first: int) -> int:
         rate = RATE if below <= LAG else FOLLOW
         move = excess if away < widest else (widest if excess > 0 else -widest)
         level = level + rate * move
-        scale = scale + rate * (_TURN * (away if away < widest else widest) - scale)
+        scale = scale + rate * (TURN * (away if away < widest else widest) - scale)
         scale = scale if scale > FLOOR else FLOOR
         eased_level = usual - EASE
         usual = level if level > eased_level else eased_level
@@ -259,7 +275,7 @@ def _speeds(state: Speed, seconds: Sequence[float], first: int) -> int:
         rate = RATE if under <= LAG else FOLLOW
         move = excess if away < widest else (widest if excess > 0 else -widest)
         center = level + rate * move
-        noise = scale + rate * (_TURN * (away if away < widest else widest) - scale)
+        noise = scale + rate * (TURN * (away if away < widest else widest) - scale)
         noise = noise if noise > FLOOR else FLOOR
         move, widest = y - smooth, 3 * noise
         if not -widest <= move <= widest:
