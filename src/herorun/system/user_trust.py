@@ -28,7 +28,8 @@ def trust_file() -> Path:
 
 def trusted(repository: Path, kind: str) -> frozenset[str]:
     """The trusted items of one kind in this repository; empty without the file."""
-    entry = _read_trusted().get(str(repository.resolve()), {})
+    table = _read_trusted()
+    entry = table.get(str(repository.resolve()), {}) if table else {}
     return frozenset(entry.get(kind, ())) if isinstance(entry, dict) else frozenset()
 
 

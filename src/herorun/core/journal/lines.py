@@ -19,6 +19,7 @@ from herorun.core.untrusted_json import read_json
 
 VERSION = 1
 START = ""  # the `prev` of the first line
+_SHORT = {"id", "kind", "prev", "v"}  # what stands behind the hash
 UNKNOWN = "?"  # the `prev` or `hash` of a newer line, where it has none that we can read
 
 
@@ -97,8 +98,9 @@ def read_line(text: str, place: str) -> JournalLine:
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenJournal(f"{place}: {str(error).splitlines()[0]}") from None
     try:
-        canonical = canonical_json({**body, "hash": claimed_hash})
-        own = digest_of(canonical_json(body))
+        own_text = canonical_json(body)
+        canonical = _with_hash(own_text, body, claimed_hash)
+        own = digest_of(own_text)
         # Of the words that were written: a field that a later version adds must not change an old
         # event's id.
         id_ = _id_of(body["kind"], body["event"])
@@ -111,6 +113,16 @@ def read_line(text: str, place: str) -> JournalLine:
     if id_ != line.id:
         raise BrokenJournal(f"{place}: the id does not fit the event: it was changed")
     return line
+
+
+def _with_hash(text: str, body: Mapping[str, Any], hash_: Any) -> str:
+    """The canonical JSON with the hash in its place, between `event` and `id`: nothing is encoded
+    twice that may be long.
+    """
+    if body.keys() - {"entry"} == _SHORT | {"event"}:
+        rest = canonical_json({name: body[name] for name in _SHORT})[1:]
+        return f'{text.removesuffix(rest)}"hash":{canonical_json(hash_)},{rest}'
+    return canonical_json({**body, "hash": hash_})
 
 
 def _newer(body: Mapping[str, Any], version: int, text: str) -> JournalLine:
