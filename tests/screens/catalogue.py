@@ -81,6 +81,7 @@ from herorun.operations.remote.watchers import WatcherRow
 from herorun.operations.report.differences import CompareOutcome
 from herorun.operations.report.goodput import Account
 from herorun.operations.report.report import RunReport
+from herorun.operations.report.status import status_code
 from herorun.operations.seal.seal import SealOutcome
 from herorun.record.model import Pushed
 from herorun.schemas.jobs import DiscoveredJob, JobPlace
@@ -252,12 +253,14 @@ def watching() -> Iterator[Screen]:
     answers = [
         BatchResult(run.slug, None, run.error, 3)
         if run.error
-        else BatchResult(run.slug, (STATES["sealed" if run.stage == "sealed" else run.run][0], run))
+        else BatchResult(
+            run.slug, (run, status_code(STATES["sealed" if run.stage == "sealed" else run.run][0]))
+        )
         for run in SUMMARIES
     ]
     slugs = [run.slug for run in SUMMARIES]
     several = {"herorun.runs.known_slugs": slugs, "herorun.system.git.find_repository": None}
-    target = f"{OPERATIONS}report.status.all_statuses"
+    target = f"{OPERATIONS}report.status.all_rows"
     yield Screen("status-all", "status --all", {**several, target: answers})
     yield Screen(
         "watch", "watch", {**several, f"{OPERATIONS}report.overview.run_summaries": SUMMARIES}

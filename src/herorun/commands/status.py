@@ -7,9 +7,13 @@ import click
 from herorun.commands._adhoc import one_of_both, show_job_status, with_id_options
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from herorun.core.run_summary import RunSummary
     from herorun.runs import Run
     from herorun.schemas.status import StatusOf
+
+NO_RUN = "No run here yet: `herorun init RUN` begins one."
 
 
 @click.command(short_help="Show the state of a run; changes nothing.")
@@ -67,17 +71,16 @@ def _show_all(start: str, in_a_table: bool, as_json: bool) -> int:
     from herorun.system.git import find_repository
 
     names = list(known_slugs(find_repository(Path(start))))
+    if in_a_table and not as_json:
+        return _show_table(names, Path(start))
     answers = all_statuses(names, Path(start), with_findings=as_json)
-    summaries = {
-        a.slug: a.value[1] if a.value else RunSummary(a.slug, "", error=a.error) for a in answers
-    }
-    places = [summary.slug for summary in worst_first(list(summaries.values()))]
+    summaries = [a.value[1] if a.value else RunSummary(a.slug, "", error=a.error) for a in answers]
+    places = [summary.slug for summary in worst_first(summaries)]
     ordered_answers = sorted(answers, key=lambda answer: places.index(answer.slug))
     for answer in ordered_answers:
         if answer.value is None:
-            if as_json or not in_a_table:  # the table says it
-                output.show_run_note(answer.slug, answer.error)
-        elif not as_json and not in_a_table:
+            output.show_run_note(answer.slug, answer.error)
+        elif not as_json:
             _show_one(*answer.value)
     if as_json:
         output.show_json(
@@ -88,20 +91,28 @@ def _show_all(start: str, in_a_table: bool, as_json: bool) -> int:
             )
         )
     elif not answers:
-        output.show_line("No run here yet: `herorun init RUN` begins one.")
-    elif in_a_table:
-        _show_table(list(summaries.values()))
+        output.show_line(NO_RUN)
     return worst(
         status_code(answer.value[0]) if answer.value else answer.code for answer in answers
     )
 
 
-def _show_table(summaries: "list[RunSummary]") -> None:
+def _show_table(names: "list[str]", start: "Path") -> int:
+    """No document is made of a run."""
+    from herorun import output
     from herorun.commands._run_table import READ_NOW, show_table
-    from herorun.core.run_summary import worst_first
+    from herorun.core.run_summary import RunSummary, worst_first
+    from herorun.operations.babysit.batch import worst
+    from herorun.operations.report.status import all_rows
     from herorun.system.clock import now
 
-    show_table(worst_first(summaries), now(), READ_NOW)
+    answers = all_rows(names, start)
+    summaries = [a.value[0] if a.value else RunSummary(a.slug, "", error=a.error) for a in answers]
+    if summaries:
+        show_table(worst_first(summaries), now(), READ_NOW)
+    else:
+        output.show_line(NO_RUN)
+    return worst(answer.value[1] if answer.value else answer.code for answer in answers)
 
 
 def _watched_run(run: str, start: str) -> "tuple[Run, str]":

@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 
 from builders import NOON
+from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.event import Intended
 from herorun.core.journal import Memory
+from herorun.core.run_summary import RunSummary
+from herorun.operations.report.judged_run import JudgedRun
 from herorun.operations.report.status import _decision, status_code
 from wording import mentions
 
@@ -28,6 +31,47 @@ def test_what_is_unknown_is_no_success(
 ) -> None:
     status: Any = SimpleNamespace(stage=stage, monitor=monitor, unfinished_actions=unfinished)
     assert status_code(status) == code
+    memory: Any = SimpleNamespace(unfinished=SimpleNamespace(actions=unfinished))
+    assert judged(memory, RunSummary("tiny", stage), monitor).code == code
+
+
+def judged(memory: Any, summary: RunSummary, monitor: str, **others: Any) -> JudgedRun:
+    return JudgedRun(
+        memory=memory,
+        is_acting=False,
+        summary=summary,
+        monitor=monitor,
+        unread_record=[],
+        **others,
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "monitor", "check", "state", "missing", "code"),
+    [
+        ("healthy", "fresh", "", "", (), 0),
+        ("healthy", "not-needed", "", "", (), 0),
+        ("healthy", "partial", "", "", (), 3),
+        ("healthy", "fresh", "", "", ("receipt",), 3),
+        ("down", "partial", "", "", (), 1),
+        ("healthy", "fresh", "not-finite", AlertState.FIRING, (), 1),
+        ("healthy", "fresh", "not-finite", AlertState.PENDING, (), 0),
+        ("healthy", "fresh", "stale-monitor", AlertState.FIRING, (), 3),
+    ],
+)
+def test_a_row_of_the_table_has_the_code_of_the_status(
+    run: str, monitor: str, check: str, state: AlertState, missing: tuple[str, ...], code: int
+) -> None:
+    alerts = [Alert(check=check, subject="", since=NOON, seen=NOON, state=state, message="")]
+    alerts = alerts if check else []
+    result: Any = SimpleNamespace(run=run, awaited=missing)
+    memory: Any = SimpleNamespace(unfinished=SimpleNamespace(actions=()))
+    row = judged(memory, RunSummary("tiny", "launched"), monitor, result=result, alerts=alerts)
+    entries = [SimpleNamespace(check=each.check, state=each.state.value) for each in alerts]
+    status: Any = SimpleNamespace(
+        stage="launched", run=run, monitor=monitor, alerts=entries, missing_evidence=missing
+    )
+    assert (row.code, status_code(status)) == (code, code)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from herorun.core.run_summary_text import (
 from herorun.operations.babysit.batch import worst
 from herorun.operations.report.html import html_template, page_of, page_policy
 from herorun.operations.report.report import report_of
-from herorun.operations.report.status import all_statuses
+from herorun.operations.report.status import all_rows
 from herorun.operations.report.verdict import LEVELS
 from herorun.runs import known_slugs, template, watched_run
 from herorun.system.clock import now
@@ -132,8 +132,8 @@ def write_fleet(start: Path, folder: Path) -> tuple[Path, int]:
     folder.mkdir(parents=True, exist_ok=True)
     codes = [_write_run(name, start, folder) for name in names]
     run_summaries = [
-        answer.value[1] if answer.value else RunSummary(answer.slug, "", error=answer.error)
-        for answer in all_statuses(names, start, with_findings=False)
+        answer.value[0] if answer.value else RunSummary(answer.slug, "", error=answer.error)
+        for answer in all_rows(names, start)
     ]
     index = folder / INDEX
     _write_page(index, fleet_page(run_summaries, now(), lambda slug: quote(_file_name(slug))))

@@ -1,24 +1,19 @@
 """The status of a run, from its record and evidence that is read now. Writes nothing."""
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from herorun import discover
 from herorun.core.babysit.action_key import STARTS, verb_of
-from herorun.core.babysit.alert import Alert, AlertState
-from herorun.core.babysit.tick import MonitorHealth, RunHealth, Tick, critical_topics, exit_code
-from herorun.core.check import Check, Gate
 from herorun.core.errors import HerorunError
 from herorun.core.event import Launching
 from herorun.core.evidence import (
     FORGOTTEN,
     Evidence,
     Job,
-    LeaseSeen,
     Unavailable,
 )
 from herorun.core.evidence_names import ALL
@@ -26,7 +21,6 @@ from herorun.core.journal import Memory, fold
 from herorun.core.journal.decision import decided
 from herorun.core.notify.notifications import progress_of
 from herorun.core.ports import Unknown
-from herorun.core.remote.watchdog import WatchState as Silence, watchdog
 from herorun.core.run_summary import RunSummary
 from herorun.operations.babysit.batch import BatchResult, each
 from herorun.operations.babysit.tick_json import (
@@ -37,40 +31,54 @@ from herorun.operations.babysit.tick_json import (
     instance_entries,
     other_jobs,
     relaunch_outlook,
-    shown_alerts,
     unjudged_metrics,
     unread,
 )
-from herorun.operations.health.evaluate import evaluate, memory_and_acting
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.orders.questions import open_questions
 from herorun.operations.report.babysitter_state import (
     describe_babysitter,
-    monitor_is_stale,
     why_not_relaunched,
 )
+from herorun.operations.report.judged_run import JudgedRun, inactive_code, judge, launched_code
 from herorun.operations.report.next_command import next_command, typed_here
-from herorun.operations.report.overview import stage_of, summarise
-from herorun.operations.report.record_facts import RecordFacts, record_facts, unread_lines
+from herorun.operations.report.record_facts import RecordFacts, record_facts
 from herorun.record import fetch_together
 from herorun.runs import Run, watched_run
 from herorun.schemas.status import RunSummaryEntry, Status, StatusOf
 from herorun.system.clock import now
-from herorun.system.files import is_locked
 from herorun.system.git import find_repository
 
-# the monitor's states; stale: the babysitter has stopped
-FRESH, PARTIAL, STALE = (each.value for each in MonitorHealth)
-NOT_NEEDED = "not-needed"  # nothing is left to monitor, and no babysitter of this clone runs
+T = TypeVar("T")
 QUESTION_NEXT = "the DRI decides (see `question`)"
 
 
 def all_statuses(
     names: Sequence[str], start: Path, with_findings: bool = True
 ) -> list[BatchResult[tuple[Status, RunSummary]]]:
-    """The status of every run, and its summary; findings only with `with_findings`.
+    """The status of every run, and its summary; findings only with `with_findings`."""
 
-    Each run is opened once. Its scheduler queries are noted before the first poll, which then
+    def status_and_summary(run: Run, drift: str, polls: SharedPolls) -> tuple[Status, RunSummary]:
+        run_status, _, summary = status_of_run(run, drift, polls, with_findings)
+        return run_status, summary
+
+    return _of_all(names, start, status_and_summary)
+
+
+def all_rows(names: Sequence[str], start: Path) -> list[BatchResult[tuple[RunSummary, int]]]:
+    """The summary of every run, and its exit code. What no table shows is not made."""
+
+    def summary_and_code(run: Run, drift: str, polls: SharedPolls) -> tuple[RunSummary, int]:
+        look = judge(run, polls)
+        return look.summary, look.code
+
+    return _of_all(names, start, summary_and_code)
+
+
+def _of_all(
+    names: Sequence[str], start: Path, act: Callable[[Run, str, SharedPolls], T]
+) -> list[BatchResult[T]]:
+    """Each run is opened once. Its scheduler queries are noted before the first poll, which then
     covers all runs of a cluster.
     """
     polls = SharedPolls()
@@ -83,15 +91,10 @@ def all_statuses(
 
     opened_runs = list(each(names, opened, "opening runs"))
     runs = {answer.slug: answer.value for answer in opened_runs if answer.value}
-
-    def status_and_summary(slug: str) -> tuple[Status, RunSummary]:
-        run_status, _, summary = status_of_run(*runs.pop(slug), polls, with_findings)
-        return run_status, summary
-
     unopened_runs = [
         BatchResult[Any](a.slug, None, a.error, a.code) for a in opened_runs if not a.value
     ]
-    return [*each(list(runs), status_and_summary), *unopened_runs]
+    return [*each(list(runs), lambda slug: act(*runs.pop(slug), polls)), *unopened_runs]
 
 
 def _fetch_records(names: Sequence[str], start: Path) -> None:
@@ -108,13 +111,14 @@ def status_of_run(
 
     Before the launch and after the seal no evidence is read.
     """
-    (memory, is_acting), is_shut = memory_and_acting(run), run.shut
+    look = judge(run, polls)
+    memory, is_acting = look.memory, look.is_acting
+    result, evidence = look.result, look.evidence
     facts = record_facts(run, memory, drift)
-    if memory.unsettled and not is_acting and not is_shut:
+    if memory.unsettled and not is_acting and not look.why_shut:
         facts = replace(facts, doubts=[*facts.doubts, *_forgotten_launch(run, memory.unsettled)])
-    if is_shut or not memory.instances or memory.sealed:
-        return _inactive_status(run, memory, facts, is_acting)
-    result, evidence = evaluate(run, memory=memory, polls=polls, is_acting=is_acting)
+    if result is None:
+        return _inactive_status(run, facts, look)
     job = evidence.get(Job)
     is_known = isinstance(job, Job) or run.scheduler.cluster_wide
     facts = replace(
@@ -124,14 +128,7 @@ def status_of_run(
         # the job may run in another clone, where its log is
         log=facts.log if is_known or Path(facts.log).exists() else "",
     )
-    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
-    needless = _why_unmonitored(result)
-    silence = [] if needless else _silence(run, memory, evidence, checks)
-    alerts = [*_needed(shown_alerts(result, memory), needless), *silence]
-    unread_record = unread_lines(run, evidence)
-    monitor = _monitor_state(run, result, bool(needless), bool(unread_record))
-    state = (result.run.value, FRESH if monitor == NOT_NEEDED else monitor)
-    summary = summarise(run, memory, evidence, state, now(), alerts, missing=result.awaited)
+    checks, alerts = look.checks, look.alerts
     memory_after = fold([decided(result, evidence, memory, ())], memory)
     command = next_command(run, result, memory_after, evidence)
     is_paused = memory.ledger.paused(now())
@@ -142,8 +139,8 @@ def status_of_run(
     status = Status.of(
         facts,
         run=result.run,
-        monitor=monitor,
-        unread=[*unread(evidence), *unread_record],
+        monitor=look.monitor,
+        unread=[*unread(evidence), *look.unread_record],
         progress=progress_of(evidence),
         missing_evidence=result.awaited,
         findings=finding_entries(result.findings, checks, run.slug) if with_findings else [],
@@ -151,13 +148,13 @@ def status_of_run(
         actions=[],
         other_jobs=other_jobs(evidence),
         next=command_here,
-        summary=RunSummaryEntry.of_summary(summary),
+        summary=RunSummaryEntry.of_summary(look.summary),
         unjudged=unjudged_metrics(evidence),
         acting=is_acting,
-        babysitter=describe_babysitter(run, needless, command),
+        babysitter=describe_babysitter(run, look.needless, command),
         forgotten_job=isinstance(job, Unavailable) and job.root == FORGOTTEN,
     )
-    return status, evidence, summary
+    return status, evidence, look.summary
 
 
 def _decision(memory: Memory, command: str, command_here: str) -> str:
@@ -205,71 +202,21 @@ def _forgotten_launch(run: Run, launching: Launching) -> list[str]:
     return []
 
 
-def _needed(alerts: Iterable[Alert], needless: str) -> list[Alert]:
-    """Without one about a babysitter that has nothing to monitor any more."""
-    return [each for each in alerts if not needless or each.check != "stale-monitor"]
-
-
-def _why_unmonitored(result: Tick) -> str:
-    """Why the babysitter has ended; "" while there is something to monitor."""
-    if result.run == RunHealth.FINISHED:
-        return "the run is finished"
-    return "the run stays down" if result.run == RunHealth.DOWN and result.settled else ""
-
-
-def _monitor_state(run: Run, result: Tick, is_finished: bool, lacks_record: bool) -> str:
-    if not is_finished and monitor_is_stale(run):
-        return STALE
-    if result.monitor.value != FRESH or lacks_record:
-        return PARTIAL if result.monitor.value == FRESH else result.monitor.value
-    return NOT_NEEDED if is_finished and not is_locked(run.lock("babysitter")) else FRESH
-
-
-def _silence(
-    run: Run, memory: Memory, evidence: Evidence, checks: Mapping[str, Check]
-) -> list[Alert]:
-    """The problem that a run is not monitored. Reported only if this clone holds the lease, because
-    only then is the record here complete.
-    """
-    lease = evidence.get(LeaseSeen)
-    if not isinstance(lease, LeaseSeen) or not lease.mine:
-        return []
-    silence = watchdog(run.slug, memory, run.contract, checks, now())
-    if silence.monitor is not Silence.STALE or silence.due is None:
-        return []
-    message = f"not monitored: {silence.why}; `herorun babysit {run.slug}`"
-    return [
-        Alert(
-            check="stale-monitor",
-            subject="no babysitter",
-            since=silence.due,
-            seen=now(),
-            state=AlertState.FIRING,
-            message=message,
-        )
-    ]
-
-
 def _inactive_status(
-    run: Run, memory: Memory, facts: RecordFacts, is_acting: bool
+    run: Run, facts: RecordFacts, look: JudgedRun
 ) -> tuple[Status, Evidence, RunSummary]:
     """The status before the launch, after the seal, and if the contract's programs are not
     trusted.
     """
-    from herorun.operations.seal.facts import progress_at_seal, summarise_sealed
+    from herorun.operations.seal.facts import progress_at_seal
 
-    unread_record = unread_lines(run, {}, is_sealed=memory.sealed is not None)
+    memory, summary, unread_record = look.memory, look.summary, look.unread_record
     facts = replace(facts, doubts=[*facts.doubts, *unread_record])
-    monitor = STALE if run.shut else PARTIAL if unread_record else FRESH
-    summary = RunSummary(run.slug, stage_of(run), monitor=monitor)
-    monitor = NOT_NEEDED if monitor == FRESH else monitor
-    if memory.sealed:
-        summary = summarise_sealed(run, memory, summary)
     status = Status.of(
         facts,
         run=summary.run,
-        monitor=monitor,
-        unread=[*(f"{ALL}: {why}" for why in filter(None, [run.shut])), *unread_record],
+        monitor=look.monitor,
+        unread=[*(f"{ALL}: {why}" for why in filter(None, [look.why_shut])), *unread_record],
         progress=progress_at_seal(memory, summary),
         missing_evidence=[],
         findings=[],
@@ -279,7 +226,7 @@ def _inactive_status(
         next=next_command(run, None, memory, {}),
         summary=RunSummaryEntry.of_summary(summary),
         unjudged=[],
-        acting=is_acting,
+        acting=look.is_acting,
         babysitter=describe_babysitter(run, "the run is sealed" if memory.sealed else ""),
         forgotten_job=False,
     )
@@ -289,9 +236,6 @@ def _inactive_status(
 def status_code(status: StatusOf) -> int:
     """The exit code, as for a tick: a problem of the run comes before unreadable evidence."""
     if status.stage != "launched":
-        is_open = status.stage != "sealed" and status.unfinished_actions  # a launch, say
-        return 3 if is_open or status.monitor in (PARTIAL, STALE) else 0
-    firing = (alert.check for alert in status.alerts if alert.state == "firing")
-    checks = {check.name: check for check in discover.checks(Gate.HEALTH)} if status.alerts else {}
-    monitor = FRESH if status.monitor == NOT_NEEDED else status.monitor
-    return exit_code(status.run, monitor, critical_topics(firing, checks), status.missing_evidence)
+        return inactive_code(status.stage, status.monitor, bool(status.unfinished_actions))
+    firing = [alert.check for alert in status.alerts if alert.state == "firing"]
+    return launched_code(status.run, status.monitor, firing, status.missing_evidence)
