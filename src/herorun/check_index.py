@@ -6,7 +6,6 @@ the CPU time of `herorun status`. `docs/generate.py` prints the index. An entry 
 bytes of the file that it was made of.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
@@ -18,7 +17,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from herorun.core import contract, evidence
-from herorun.core.canonical_json import plain
+from herorun.core.canonical_json import plain, sha256
 from herorun.core.check import AtRelaunch, Check, Gate, Hold, Response, Topic, name_of
 from herorun.core.evidence import Nothing, Unavailable
 from herorun.core.notify.escalation import EscalationReason
@@ -134,7 +133,7 @@ def _source_digest(stem: str) -> str:
     try:
         # a buffer would take longer than to read
         with FileIO(f"{import_module(_PACKAGE).__path__[0]}/{stem}.py") as file:
-            return hashlib.sha256(file.read()).hexdigest()[:16]
+            return sha256(file.read()).hexdigest()[:16]
     except OSError:
         return ""
 

@@ -3,10 +3,10 @@
 Log lines, run names and titles are data: they mention no account, close no fence and hide nothing.
 """
 
-import hashlib
 import re
 from urllib.parse import quote
 
+from herorun.core.canonical_json import sha256
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.markdown import one_line
 from herorun.core.ports import Post
@@ -75,4 +75,4 @@ def plain_key(key: str) -> str:
 
 
 def anchor(key: str) -> str:
-    return hashlib.sha256(plain_key(key).encode()).hexdigest()[:12]
+    return sha256(plain_key(key).encode()).hexdigest()[:12]

@@ -5,7 +5,6 @@ Python takes 20 ms to read that TOML, a tenth of `herorun status`, so `docs/gene
 same as JSON. It counts for the very bytes that it was made of.
 """
 
-import hashlib
 import json
 import os
 import stat
@@ -15,6 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
 
+from herorun.core.canonical_json import sha256
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse, describe_error
 from herorun.core.triage.parse import parse
@@ -97,7 +97,7 @@ def _texts() -> list[bytes]:
 
 
 def _digest_of(texts: Sequence[bytes]) -> str:
-    return hashlib.sha256(b"\0".join(texts)).hexdigest()
+    return sha256(b"\0".join(texts)).hexdigest()
 
 
 def _read_text(path: Path) -> str:

@@ -4,10 +4,10 @@ the machine where the job runs.
 
 import os
 from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias
 
+from herorun.core.canonical_json import sha256
 from herorun.core.contract import Contract
 from herorun.core.decode import decode
 from herorun.core.evidence import Disk, Disks

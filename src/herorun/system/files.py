@@ -5,13 +5,13 @@ one machine.
 import contextlib
 import errno
 import fcntl
-import hashlib
 import os
 import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from herorun.core.canonical_json import sha256
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
 from herorun.system._regular_file import open_regular
@@ -179,7 +179,7 @@ def node() -> str:
     with contextlib.suppress(OSError):
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
         parts.append(os.readlink("/proc/self/ns/pid"))
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]
+    return sha256("\n".join(parts).encode()).hexdigest()[:8]
 
 
 def sync_folder(path: str | Path) -> None:

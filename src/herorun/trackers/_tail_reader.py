@@ -6,7 +6,6 @@ that late rows of an older file are not lost.
 """
 
 import errno
-import hashlib
 import json
 import os
 from collections import deque
@@ -17,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from herorun.core.canonical_json import sha256
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Rows
 from herorun.core.ports.columnar import RowBuilder
@@ -183,7 +183,7 @@ def _sample(file: BinaryIO, offset: int) -> str:
     """
     size = min(offset, _SAMPLE)
     file.seek(0)
-    digest = hashlib.sha256(file.read(size))
+    digest = sha256(file.read(size))
     file.seek(offset - size)
     digest.update(file.read(size))
     return digest.hexdigest()[:16]

@@ -1,8 +1,8 @@
 """A share of the runs of a repository, so that several processes can monitor them together."""
 
-import hashlib
 import re
 
+from herorun.core.canonical_json import sha256
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
@@ -25,7 +25,7 @@ class Shard:
     count: int = 1
 
     def has(self, slug: str) -> bool:
-        digest = hashlib.sha256(slug.encode()).digest()
+        digest = sha256(slug.encode()).digest()
         return int.from_bytes(digest[:8]) % self.count == self.number - 1
 
     def __str__(self) -> str:

@@ -5,12 +5,11 @@ their digests, and what comes after must follow from the last hash. It can alway
 """
 
 import dataclasses
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from herorun.core.canonical_json import canonical, digest, plain
+from herorun.core.canonical_json import canonical, digest, plain, sha256
 from herorun.core.decode import decode
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
@@ -47,7 +46,7 @@ class JournalSnapshot:
 
     def is_prefix_of(self, data: bytes) -> bool:
         """Whether the newest segment still begins with the bytes that were folded."""
-        return hashlib.sha256(data[: self.size]).hexdigest() == self.digest
+        return sha256(data[: self.size]).hexdigest() == self.digest
 
 
 def remembered(
@@ -61,7 +60,7 @@ def remembered(
     hash and id.
     """
     last_hash, last_id = last
-    data_digest = hashlib.sha256(data).hexdigest()
+    data_digest = sha256(data).hexdigest()
     older = segments[:-1]
     return JournalSnapshot(
         older=len(older),

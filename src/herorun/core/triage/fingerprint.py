@@ -1,8 +1,8 @@
 """The fingerprint of a failure: the same for every rank, node, attempt and time."""
 
-import hashlib
 from functools import lru_cache
 
+from herorun.core.canonical_json import sha256
 from herorun.core.lazy_regex import lazy_regex
 
 _LONGEST = 300
@@ -34,7 +34,7 @@ def fingerprint(kind: str, exception: str, where: str, message: str) -> str:
     varies.
     """
     parts = "\n".join((kind, exception.rpartition(".")[2], where, steady(message)))
-    return hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()[:16]
+    return sha256(parts.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def steady(message: str) -> str:

@@ -8,13 +8,13 @@ lock, by compare-and-swap.
 """
 
 import contextlib
-import hashlib
 import os
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 
+from herorun.core.canonical_json import sha1, sha256
 from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.system.files import sync_folder
@@ -179,8 +179,8 @@ def _write_object(objects: _Objects, kind: bytes, body: bytes) -> str:
     says.
     """
     content = b"%s %d\0%s" % (kind, len(body), body)
-    sha = hashlib.sha1 if objects.width == 40 else hashlib.sha256
-    oid = sha(content, usedforsecurity=False).hexdigest()
+    sha = sha1 if objects.width == 40 else sha256
+    oid = sha(content).hexdigest()
     folder = f"{objects.loose.store}/{oid[:2]}"
     path = f"{folder}/{oid[2:]}"
     # both: the process that made the folder or the object may not have synced it

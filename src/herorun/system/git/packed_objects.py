@@ -5,13 +5,13 @@ asks for some of their objects dozens of times. Each object is checked against i
 loose one is: what this cannot read, or would read wrongly, is `Elsewhere`, and git reads it.
 """
 
-import hashlib
 import os
 import zlib
 from collections.abc import Hashable
 from functools import lru_cache
 from typing import TypeAlias
 
+from herorun.core.canonical_json import sha1, sha256
 from herorun.core.lazy_dataclass import dataclass
 from herorun.system.git.loose_objects import LARGEST, Elsewhere, Loose
 
@@ -50,11 +50,11 @@ class ObjectDatabase(Loose):
         try:
             longest = _MOST if most is None else most
             actual, body = _read_object(path, offset, len(oid) // 2, longest)
-            sha = hashlib.sha1 if len(oid) == 40 else hashlib.sha256
+            sha = sha1 if len(oid) == 40 else sha256
             whole = b"%s %d\0%s" % (actual, len(body), body)
         except _UNREADABLE:
             raise Elsewhere(oid) from None
-        if actual != kind or sha(whole, usedforsecurity=False).hexdigest() != oid:
+        if actual != kind or sha(whole).hexdigest() != oid:
             raise Elsewhere(oid)
         return body
 
