@@ -325,11 +325,15 @@ def test_the_printed_pages_are_fresh() -> None:
 
 @pytest.mark.thorough
 def test_a_stale_page_is_named_and_printed_alike_by_every_process(tmp_path: Path) -> None:
+    docs, tests = tmp_path / "docs", tmp_path / "tests"
+    docs.mkdir()
+    tests.mkdir()
     for part in (TOP / "docs").glob("*.py"):
-        shutil.copy(part, tmp_path)
-    assert generate(tmp_path).returncode == 0
-    (tmp_path / "cli.md").write_text("old")
-    done = generate(tmp_path, "--check", seed="1")  # it would name the pages that differ, too
+        shutil.copy(part, docs)
+    shutil.copy(TOP / "tests" / "surviving_mutants.txt", tests)
+    assert generate(docs).returncode == 0
+    (docs / "cli.md").write_text("old")
+    done = generate(docs, "--check", seed="1")  # it would name the pages that differ, too
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
     assert mentions(done.stderr, "docs/cli.md", "stale", "make docs", "commit")
