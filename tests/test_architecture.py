@@ -347,7 +347,7 @@ FIELDS_ON_RECORD = {
     "core/evidence/settings.py": {"found"},
     "core/evidence/monitoring.py": {"held", "lost"},
     "core/journal/fields.py": {"left", "spent"},
-    "core/notify/paging.py": {"sent", "told"},
+    "core/notify/page_policy.py": {"sent", "told"},
     "core/recovery/classify.py": {"seen"},
     "core/recovery/policy.py": {"left", "spent"},
     "core/retention.py": {"kept"},

@@ -31,7 +31,7 @@ from herorun.commands._run_table import (
 )
 from herorun.commands.watch import _exit_code_of
 from herorun.core.evidence import Candidate, Checkpoints, GivenUp, Job, JobState, Unavailable
-from herorun.core.health.training import AwaitedEvidence
+from herorun.core.health.training_proof import AwaitedEvidence
 from herorun.core.journal import Memory
 from herorun.core.run_summary import Pace, RunSummary
 from herorun.operations.report import overview

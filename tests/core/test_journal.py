@@ -32,7 +32,7 @@ from herorun.core.event import (
     Word,
 )
 from herorun.core.evidence import Checkpoints, End, GivenUp, JobState, Placement
-from herorun.core.health.training import AwaitedEvidence
+from herorun.core.health.training_proof import AwaitedEvidence
 from herorun.core.journal import (
     START,
     BrokenJournal,

@@ -730,7 +730,7 @@ def machines() -> Iterator[Screen]:
     )
     unread = {"slug": "old", "stage": "unknown", "run": None, "last_seen": None, "progress": ""}
     broken = entry.model_copy(update={**unread, "error": JOURNAL_FAULT})
-    yield Screen("list", "list", {f"{OPERATIONS}report.listing.list_runs": [broken, entry]})
+    yield Screen("list", "list", {f"{OPERATIONS}report.run_list.list_runs": [broken, entry]})
     instance = SimpleNamespace(name="tiny-1")
     replacements = {
         f"{OPERATIONS}report.logs.instance_of": instance,

@@ -28,7 +28,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.gate_verdict import verdict_of
-from herorun.core.health.training import training
+from herorun.core.health.training_proof import training
 from herorun.core.journal import Memory
 from herorun.core.ports import submission_of
 from herorun.core.recovery.policy import ActionPause, RelaunchAnswer

@@ -30,7 +30,7 @@ def command(start: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import output
-    from herorun.operations.report.listing import list_runs
+    from herorun.operations.report.run_list import list_runs
     from herorun.schemas.runs import ListDocument
     from herorun.system.clock import now
 

@@ -48,7 +48,7 @@ class Severity(StrEnum):
 
 
 class Topic(StrEnum):
-    """What a health check is about; whole topics are muted (see `core.babysit.muting`)."""
+    """What a health check is about; whole topics are muted (see `core.babysit.inhibition`)."""
 
     JOB = "job"
     MONITOR = "monitor"

@@ -12,7 +12,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_statistics import median
 
 if TYPE_CHECKING:
-    from herorun.core.health.training import AwaitedEvidence
+    from herorun.core.health.training_proof import AwaitedEvidence
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 NOT_FINITE = "×"

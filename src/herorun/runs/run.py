@@ -26,7 +26,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.notify.paging import is_the_dri
+from herorun.core.notify.page_policy import is_the_dri
 from herorun.core.ports import Layout, Place, Scheduler, Tracker
 from herorun.record import Record
 from herorun.runs.base import MonitoredRun

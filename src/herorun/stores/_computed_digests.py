@@ -1,4 +1,4 @@
-"""Digests from reading the files: converts the answer of `system/_file_digests.py` to the port's
+"""Digests from reading the files: converts the answer of `system/_parallel_sha256.py` to the port's
 types.
 """
 

@@ -69,9 +69,11 @@ class LocalStore:
         self, folder: str, names: Sequence[str], previous: Mapping[str, FileDigest]
     ) -> Iterator[int | FileDigest]:
         from herorun.stores._computed_digests import as_digests, stamps
-        from herorun.system import _file_digests
+        from herorun.system import _parallel_sha256
 
-        return as_digests(_file_digests.digests(str(_local(folder)), list(names), stamps(previous)))
+        return as_digests(
+            _parallel_sha256.digests(str(_local(folder)), list(names), stamps(previous))
+        )
 
     def region(self, root: str) -> None:
         """A path is in this machine's region, which is unknown."""

@@ -10,7 +10,7 @@ from builders import EVERY, MINUTE, NOON
 from herorun.core.babysit.alert import Alert, AlertState, Moment
 from herorun.core.babysit.alert_clock import advance
 from herorun.core.babysit.ended_alerts import no_longer_judged, resolved_late
-from herorun.core.babysit.muting import muted_topics
+from herorun.core.babysit.inhibition import muted_topics
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Gaps, Job, JobState, Unavailable
 from herorun.core.finding import Finding, Outcome, Verdict, Waiver

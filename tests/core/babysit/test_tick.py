@@ -47,7 +47,7 @@ from herorun.core.evidence import (
     Unfinished,
 )
 from herorun.core.finding import Finding, Outcome, Waiver, failed
-from herorun.core.health.training import AwaitedEvidence, Training, TrainingProof
+from herorun.core.health.training_proof import AwaitedEvidence, Training, TrainingProof
 from herorun.core.journal.decision import decided
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from herorun.discover import checks

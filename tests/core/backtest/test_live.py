@@ -12,7 +12,7 @@ import pytest
 
 from builders import a_row
 from curves import NAN, curve, leaping
-from herorun.core.babysit.muting import is_muted, muted_topics, numeric_stretches
+from herorun.core.babysit.inhibition import is_muted, muted_topics, numeric_stretches
 from herorun.core.backtest.curve import BEGINNING, GIVEN, CurveBacktest, judging
 from herorun.core.check import Gate, evaluate
 from herorun.core.detectors.names import Names

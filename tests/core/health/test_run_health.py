@@ -7,7 +7,7 @@ import pytest
 from builders import MINUTE, NOON, a_job, answer, answers, healthy, some_metrics
 from core.story import Story
 from herorun.core.babysit.alert import Alert, AlertState
-from herorun.core.babysit.muting import muted_topics
+from herorun.core.babysit.inhibition import muted_topics
 from herorun.core.check import Gate, Severity, Topic
 from herorun.core.evidence import Job, JobLog, JobState, Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
@@ -20,7 +20,7 @@ from herorun.core.health.run_health import (
     RunHealth,
     condition,
 )
-from herorun.core.health.training import Training, TrainingProof
+from herorun.core.health.training_proof import Training, TrainingProof
 from herorun.discover import checks, checks_named
 
 BY_NAME = {check.name: check for check in checks(Gate.HEALTH)}

@@ -16,8 +16,7 @@ from herorun.core.event import Done
 from herorun.core.evidence import Gaps
 from herorun.core.finding import Verdict
 from herorun.core.journal import fold
-from herorun.core.notify.page_routes import group_title, grouped, is_held, takers
-from herorun.core.notify.paging import (
+from herorun.core.notify.page_policy import (
     GROUPED,
     SENT,
     Page,
@@ -26,6 +25,7 @@ from herorun.core.notify.paging import (
     sending_key,
     urgency,
 )
+from herorun.core.notify.page_routes import group_title, grouped, is_held, takers
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from wording import mentions
 

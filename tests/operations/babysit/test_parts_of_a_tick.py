@@ -14,7 +14,7 @@ from herorun.core.errors import HandedOver, NewerRecord
 from herorun.core.event import Decided, HandedOff
 from herorun.core.evidence import Gaps, LaunchProof
 from herorun.core.health.run_health import RunHealth
-from herorun.core.notify.paging import Urgency
+from herorun.core.notify.page_policy import Urgency
 from herorun.core.triage.incremental import OwnLog
 from herorun.operations.babysit import loop, ownership, tick, watchdog
 from herorun.operations.babysit.outcome import TickOutcome

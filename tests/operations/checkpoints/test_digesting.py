@@ -17,7 +17,7 @@ from herorun.core.ports import FileDigest, FileEntry, Place
 from herorun.operations.checkpoints.digest_log import DigestLog
 from herorun.operations.checkpoints.manifest import read_contents, read_manifest, walk
 from herorun.stores.local import LocalStore, Options, connect
-from herorun.system import _file_digests, progress
+from herorun.system import _parallel_sha256, progress
 
 FILES = {"a": b"1" * 3_000_000, "inside/b": b"2", "empty": b""}
 
@@ -162,14 +162,16 @@ def test_a_file_that_changes_while_it_is_read_is_reported(
     checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stamps = iter(range(100))
-    monkeypatch.setattr(_file_digests, "stamp", lambda facts: str(next(stamps)))
+    monkeypatch.setattr(_parallel_sha256, "stamp", lambda facts: str(next(stamps)))
     with pytest.raises(OSError, match=r"while.*writes"):
         list(LocalStore().digests(str(checkpoint), ["a"], {}))
 
 
 def test_a_disk_that_hangs_is_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_file_digests, "STALLED", 0.05)
-    work = _file_digests._Work(str(tmp_path), _file_digests._largest_first(str(tmp_path), []), {})
+    monkeypatch.setattr(_parallel_sha256, "STALLED", 0.05)
+    work = _parallel_sha256._Work(
+        str(tmp_path), _parallel_sha256._largest_first(str(tmp_path), []), {}
+    )
     with pytest.raises(TimeoutError, match=r"0\.05s.*hang"):
         work.next()
 

@@ -13,7 +13,7 @@ import pytest
 from builders import a_contract
 from herorun.core.babysit.action_key import Verb, verb_of
 from herorun.core.event import Done, Event, Failed, Intended
-from herorun.core.notify.paging import PageBudget
+from herorun.core.notify.page_policy import PageBudget
 from herorun.notifiers.channel import AppriseChannel
 from herorun.operations.babysit.tick import run_tick
 from herorun.operations.record import page

@@ -22,7 +22,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.health.loading import fall_back, log_wrong, saved_below
+from herorun.core.health.logged_start import fall_back, log_wrong, saved_below
 from herorun.core.health.resume_point import (
     PlannedStart,
     ResumeRows,

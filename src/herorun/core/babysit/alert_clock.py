@@ -17,7 +17,7 @@ from herorun.core.babysit.ended_alerts import (
     is_answered,
     shows_the_end,
 )
-from herorun.core.babysit.muting import Steps, is_muted
+from herorun.core.babysit.inhibition import Steps, is_muted
 from herorun.core.check import Check, Topic
 from herorun.core.finding import Finding, Outcome, Verdict, Waiver
 

@@ -16,7 +16,7 @@ from herorun.core.babysit.ended_alerts import (
     no_longer_judged,
     resolved_late,
 )
-from herorun.core.babysit.muting import muted_topics, numeric_stretches
+from herorun.core.babysit.inhibition import muted_topics, numeric_stretches
 from herorun.core.babysit.past_alerts import carried_over, without_old_news
 from herorun.core.babysit.policy import decide, ended_alert_notices
 from herorun.core.check import Check, Severity, Topic, evaluate
@@ -30,7 +30,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import Finding, Outcome, Waiver, failed, waive
 from herorun.core.health.causes import with_causes
 from herorun.core.health.run_health import RunHealth as RunHealth, condition
-from herorun.core.health.training import AwaitedEvidence, Training, TrainingProof, training
+from herorun.core.health.training_proof import AwaitedEvidence, Training, TrainingProof, training
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation_policy import Case, Situation, all_answered, waiting_until
 from herorun.core.notify.notifications import news

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from herorun.core.babysit.ended_alerts import as_at_last_row, as_over
-from herorun.core.babysit.muting import is_in_a_stretch, numeric_stretches
+from herorun.core.babysit.inhibition import is_in_a_stretch, numeric_stretches
 from herorun.core.check import Check, Gate, Topic, evaluate
 from herorun.core.contract import Contract, contract_from
 from herorun.core.detectors.excursion import KEPT

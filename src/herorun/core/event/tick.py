@@ -8,7 +8,7 @@ from typing import ClassVar
 from herorun.core.babysit.alert import Alert
 from herorun.core.decode import DecodedKey
 from herorun.core.evidence import End, Placement
-from herorun.core.health.training import AwaitedEvidence
+from herorun.core.health.training_proof import AwaitedEvidence
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.classify import Ending
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from herorun.core.babysit.alert import Alert
 from herorun.core.check import Check, Severity, Topic
 from herorun.core.evidence import Job, JobState, Nothing, Unavailable
-from herorun.core.health.training import Training, TrainingProof
+from herorun.core.health.training_proof import Training, TrainingProof
 
 
 class RunHealth(StrEnum):

@@ -22,7 +22,7 @@ from herorun.core.evidence import (
     Placement,
 )
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.notify.paging import Pages
+from herorun.core.notify.page_policy import Pages
 from herorun.core.record.lease import Lease
 from herorun.core.recovery.classify import Cause, Ending
 from herorun.core.recovery.policy import ActionPause, RelaunchAnswer, Tries

@@ -18,7 +18,7 @@ from herorun.core.journal.launch_intents import (
     unintended_instances,
 )
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.notify.paging import UndeliveredAlert, undelivered
+from herorun.core.notify.page_policy import UndeliveredAlert, undelivered
 from herorun.core.recovery.classify import Cause
 from herorun.core.recovery.diagnosis import LOST_TEMPORARY
 from herorun.core.recovery.policy import Ledger, Span

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.babysit.actions import Action, Escalate, Tell
 from herorun.core.babysit.alert import Alert, AlertState
-from herorun.core.babysit.muting import inhibitors
+from herorun.core.babysit.inhibition import inhibitors
 from herorun.core.check import Check, Response, Severity, Topic
 from herorun.core.durations import format_span
 from herorun.core.lazy_dataclass import dataclass

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from herorun.core.finding import count
-from herorun.core.notify.paging import Page, Urgency
+from herorun.core.notify.page_policy import Page, Urgency
 from herorun.core.notify.quiet_hours import quiet_hours
 
 _ORDER = (Urgency.SECOND, Urgency.MUST, Urgency.AGAIN, Urgency.NEWS, Urgency.INFORM)

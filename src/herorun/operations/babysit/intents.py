@@ -18,8 +18,8 @@ from herorun.core.journal.decision import reason_of
 from herorun.core.markdown import addressed, quoted, without_markup
 from herorun.core.notify.escalation import Option
 from herorun.core.notify.notifications import is_digest
+from herorun.core.notify.page_policy import urgency
 from herorun.core.notify.page_routes import takers
-from herorun.core.notify.paging import urgency
 from herorun.operations.record.post import post_intent
 from herorun.runs import MonitoredRun, Run
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from herorun.core.babysit import actions
 from herorun.core.babysit.action_key import parse_key
 from herorun.core.babysit.alert import Alert, AlertState
-from herorun.core.babysit.muting import inhibitors
+from herorun.core.babysit.inhibition import inhibitors
 from herorun.core.babysit.tick import RunHealth, Tick
 from herorun.core.check import Check, Response
 from herorun.core.contract import Recovery

@@ -8,7 +8,7 @@ from herorun.core.check import Gate
 from herorun.core.errors import CouldNotLook
 from herorun.core.journal import Memory
 from herorun.core.markdown import without_markup
-from herorun.core.notify.paging import Urgency
+from herorun.core.notify.page_policy import Urgency
 from herorun.core.ports import Post
 from herorun.core.record.lease import takeover_command
 from herorun.core.remote.watchdog import MonitorSilence, WatchState, watchdog

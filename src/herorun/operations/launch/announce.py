@@ -10,7 +10,7 @@ from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Failed, Intended, Launching
 from herorun.core.markdown import addressed, code, quoted, without_markup
-from herorun.core.notify.paging import Urgency
+from herorun.core.notify.page_policy import Urgency
 from herorun.core.record.logbook_entries import change_of
 from herorun.core.record.render import command_line
 from herorun.core.redaction.scrub import scrub

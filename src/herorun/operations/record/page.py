@@ -10,8 +10,7 @@ from herorun.core.durations import format_duration
 from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.journal import Memory
-from herorun.core.notify.page_routes import group_title, grouped, is_held, takers
-from herorun.core.notify.paging import (
+from herorun.core.notify.page_policy import (
     FOLDED,
     GROUPED,
     MOST_INTERRUPTED,
@@ -23,6 +22,7 @@ from herorun.core.notify.paging import (
     format_moment,
     sending_key,
 )
+from herorun.core.notify.page_routes import group_title, grouped, is_held, takers
 from herorun.core.ports import Channel, Post
 from herorun.core.recovery.backoff import back_off, backs_off
 from herorun.core.recovery.policy import format_hourly_cost

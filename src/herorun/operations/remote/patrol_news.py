@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.errors import HerorunError, describe_error
-from herorun.core.notify.paging import Urgency
+from herorun.core.notify.page_policy import Urgency
 from herorun.core.patrol.summary_line import news_facts
 from herorun.core.ports import Post
 from herorun.core.redaction.scrub import scrub

@@ -29,7 +29,7 @@ from herorun.core.evidence import (
     reached_step,
 )
 from herorun.core.health.run_health import BY_STATE, RunHealth
-from herorun.core.health.training import AwaitedEvidence
+from herorun.core.health.training_proof import AwaitedEvidence
 from herorun.core.journal import Memory
 from herorun.core.lineage import given_up
 from herorun.core.metric_names import names_of

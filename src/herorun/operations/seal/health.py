@@ -1,7 +1,7 @@
 """The health of a run for the seal gate: what a tick would find, without acting."""
 
 from herorun.core.babysit.alert import Alert, AlertState
-from herorun.core.babysit.muting import muted_topics
+from herorun.core.babysit.inhibition import muted_topics
 from herorun.core.babysit.tick import Tick
 from herorun.core.check import Check, Severity, Topic
 from herorun.core.evidence import Evidence, HealthAssessment

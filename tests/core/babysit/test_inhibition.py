@@ -8,7 +8,7 @@ from builders import NOON, ROOT, some_metrics
 from core.story import Story, firing
 from herorun.core.babysit.actions import Escalate, Stop, Tell
 from herorun.core.babysit.alert import Alert, AlertState
-from herorun.core.babysit.muting import inhibitors, numeric_stretches
+from herorun.core.babysit.inhibition import inhibitors, numeric_stretches
 from herorun.core.babysit.policy import decide, ended_alert_notices
 from herorun.core.check import Gate
 from herorun.core.evidence import Disk, Disks, Excursion, Metrics

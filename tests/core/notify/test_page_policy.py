@@ -13,7 +13,7 @@ from herorun.core.event import Done, Failed, Intended, Ordered, Word
 from herorun.core.evidence import Gaps
 from herorun.core.finding import Verdict
 from herorun.core.journal import fold
-from herorun.core.notify.paging import (
+from herorun.core.notify.page_policy import (
     FOLDED,
     SENT,
     PageBudget,

@@ -20,7 +20,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.health.liveness import FRESH, RowPatience
-from herorun.core.health.training import QUEUE, TrainingProof, fresh_for, training
+from herorun.core.health.training_proof import QUEUE, TrainingProof, fresh_for, training
 
 PATIENCE = RowPatience()
 COMPLETE, AWAITED, LACKING = TrainingProof
