@@ -20,13 +20,13 @@ class EvalLoss:
     rise: ExcursionWatch = field(default_factory=ExcursionWatch)
 
 
-def judge_eval(state: EvalLoss, metric: str, step: int, value: float, declared: bool) -> None:
-    """One value, in the order of steps. `declared`: within a phase that the contract announces."""
+def judge_eval(state: EvalLoss, metric: str, step: int, value: float, is_declared: bool) -> None:
+    """One value, in the order of steps. `is_declared`: in a phase that the contract announces."""
     if value <= 0.0:
         return
     excess = math.log(value / (state.lowest or value))
     if excess > _RISE:
-        state.rise.extend(step, excess, state.lowest, 0.0, declared)
+        state.rise.extend(step, excess, state.lowest, 0.0, is_declared)
     elif state.rise.streak is not None:
         state.rise.within("overfit", metric, misses=0)
     state.lowest = min(state.lowest or value, value)

@@ -27,8 +27,8 @@ class DoneFile(NamedLayout):
         entries = contents(store, candidate.path)
         if entries is None:
             return None
-        changed = modified(entries, MARKER, candidate)
-        return replace(candidate, modified=changed, problem=problem_of(set(entries)))
+        modified_at = modified(entries, MARKER, candidate)
+        return replace(candidate, modified=modified_at, problem=problem_of(set(entries)))
 
 
 def problem_of(names: set[str]) -> str:

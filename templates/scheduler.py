@@ -135,11 +135,11 @@ def parse(text: str) -> dict[str, Job]:
 
 def _job_of(row: Mapping[str, str | int | None]) -> Job:
     word, code = str(row["state"]), row["exit"]
-    ended = JobState.SUCCEEDED if code == 0 else JobState.FAILED
+    end_state = JobState.SUCCEEDED if code == 0 else JobState.FAILED
     return Job(
         id=str(row["name"]),
         instance=str(row["name"]),
-        state=ended if word == "ended" else STATES.get(word, JobState.UNKNOWN),
+        state=end_state if word == "ended" else STATES.get(word, JobState.UNKNOWN),
         raw=word,
         exit_code=int(code) if code is not None else None,
         stopped_by=str(row["by"]) if row["by"] else None,

@@ -15,10 +15,10 @@ class Saves:
     def name(self, step: int) -> str:
         return f"ckpt_{step}"
 
-    def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
-        return {"weights": b"w", **({"DONE": b""} if finished else {})}
+    def files(self, step: int, *, temporary: bool, is_complete: bool) -> dict[str, bytes]:
+        return {"weights": b"w", **({"DONE": b""} if is_complete else {})}
 
-    def beside(self, step: int, *, finished: bool) -> dict[str, bytes]:
+    def beside(self, step: int, *, is_complete: bool) -> dict[str, bytes]:
         return {}
 
 

@@ -55,9 +55,9 @@ def keep(home, options, argv):
     env = {name: os.environ[name] for name in ["PATH", *options.get("pass", [])]}
     env |= dict(pair.split("=", 1) for pair in options.get("env", []))
     with open(options["log"][0], "wb") as log:
-        started = now()
+        start_time = now()
         job = subprocess.Popen(argv, cwd=options["dir"][0], env=env, stdout=log, stderr=log, process_group=0)
-        save(f"{home}/started", started=started, pid=job.pid)
+        save(f"{home}/started", started=start_time, pid=job.pid)
         code = job.wait()
     save(f"{home}/ended", ended=now(), exit=code)
     os._exit(0)
@@ -67,8 +67,8 @@ def show(options, argv):
         end, start = load(f"{HOME}/{name}/ended"), load(f"{HOME}/{name}/started")
         by = load(f"{HOME}/{name}/cancel").get("by") if end else None
         state = "cancelled" if by else "ended" if end else "running" if start else "waiting"
-        told = {"exit": end.get("exit"), "started": start.get("started"), "ended": end.get("ended")}
-        print(json.dumps({"name": name, "state": state, "by": by, **told}))
+        times = {"exit": end.get("exit"), "started": start.get("started"), "ended": end.get("ended")}
+        print(json.dumps({"name": name, "state": state, "by": by, **times}))
 
 def cancel(options, argv):
     home = f"{HOME}/{argv[0]}"
@@ -108,9 +108,9 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
 
 def kill_all(jobs: Path) -> None:
     """What a test has left running, also one that failed: no job is asked, each is killed."""
-    for started in jobs.glob("*/started"):
+    for start_file in jobs.glob("*/started"):
         with suppress(ProcessLookupError):
-            os.killpg(json.loads(started.read_text())["pid"], signal.SIGKILL)
+            os.killpg(json.loads(start_file.read_text())["pid"], signal.SIGKILL)
 
 
 class TestJobQueue(SchedulerSuite):

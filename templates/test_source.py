@@ -16,7 +16,7 @@ class TestGpuTemperature(SourceSuite):
     """What every source must do."""
 
     kind = GpuTemperature
-    given: ClassVar = {Place: HERE}
+    inputs: ClassVar = {Place: HERE}
 
 
 @pytest.fixture

@@ -434,6 +434,17 @@ def test_no_variable_of_the_docs_or_the_benchmarks_is_a_bare_participle() -> Non
     assert wrong == [], "name the thing that it holds"
 
 
+def test_no_variable_of_a_template_is_a_bare_participle() -> None:
+    """People copy them."""
+    wrong = [
+        f"{path.relative_to(TOP)}: {participle}"
+        for path in sorted((TOP / "templates").rglob("*.py"))
+        for participle, is_field in _participles(ast.parse(path.read_text(encoding="utf-8")))
+        if not is_field or participle in STAND_INS
+    ]
+    assert wrong == [], "name the thing that it holds"
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -1,7 +1,7 @@
 """herorun in Hugging Face's Trainer: check in before the first step, and one row of metrics at each
 logging step.
 
-    trainer = Trainer(..., callbacks=[HerorunCallback(config=config, loaded=checkpoint)])
+    trainer = Trainer(..., callbacks=[HerorunCallback(config=config, checkpoint=checkpoint)])
     trainer.train(resume_from_checkpoint=checkpoint)
 
 The contract: `[tracker] kind = "jsonl"` and `[checkpoints] layout = "hf_trainer"`. Where another
@@ -17,12 +17,12 @@ import herorun
 
 
 class HerorunCallback(TrainerCallback):
-    """`config`: what the script trains by. `loaded`: the checkpoint that it resumes from; None is
-    from scratch.
+    """`config`: what the script trains by. `checkpoint`: which it resumes from; None is from
+    scratch.
     """
 
-    def __init__(self, config: Any, loaded: str | None, log: bool = True) -> None:
-        self._config, self._loaded, self._log = config, loaded, log
+    def __init__(self, config: Any, checkpoint: str | None, log: bool = True) -> None:
+        self._config, self._checkpoint, self._log = config, checkpoint, log
 
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
@@ -30,7 +30,7 @@ class HerorunCallback(TrainerCallback):
         """On every rank. Raises `herorun.Refused`, which ends the job with exit code 78, where this
         is not what was admitted.
         """
-        herorun.check_in(config=self._config, output_root=args.output_dir, loaded=self._loaded)
+        herorun.check_in(config=self._config, output_root=args.output_dir, loaded=self._checkpoint)
 
     def on_log(
         self,

@@ -27,8 +27,8 @@ class HerorunCallback(Callback):
         """On every rank. Raises `herorun.Refused`, which ends the job with exit code 78, where this
         is not what was admitted.
         """
-        loaded = str(trainer.ckpt_path) if trainer.ckpt_path else None
-        herorun.check_in(config=self._config, output_root=self._root, loaded=loaded)
+        checkpoint = str(trainer.ckpt_path) if trainer.ckpt_path else None
+        herorun.check_in(config=self._config, output_root=self._root, loaded=checkpoint)
 
     def on_train_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int

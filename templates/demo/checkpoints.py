@@ -22,8 +22,8 @@ def load(path: Path) -> State:
     """The state in this checkpoint, which must be complete."""
     if not (path / "metadata.json").is_file():
         raise SystemExit(f"{path} is no complete checkpoint: it holds no metadata.json")
-    with np.load(path / "state.npz", allow_pickle=False) as saved:
-        return {name: saved[name] for name in saved.files}
+    with np.load(path / "state.npz", allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
 
 
 class Checkpoints:

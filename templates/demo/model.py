@@ -101,7 +101,9 @@ class Batches:
 
 
 class Model:
-    def __init__(self, vocabulary: int, context: int, embed: int, hidden: int, seed: int) -> None:
+    def __init__(
+        self, vocabulary: int, context: int, embed_size: int, hidden_size: int, seed: int
+    ) -> None:
         self._context = context
         rng = np.random.default_rng(seed)
 
@@ -109,12 +111,14 @@ class Model:
             return (rng.standard_normal((rows, columns)) * scale).astype(np.float32)
 
         self.parameters: Arrays = {
-            "embed": weights(vocabulary, embed, 1),
-            "hidden.w": weights(context * embed, hidden, math.sqrt(2 / (context * embed))),
-            "hidden.b": np.zeros(hidden, np.float32),
-            "residual.w": weights(hidden, hidden, math.sqrt(1 / hidden)),
-            "residual.b": np.zeros(hidden, np.float32),
-            "output.w": weights(hidden, vocabulary, 0.5 / math.sqrt(hidden)),
+            "embed": weights(vocabulary, embed_size, 1),
+            "hidden.w": weights(
+                context * embed_size, hidden_size, math.sqrt(2 / (context * embed_size))
+            ),
+            "hidden.b": np.zeros(hidden_size, np.float32),
+            "residual.w": weights(hidden_size, hidden_size, math.sqrt(1 / hidden_size)),
+            "residual.b": np.zeros(hidden_size, np.float32),
+            "output.w": weights(hidden_size, vocabulary, 0.5 / math.sqrt(hidden_size)),
             "output.b": np.zeros(vocabulary, np.float32),
         }
 
@@ -122,29 +126,29 @@ class Model:
         """Mean cross-entropy in nats per character, and its gradient for each parameter."""
         p, inputs, targets = self.parameters, batch[:, :-1], batch[:, self._context :].ravel()
         x = self._windows(p["embed"][inputs])
-        hidden = np.maximum(x @ p["hidden.w"] + p["hidden.b"], 0)
-        residual = np.maximum(hidden @ p["residual.w"] + p["residual.b"], 0)
-        features = hidden + residual
+        hidden_layer = np.maximum(x @ p["hidden.w"] + p["hidden.b"], 0)
+        residual = np.maximum(hidden_layer @ p["residual.w"] + p["residual.b"], 0)
+        features = hidden_layer + residual
         loss, d_logits = _cross_entropy(features @ p["output.w"] + p["output.b"], targets)
         d_features = d_logits @ p["output.w"].T
         d_residual = d_features * (residual > 0)
-        d_hidden = (d_features + d_residual @ p["residual.w"].T) * (hidden > 0)
+        d_hidden = (d_features + d_residual @ p["residual.w"].T) * (hidden_layer > 0)
         return loss, {
             "embed": self._embedding_gradient(inputs, d_hidden @ p["hidden.w"].T),
             "hidden.w": x.T @ d_hidden,
             "hidden.b": d_hidden.sum(axis=0),
-            "residual.w": hidden.T @ d_residual,
+            "residual.w": hidden_layer.T @ d_residual,
             "residual.b": d_residual.sum(axis=0),
             "output.w": features.T @ d_logits,
             "output.b": d_logits.sum(axis=0),
         }
 
-    def _windows(self, embedded: np.ndarray) -> np.ndarray:
+    def _windows(self, embeddings: np.ndarray) -> np.ndarray:
         """(rows, width, embed) -> one line per predicted character: the embeddings of its
         context.
         """
-        windows = np.lib.stride_tricks.sliding_window_view(embedded, self._context, axis=1)
-        return windows.transpose(0, 1, 3, 2).reshape(-1, self._context * embedded.shape[2])
+        windows = np.lib.stride_tricks.sliding_window_view(embeddings, self._context, axis=1)
+        return windows.transpose(0, 1, 3, 2).reshape(-1, self._context * embeddings.shape[2])
 
     def _embedding_gradient(self, inputs: np.ndarray, d_x: np.ndarray) -> np.ndarray:
         """Each character stood in up to `context` windows: sum over them, then over equal

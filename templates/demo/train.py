@@ -56,15 +56,15 @@ class Training:
 
     def advance(self) -> dict[str, float]:
         """One update. Returns what is logged about it."""
-        started = time.perf_counter()
+        begin = time.perf_counter()
         batch = self._batches.take()
         if self._bad_shard[0] <= self.step <= self._bad_shard[1]:
             batch = self._batches.corrupt(self.step)
         loss, gradients = self._model.loss_and_gradients(batch)
         rate = self.learning_rate()
         norm = self._adam.update(gradients, self.step, rate)
-        time.sleep(max(0.0, started + self._min_seconds - time.perf_counter()))
-        seconds = time.perf_counter() - started
+        time.sleep(max(0.0, begin + self._min_seconds - time.perf_counter()))
+        seconds = time.perf_counter() - begin
         self.step += 1
         return {
             "train/loss": loss,
@@ -97,12 +97,12 @@ class Training:
         self._batches.restore(progress["batches"])
         for kind, group in self._groups():
             for name, value in group.items():
-                saved = state.get(f"{kind}/{name}")
-                if saved is None or saved.shape != value.shape:
+                array = state.get(f"{kind}/{name}")
+                if array is None or array.shape != value.shape:
                     raise SystemExit(
                         f"the checkpoint is of another model: {kind}/{name} differs in shape"
                     )
-                value[...] = saved
+                value[...] = array
         self.step = progress["step"]
         if self.step > self.final_step:
             raise SystemExit(

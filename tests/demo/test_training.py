@@ -290,7 +290,7 @@ def demo_model() -> ModuleType:
 
 
 def test_the_gradients_are_those_of_the_loss() -> None:
-    model = demo_model().Model(vocabulary=7, context=3, embed=4, hidden=5, seed=1)
+    model = demo_model().Model(vocabulary=7, context=3, embed_size=4, hidden_size=5, seed=1)
     model.parameters.update(
         {name: value.astype(np.float64) for name, value in model.parameters.items()}
     )

@@ -21,10 +21,10 @@ class Trainer(Protocol):
 
     def name(self, step: int) -> str: ...
 
-    def files(self, step: int, *, temporary: bool, finished: bool) -> Mapping[str, bytes]:
+    def files(self, step: int, *, temporary: bool, is_complete: bool) -> Mapping[str, bytes]:
         """Inside the checkpoint; unfinished as if it was killed."""
 
-    def beside(self, step: int, *, finished: bool) -> Mapping[str, bytes]:
+    def beside(self, step: int, *, is_complete: bool) -> Mapping[str, bytes]:
         """In the root."""
 
 
@@ -41,19 +41,26 @@ class Disk:
     def prune(self, path: str) -> None: ...
 
     def save(
-        self, trainer: Trainer, step: int, temporary: bool = False, finished: bool = True
+        self, trainer: Trainer, step: int, temporary: bool = False, is_complete: bool = True
     ) -> str:
-        path = self.save_as(trainer, trainer.name(step), step, temporary, finished)
-        for name, data in trainer.beside(step, finished=finished).items():
+        path = self.save_as(trainer, trainer.name(step), step, temporary, is_complete)
+        for name, data in trainer.beside(step, is_complete=is_complete).items():
             self.write(f"{self.root}/{name}", data)
         return path
 
     def save_as(
-        self, trainer: Trainer, name: str, step: int, temporary: bool = False, finished: bool = True
+        self,
+        trainer: Trainer,
+        name: str,
+        step: int,
+        temporary: bool = False,
+        is_complete: bool = True,
     ) -> str:
         """Under another name, as a person who copies it."""
         path = f"{self.root}/{name}"
-        for inside, data in trainer.files(step, temporary=temporary, finished=finished).items():
+        for inside, data in trainer.files(
+            step, temporary=temporary, is_complete=is_complete
+        ).items():
             self.write(f"{path}/{inside}" if inside else path, data)
         return path
 

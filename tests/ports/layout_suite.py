@@ -76,7 +76,7 @@ class LayoutSuite:
         self, trainer: Trainer, disk: Disk
     ) -> None:
         disk.save(trainer, 10)
-        disk.save(trainer, 20, finished=False)
+        disk.save(trainer, 20, is_complete=False)
         ten, twenty = all_of(trainer.layout, disk)
         assert ten.complete
         assert twenty.problem and twenty.examined
@@ -139,7 +139,7 @@ class LayoutSuite:
         assert [(candidate.step, candidate.problem) for candidate in candidates] == [(20, "")]
 
     def test_the_root_says_what_is_temporary(self, trainer: Trainer, disk: Disk) -> None:
-        disk.save(trainer, 10, temporary=True, finished=False)
+        disk.save(trainer, 10, temporary=True, is_complete=False)
         for is_temporary in (True, False):
             (candidate,) = all_of(trainer.layout, disk, temporary=is_temporary)
             assert candidate.temporary is is_temporary

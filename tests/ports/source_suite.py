@@ -20,13 +20,13 @@ def read(kind: Any, inputs: Mapping[Any, Any]) -> Any:
 
 class SourceSuite:
     kind: ClassVar[Any]  # the evidence type
-    given: ClassVar[Mapping[Any, Any]]  # what it is read from, of a healthy run
+    inputs: ClassVar[Mapping[Any, Any]]  # what it is read from, of a healthy run
 
     def test_a_machine_without_its_tools_makes_no_run_blind(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("PATH", str(tmp_path / "no tools"))
-        answer = read(self.kind, self.given)
+        answer = read(self.kind, self.inputs)
         assert not isinstance(answer, Unavailable), (
             f"{answer.why}: without the tool every run on such a machine is unknown; return Nothing"
         )

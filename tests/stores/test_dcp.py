@@ -17,11 +17,11 @@ class Torchtitan:
     def name(self, step: int) -> str:
         return f"step-{step}"
 
-    def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
+    def files(self, step: int, *, temporary: bool, is_complete: bool) -> dict[str, bytes]:
         shards = {"__0_0.distcp": b"\0" * 9, "__1_0.distcp": b"\0" * 9}
-        return {**shards, ".metadata": b"\x80\x04"} if finished else shards
+        return {**shards, ".metadata": b"\x80\x04"} if is_complete else shards
 
-    def beside(self, step: int, *, finished: bool) -> dict[str, bytes]:
+    def beside(self, step: int, *, is_complete: bool) -> dict[str, bytes]:
         return {}
 
 

@@ -18,12 +18,12 @@ class Transformers:
     def name(self, step: int) -> str:
         return f"checkpoint-{step}"
 
-    def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
+    def files(self, step: int, *, temporary: bool, is_complete: bool) -> dict[str, bytes]:
         files = {"model.safetensors": b"1", "optimizer.pt": b"1", "rng_state.pth": b"1"}
         state = json.dumps({"global_step": step, "log_history": []}).encode()
-        return {**files, "trainer_state.json": state} if finished else files
+        return {**files, "trainer_state.json": state} if is_complete else files
 
-    def beside(self, step: int, *, finished: bool) -> dict[str, bytes]:
+    def beside(self, step: int, *, is_complete: bool) -> dict[str, bytes]:
         return {}
 
 

@@ -21,12 +21,12 @@ class Marin:
     def name(self, step: int) -> str:
         return f"step-{step}"
 
-    def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
+    def files(self, step: int, *, temporary: bool, is_complete: bool) -> dict[str, bytes]:
         files = {"d/0": b"\0", "manifest.json": b"{}"}
         fields = {"step": step, "timestamp": stamp(step), "is_temporary": temporary}
-        return {**files, "metadata.json": json.dumps(fields).encode()} if finished else files
+        return {**files, "metadata.json": json.dumps(fields).encode()} if is_complete else files
 
-    def beside(self, step: int, *, finished: bool) -> dict[str, bytes]:
+    def beside(self, step: int, *, is_complete: bool) -> dict[str, bytes]:
         return {"eval_metrics.jsonl": b"{}\n"}
 
 

@@ -30,18 +30,18 @@ class Whole:
     def name(self, step: int) -> str:
         return f"epoch={step // 50}-step={step}.ckpt"
 
-    def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
+    def files(self, step: int, *, temporary: bool, is_complete: bool) -> dict[str, bytes]:
         data = a_zip()
-        return {"": data if finished else data[: len(data) // 2]}
+        return {"": data if is_complete else data[: len(data) // 2]}
 
-    def beside(self, step: int, *, finished: bool) -> dict[str, bytes]:
+    def beside(self, step: int, *, is_complete: bool) -> dict[str, bytes]:
         return {"last.ckpt": a_zip()}
 
 
 class Sharded(Whole):
-    def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
+    def files(self, step: int, *, temporary: bool, is_complete: bool) -> dict[str, bytes]:
         shards = {"__0_0.distcp": b"1", ".metadata": b"1"}
-        return {**shards, "meta.pt": b"PK"} if finished else shards
+        return {**shards, "meta.pt": b"PK"} if is_complete else shards
 
 
 class TestLightning(LayoutSuite):

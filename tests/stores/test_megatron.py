@@ -23,20 +23,20 @@ class Distributed:
     def name(self, step: int) -> str:
         return f"iter_{step:07d}"
 
-    def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
+    def files(self, step: int, *, temporary: bool, is_complete: bool) -> dict[str, bytes]:
         written = {"__0_0.distcp": b"\0" * 9, "common.pt": b"PK"}
-        return {**written, ".metadata": b"\x80", "metadata.json": b"{}"} if finished else written
+        return {**written, ".metadata": b"\x80", "metadata.json": b"{}"} if is_complete else written
 
-    def beside(self, step: int, *, finished: bool) -> dict[str, bytes]:
-        return {TRACKER: str(step).encode()} if finished else {}
+    def beside(self, step: int, *, is_complete: bool) -> dict[str, bytes]:
+        return {TRACKER: str(step).encode()} if is_complete else {}
 
 
 class Ranked(Distributed):
     """The older format."""
 
-    def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
+    def files(self, step: int, *, temporary: bool, is_complete: bool) -> dict[str, bytes]:
         ranks = ("mp_rank_00_000", "mp_rank_00_001", "mp_rank_01_000", "mp_rank_01_001")
-        return {f"{rank}/model_optim_rng.pt": b"PK" for rank in ranks[: None if finished else 1]}
+        return {f"{rank}/model_optim_rng.pt": b"PK" for rank in ranks[: None if is_complete else 1]}
 
 
 class TestMegatron(LayoutSuite):

@@ -22,15 +22,15 @@ class Manager:
     def name(self, step: int) -> str:
         return str(step)
 
-    def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
+    def files(self, step: int, *, temporary: bool, is_complete: bool) -> dict[str, bytes]:
         fields = {
             "init_timestamp_nsecs": NANOSECONDS - 9,
-            "commit_timestamp_nsecs": NANOSECONDS if finished else None,
+            "commit_timestamp_nsecs": NANOSECONDS if is_complete else None,
         }
         files = {"default/_METADATA": b"{}", "_CHECKPOINT_METADATA": json.dumps(fields).encode()}
-        return {**files, "commit_success.txt": b"done"} if finished else files
+        return {**files, "commit_success.txt": b"done"} if is_complete else files
 
-    def beside(self, step: int, *, finished: bool) -> dict[str, bytes]:
+    def beside(self, step: int, *, is_complete: bool) -> dict[str, bytes]:
         return {}
 
 
