@@ -23,7 +23,7 @@ MUTATION := mutmut==3.8.1
 NODE_PACKAGES := azurite@3.35.0 emulate@0.11.2 @octokit/openapi@23.0.2
 GITHUB_API := .node-services/node_modules/@octokit/openapi/generated
 NEL := .venv-nel/.installed
-BESIDE := .venv-bench/.installed
+BENCH := .venv-bench/.installed
 SITE := .venv-site/.installed
 SERVERS := alembic gcp-storage-emulator kubernetes-validate mlflow-skinny 'moto[server]' sqlalchemy trackio
 QUIETLY := install --quiet --disable-pip-version-check --no-compile
@@ -95,7 +95,7 @@ docs-check: $(RUN)  ## Fail if a printed page is stale.
 site: $(SITE)  ## Build the offline site into build/site/html; a broken link is a failure.
 	$(dir $(SITE))bin/python docs/build_site.py
 
-bench: $(DEV) $(SERVICES) $(BESIDE)  ## Measure herorun and its alternatives; writes docs/benchmarks.md.
+bench: $(DEV) $(SERVICES) $(BENCH)  ## Measure herorun and its alternatives; writes docs/benchmarks.md.
 	$(BIN)/python -m benchmarks
 
 wheel: $(DEV)  ## Build both wheels into dist/: herorun, and herorun-checkin for training environments.
@@ -108,14 +108,14 @@ pins:  ## Pin the newest versions that fit; run the tests before you commit them
 	{ echo "# To run herorun and its demo, and to build it. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze --exclude herorun; } > requirements.txt
 	$(VENV)-pins/bin/python -c "$(DEVELOPMENT)" | xargs $(VENV)-pins/bin/pip install --quiet
-	{ echo "# What the tests and the checks need beside requirements.txt. Written by \`make pins\`."; \
+	{ echo "# What the tests and the checks need in addition to requirements.txt. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze --exclude herorun | grep -vxFf requirements.txt; } > requirements-dev.txt
 	"$(PYTHON)" -m venv --clear $(VENV)-pins
 	$(VENV)-pins/bin/pip install --quiet $(SERVERS)
 	{ echo "# What the servers of tests/services need, in an environment of their own. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze; } > tests/services/requirements.txt
 	$(VENV)-pins/bin/pip install --quiet 'ray[default]'
-	{ echo "# What a Ray head needs beside requirements.txt, in the same environment. Written by \`make pins\`."; \
+	{ echo "# What a Ray head needs in addition to requirements.txt, in the same environment. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze | grep -vxFf tests/services/requirements.txt; } > tests/services/requirements-ray.txt
 	"$(PYTHON)" -m venv --clear $(VENV)-pins
 	$(VENV)-pins/bin/pip install --quiet nemo-evaluator-launcher
@@ -127,7 +127,7 @@ pins:  ## Pin the newest versions that fit; run the tests before you commit them
 		$(VENV)-pins/bin/pip freeze; } > docs/requirements.txt
 	"$(PYTHON)" -m venv --clear $(VENV)-pins
 	$(VENV)-pins/bin/pip install --quiet beaker-gantry kubernetes lightkube pandas plotly
-	{ echo "# What \`make bench\` measures beside herorun, in an environment of its own. Written by \`make pins\`."; \
+	{ echo "# What \`make bench\` measures next to herorun, in an environment of its own. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze; } > benchmarks/requirements.txt
 	rm -rf $(VENV)-pins
 
@@ -149,8 +149,8 @@ $(DEV): requirements-dev.txt $(RUN)
 	$(call install,$(BIN)/python,requirements-dev.txt)
 	@touch $@
 
-# Else each of the workers would compile all of it for itself, by two processes here. What cannot be collected is
-# told by the tests.
+# Two processes compile the tests once, so that not every worker does. The tests themselves report what cannot be
+# collected.
 COLLECT = $(BIN)/python -m pytest --collect-only -qq
 HALF := tests/core tests/operations
 $(COMPILED): $(DEV)
@@ -184,7 +184,7 @@ $(NEL): tests/services/requirements-nel.txt $(RUN)
 	@touch $@
 
 # Where they cannot be installed, their lines are left out of the tables, by name.
-$(BESIDE): benchmarks/requirements.txt $(RUN)
+$(BENCH): benchmarks/requirements.txt $(RUN)
 	@echo "Setting up $(@D): once, and again when its pins change."
 	@$(call another,$(@D))
 	@{ $(call install,$(@D)/bin/python,$<); } && touch $@ || \

@@ -38,7 +38,7 @@ def own_log(catalogue: Catalogue, end: bytes, progress: str | None, is_complete:
 
 
 def _trained_after(lines: list[bytes], at: int | None) -> bool:
-    """Whether the training went on behind the failure, in a log that each attempt adds to."""
+    """Whether steps follow the failure: each attempt appends to one log."""
     steps = [step for line in lines[at or len(lines) :] if (step := step_of(line)) is not None]
     return len(steps) >= _STEPS_AFTER and steps[-1] > steps[0]
 

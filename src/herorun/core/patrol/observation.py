@@ -137,7 +137,7 @@ class HostObservation:
 
 @dataclass(frozen=True)
 class PreviousTick:
-    """What the tick before this one saw, as far as it is needed to report a change."""
+    """The facts of the previous tick that a report of changes needs."""
 
     at: datetime
     facts: str = ""

@@ -25,7 +25,7 @@ from herorun.core.redaction.scrub import scrub
 
 
 def alive_by(job: Any, own: Any) -> tuple[Alive, str, bool]:
-    """The scheduler's word about a job of its own; else the session, the process or the queue."""
+    """By the scheduler for a job of its own; for others by the session, process or queue."""
     liveness, why, well = _by_scheduler(job)
     if liveness is not Alive.UNKNOWN or own is None:
         return liveness, why, well

@@ -237,7 +237,7 @@ def ssh_argv(login: SshLogin) -> list[str]:
 
 
 def transfer(source: str, path: str, login: SshLogin | None) -> str:
-    """Goes on where a killed transfer ended; what is there whole is not sent again."""
+    """An rsync command that resumes a killed transfer and skips files that arrived whole."""
     ends = [f"{source.rstrip('/')}/", f"{path}/"]
     if login is None or not login.host:
         return shlex.join(["rsync", "-a", "--partial", *ends])

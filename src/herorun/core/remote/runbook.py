@@ -146,7 +146,7 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
 
 
 def _write_chain(contract: Contract, ways: PatrolCommands) -> Iterator[str]:
-    """Last of the commands: a chain that waits for nothing would start beside the training."""
+    """The last commands of the page: a chain without a wait would start during the training."""
     yield "After the training, the chain runs these stages on the machine, one after the other:"
     yield ""
     yield from (f"1. `{stage.name}`: `{stage.run}`" for stage in contract.chain.stage)

@@ -33,7 +33,7 @@ class WatchState(StrEnum):
 
 @dataclass(frozen=True)
 class MonitorSilence:
-    """What an outsider sees. `key` names one silence: it is told of once."""
+    """What another machine sees of the monitor. `key` names one silence, which is reported once."""
 
     slug: str
     monitor: WatchState
@@ -87,7 +87,7 @@ def _relaunches(memory: Memory, contract: Contract) -> bool:
 
 
 def _owner(memory: Memory, contract: Contract) -> str:
-    """The user and machine that should monitor it, as far as the record and the contract say."""
+    """The user and machine that should monitor it, by the record or the contract."""
     if memory.lease:
         return memory.lease.owner
     if memory.handed:
