@@ -18,12 +18,15 @@ from herorun.core.ports import ById, Found, Place, Scheduler, Search, Submission
 _ITS_OWN = ("log", "read_log")  # what an adapter knows about the instances that it started itself
 
 
-def jobs_by_id(table: SchedulerTable, place: Place) -> ById:
-    """What looks at jobs of the contract's scheduler by their ids, by the same transport."""
+def jobs_by_id(table: SchedulerTable, place: Place, kind: str = "") -> ById:
+    """What looks at jobs of the contract's scheduler by their ids, by the same transport; or at
+    those of another kind, on the machine that this leads to.
+    """
     from herorun.job_kinds import PORT, job_kind
 
-    kind_options = job_kind(table.kind).contract_options(table.options)
-    return adapters.connect(PORT, table.kind, {}, place, kind_options)
+    own_kind = kind in ("", table.kind)
+    options = job_kind(table.kind).contract_options(table.options) if own_kind else table.options
+    return adapters.connect(PORT, kind or table.kind, {}, place, options)
 
 
 class WithAdopted:

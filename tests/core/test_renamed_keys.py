@@ -84,6 +84,14 @@ def test_a_contract_with_an_earlier_name_is_read(text: str, path: str) -> None:
     assert then.data_for_toml()[table].keys() == {key}
 
 
+@pytest.mark.parametrize("key", ["slurm", "slurm_job"])
+def test_the_number_of_a_slurm_job_stays_one_whatever_submits_the_runs_own(key: str) -> None:
+    text = f'{HEAD}[scheduler]\nkind = "ssh"\nhost = "box"\nfolder = "/j"\n[patrol]\n'
+    now = parse_contract(f'{text}job = "7"\njob_scheduler = "slurm"\n', "tiny.toml")
+    assert parse_contract(f'{text}{key} = "7"\n', "tiny.toml") == now
+    assert now.patrol.job_scheduler == "slurm"
+
+
 def test_both_names_at_once_are_refused() -> None:
     with pytest.raises(WrongUse) as refused:
         parse_contract(f'{HEAD}[logbook]\nquiet = "each"\nquiet_ticks = "hourly"\n', "tiny.toml")

@@ -94,6 +94,11 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
 
 
 def _job_before(run: "Run") -> str:
-    """The newest instance, or the job that the contract names if herorun did not start it."""
-    current = run.record.memory().current
-    return current.job if current else run.contract.patrol.slurm_job or ""
+    """The newest instance, or the job of its scheduler that the contract names if herorun did not
+    start it.
+    """
+    current, keys = run.record.memory().current, run.contract.patrol
+    if current:
+        return current.job
+    kind = run.contract.scheduler.kind
+    return keys.job if keys.job and keys.job_scheduler in (None, kind) else ""

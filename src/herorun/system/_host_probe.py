@@ -25,27 +25,15 @@ TAIL = 1 << 17  # bytes of a log's end that are sent
 LOG_TAIL_BYTES = 1 << 26  # bytes of it that are searched for the success pattern
 SAMPLES = 5  # of the GPUs
 ASKING = 5.0  # seconds for one program
-# sacct's names of end states, and its message that there is no accounting.
-_ENDS = frozenset(
-    ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "BOOT_FAIL", "DEADLINE")  # noqa: E501  # one entry of a table, or one recorded value
-)  # fmt: skip
-_ACCOUNTS = ("-a", "-X", "-n", "-P", "--format=State,ExitCode")
-_NO_ACCOUNTS = "accounting storage is disabled"
 
 
-def alive(
-    session: str, socket: str, process: str, slurm: str, programs: str, conf: str
-) -> dict[str, Any]:
-    """Whether a tmux session, a process or a Slurm job is live: True, False, how it ended, or why
-    it is unknown.
-    """
+def alive(session: str, socket: str, process: str) -> dict[str, Any]:
+    """Whether a tmux session or a process is live: True, False, or why it is unknown."""
     questions: dict[str, Callable[[], Any]] = {}
     if session:
         questions["session"] = lambda: _session(session, socket)
     if process:
         questions["process"] = lambda: _host_processes.matching(process)
-    if slurm:
-        questions["slurm"] = lambda: _queued(slurm, programs, conf)
     return {"now": time.time(), "seen": {name: answer_of(ask) for name, ask in questions.items()}}
 
 
@@ -121,18 +109,9 @@ def answer_of(ask: Callable[[], Any]) -> Any:
 # --- alive ----------------------------------------------------------------------------------------
 
 
-def _run_program(*argv: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run a program without the user's variables that filter Slurm's lists, because hidden jobs
-    would seem to have ended.
-    """
-    env = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("SQUEUE_", "SACCT_"))
-    }
+def _run_program(*argv: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         argv,
-        env={**env, **more},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=ASKING,
@@ -158,49 +137,6 @@ def _session(name: str, socket: str) -> bool:
     ):
         return False
     raise OSError(_complaint(process))
-
-
-def _queued(job: str, programs: str, conf: str) -> Any:
-    """True if the job is in the queue; otherwise its parts' states and exit codes from accounting;
-    False if there are none.
-
-    A controller that does not answer is not an empty queue, and a job that left the queue has ended
-    only if accounting says so.
-    """
-    more = {"SLURM_CONF": conf} if conf else {}
-    process = _run_program(
-        os.path.join(programs, "squeue"), "--noheader", "--jobs", job, "--format", "%i %T", **more
-    )
-    if process.returncode and "Invalid job id" not in process.stderr:
-        raise OSError(_complaint(process))
-    if process.returncode == 0 and process.stdout.strip():
-        return True
-    try:
-        accounting = _run_program(os.path.join(programs, "sacct"), *_ACCOUNTS, "-j", job, **more)
-    except FileNotFoundError:
-        return False
-    return (
-        False
-        if _NO_ACCOUNTS in accounting.stderr
-        else {"ended": _parse_accounting(job, accounting)}
-    )
-
-
-def _parse_accounting(job: str, accounting: subprocess.CompletedProcess[str]) -> list[list[str]]:
-    """The state and exit code of each part of a job that is not in the queue; OSError if a part may
-    not have ended.
-    """
-    if accounting.returncode:
-        raise OSError(
-            f"squeue has no job {job}, and its end is not reported: {_complaint(accounting)}"
-        )
-    parts = [line.split("|")[:2] for line in accounting.stdout.splitlines() if "|" in line]
-    if not parts:
-        raise OSError(f"Slurm knows no job {job} here: check its number and the host")
-    unclear = [state for state, _ in parts if state.split(" ")[0] not in _ENDS]
-    if unclear:
-        raise OSError(f"squeue has no job {job}, and sacct calls it {unclear[0]}")
-    return parts
 
 
 # --- the machine ----------------------------------------------------------------------------------

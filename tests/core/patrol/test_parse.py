@@ -37,7 +37,7 @@ from herorun.core.ports import Absent, Found, Unknown
 from screens.notices import Notice
 from wording import mentions
 
-NOWHERE = {"why": "squeue: slurm_load_jobs error: Unable to contact slurm controller"}
+NOWHERE = {"why": "ps: Permission denied"}
 
 
 def own(**observations: Any) -> dict[str, Any]:
@@ -47,36 +47,44 @@ def own(**observations: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("fields", "alive", "well"),
     [
-        ({"slurm": True}, Alive.YES, False),
-        ({"slurm": NOWHERE}, Alive.UNKNOWN, False),
-        ({"slurm": False}, Alive.NO, False),
-        (
-            {"slurm": {"ended": [["COMPLETED", "0:0"]]}},
-            Alive.NO,
-            True,
-        ),
-        (
-            {"slurm": {"ended": [["COMPLETED", "0:0"], ["TIMEOUT", "0:15"]]}},
-            Alive.NO,
-            False,
-        ),
-        ({"slurm": {"ended": [["COMPLETED", "0:0"]]}, "session": True}, Alive.YES, False),
-        (
-            {"slurm": {"ended": [["COMPLETED", "0:0"]]}, "process": NOWHERE},
-            Alive.UNKNOWN,
-            False,
-        ),
-        (
-            {"session": False, "process": []},
-            Alive.NO,
-            False,
-        ),
+        ({"session": False, "process": []}, Alive.NO, False),
+        ({"session": False, "process": NOWHERE}, Alive.UNKNOWN, False),
+        ({"session": True, "process": NOWHERE}, Alive.YES, False),
     ],
 )
 def test_a_sign_of_life_counts_before_a_doubt_and_a_doubt_before_an_end(
     fields: dict[str, Any], alive: Alive, well: bool, notice: Notice
 ) -> None:
     answer = alive_by(None, own(**fields))
+    assert (answer[0], answer[2]) == (alive, well)
+    assert answer[1] == notice
+
+
+WELL, BADLY = Found(a_job(JobState.SUCCEEDED)), Found(a_job(JobState.FAILED, exit_code=3))
+
+
+@pytest.mark.parametrize(
+    ("named", "box", "alive", "well"),
+    [
+        (Found(a_job()), None, Alive.YES, False),
+        (Found(a_job()), Blind("cut"), Alive.YES, False),
+        (Unknown("cut"), None, Alive.UNKNOWN, False),
+        (Blind("cut"), None, Alive.UNKNOWN, False),
+        (Absent(), own(session=False), Alive.UNKNOWN, False),
+        (Unknown("forgot it", forgotten=True), None, Alive.NO, False),
+        (WELL, None, Alive.NO, True),
+        (BADLY, None, Alive.NO, False),
+        (WELL, own(session=True), Alive.YES, False),
+        (WELL, own(process=NOWHERE), Alive.UNKNOWN, False),
+        (WELL, Blind("cut"), Alive.UNKNOWN, False),
+        (WELL, own(session=False), Alive.NO, True),
+        (Found(a_job(JobState.GONE)), None, Alive.UNKNOWN, False),
+    ],
+)
+def test_a_job_that_is_named_by_its_id_is_one_sign_of_several(
+    named: Any, box: Any, alive: Alive, well: bool, notice: Notice
+) -> None:
+    answer = alive_by(None, box, named)
     assert (answer[0], answer[2]) == (alive, well)
     assert answer[1] == notice
 

@@ -51,7 +51,7 @@ class Queue:
             "slurm_conf": self.cluster.conf,
         }
         patrol = {
-            "slurm_job": number,
+            "job": number,
             "log": str(self.path / "run.log"),
             "resume_command": "sh resume.sh",
         }
@@ -111,7 +111,7 @@ def test_it_runs_while_it_is_in_the_queue_and_then_its_accounts_say_how_it_ended
     queue.ended(number)
     done = look(queue, capsys)
     assert states(done) == (0, "done", ["done"]), done.document
-    assert mentions(done.document["line"], "COMPLETED", "0:0")
+    assert mentions(done.document["line"], "succeeded")
 
 
 def test_one_that_waits_is_alive_and_one_that_failed_is_down_with_its_exit_code(
@@ -125,7 +125,10 @@ def test_one_that_waits_is_alive_and_one_that_failed_is_down_with_its_exit_code(
     gone = look(queue, capsys)
     assert states(gone) == (1, "down", ["gone"]), gone.document
     (advice,) = [each for each in gone.document["advice"] if each["row"] == "gone"]
-    assert mentions(gone.document["line"], "calls", "3:0") and advice["command"] == "sh resume.sh"
+    assert (
+        mentions(gone.document["line"], "failed", "exit code 3")
+        and advice["command"] == "sh resume.sh"
+    )
 
 
 @pytest.mark.thorough
@@ -158,4 +161,4 @@ def test_a_number_that_slurm_never_gave_is_unknown_and_not_down(
     queue.watch("99999999")
     never = look(queue, capsys)
     assert states(never) == (3, "unknown", []), never.document
-    assert mentions(never.document["line"], "knows", "99999999 here")
+    assert mentions(never.document["line"], "lists", "no", "id")

@@ -25,7 +25,7 @@ from herorun.core.patrol.observation import (
     LogEnd,
     MemoryUse,
 )
-from herorun.core.ports import Found
+from herorun.core.ports import Absent, Found, Place, Unknown
 from herorun.operations.remote import probe
 from herorun.system import _host_files
 
@@ -48,7 +48,7 @@ def a_run(contract: Contract, current: Any = None, **traits: Any) -> Any:
         contract=contract,
         record=SimpleNamespace(memory=lambda: memory),
         scheduler=scheduler,
-        place=SimpleNamespace(repository="/work", reach=None),
+        place=Place("tiny", "/nowhere", "/d", "/work"),
     )
 
 
@@ -79,7 +79,6 @@ def asked(run: Any, instance: str = "", condition: str = "") -> dict[str, Any]:
 PATROL = {
     "session": "train",
     "process": "train.py",
-    "slurm_job": "42",
     "log": "/d/log",
     "success_pattern": "All done",
     "markers": ["/d/DONE"],
@@ -92,16 +91,11 @@ PATROL = {
 
 def test_a_job_of_others_is_asked_for_by_all_that_the_contract_names(box: None) -> None:
     contract = a_contract(patrol=PATROL, chain=CHAIN, output={"root": "/d", "temporary_root": None})
-    answers = asked(
-        a_run(contract, slurm_client={"conf": "/etc/slurm.conf"}), condition="/d/AWAITED"
-    )
+    answers = asked(a_run(contract), condition="/d/AWAITED")
     alive = {
         "session": "train",
         "socket": contract.patrol.socket,
         "process": "train.py",
-        "slurm": "42",
-        "programs": "",
-        "conf": "/etc/slurm.conf",
     }
     files = {
         "markers": ["/d/DONE", "/c/eval.DONE", "/d/AWAITED"],
@@ -141,8 +135,23 @@ def test_nothing_to_look_at_is_wrong_use_unless_a_marker_is_awaited(box: None) -
     with pytest.raises(WrongUse, match="tiny"):
         asked(run)
     assert "files" in asked(run, condition="/d/DONE")
-    for named in ({"session": "s"}, {"process": "p"}, {"slurm_job": "1"}):
+    for named in ({"session": "s"}, {"process": "p"}):
         assert "alive" in asked(a_run(a_contract(patrol=named)))
+
+
+def test_a_job_is_asked_of_its_scheduler_by_its_id(
+    box: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    (tmp_path / "squeue").write_text("#!/bin/sh\necho squeue: error: nobody is there >&2; exit 1\n")
+    (tmp_path / "squeue").chmod(0o755)
+    old = asked(a_run(a_contract(patrol={"slurm_job": "42"})))["named"]
+    named = asked(a_run(a_contract(patrol={"job": "42", "job_scheduler": "slurm"})))["named"]
+    assert isinstance(named, Unknown) and "nobody is there" in named.why and named == old
+    process = asked(a_run(a_contract(patrol={"job": "4194000"})))["named"]  # of `local`
+    assert process == Absent()
+    with pytest.raises(WrongUse, match=r"\[patrol\] job: '42; rm'"):
+        asked(a_run(a_contract(patrol={"slurm_job": "42; rm"})))
 
 
 def test_each_question_fails_alone() -> None:

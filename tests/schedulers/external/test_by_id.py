@@ -228,6 +228,18 @@ def test_a_slurm_job_that_neither_knows_is_absent(programs: Path) -> None:
     assert isinstance(adapter.find_job("4711"), Absent)
 
 
+def test_a_slurm_job_that_a_cluster_without_accounting_has_forgotten_is_not_absent(
+    programs: Path,
+) -> None:
+    (programs / "queue").write_text("")
+    (programs / "sacct").write_text(
+        "#!/bin/sh\necho Slurm accounting storage is disabled >&2; exit 1\n"
+    )
+    adapter = slurm.connect(slurm.Options(slurm_bin=str(programs)), Place("j", "/", "/", "/"))
+    answer = adapter.find_job("4711")
+    assert isinstance(answer, Unknown) and answer.forgotten
+
+
 def test_the_parts_of_a_slurm_job_have_the_peaks_of_their_steps() -> None:
     text = (
         "7_0|OUT_OF_MEMORY|0:125|60||2000M\n7_0.batch|OUT_OF_MEMORY|0:125|60|1990M|\n"

@@ -1,9 +1,19 @@
 """The contract's tables of a remote machine: what a patrol inspects, and the chain."""
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
-from herorun.core.contract.values import Argument, BoxPath, Cadence, Duration, Pattern, Table
+from herorun.core.contract.values import (
+    KIND,
+    Argument,
+    BoxPath,
+    Cadence,
+    Duration,
+    Pattern,
+    Table,
+    present_keys,
+)
 from herorun.core.lazy_pydantic import Field, model_validator
 
 
@@ -15,7 +25,8 @@ class PatrolTable(Table):
         "gpu_seconds": "gpu_sample_seconds",
         "memory": "memory_fraction",
         "resume": "resume_command",
-        "slurm": "slurm_job",
+        "slurm": "job",
+        "slurm_job": "job",
     }
 
     session: str | None = Field(
@@ -34,10 +45,15 @@ class PatrolTable(Table):
             "Regular expression on the command line of the job's process, if there is no session."
         ),
     )
-    slurm_job: str | None = Field(
+    job: str | None = Field(
         None,
-        pattern=r"^[0-9]+(_[0-9]+)?$",
-        description="Slurm job id of a job that herorun did not submit.",
+        pattern=r"^[^\x00\n]+$",
+        description="Id of a job that herorun did not submit, as `herorun babysit --job` takes it.",
+    )
+    job_scheduler: str | None = Field(
+        None,
+        pattern=KIND,
+        description="The scheduler of that job, as `--scheduler`; none: that of `[scheduler]`.",
     )
     log: BoxPath | None = Field(
         None,
@@ -82,6 +98,16 @@ class PatrolTable(Table):
     resume_command: Argument | None = Field(
         None, description="The exact command that resumes the job; by default `herorun relaunch`."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_present_names(cls, data: Any) -> Any:
+        """The earlier names of `job` meant a job of Slurm, whatever submits the run's own."""
+        if not isinstance(data, Mapping):
+            return data
+        is_of_slurm = not data.keys().isdisjoint(("slurm", "slurm_job"))
+        table = present_keys(data, cls.RENAMED)
+        return {"job_scheduler": "slurm", **table} if is_of_slurm else table
 
 
 class ChainStage(Table):

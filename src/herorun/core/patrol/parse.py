@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from herorun.core.evidence import Job
-from herorun.core.finding import count
 from herorun.core.patrol.observation import (
     Alive,
     Blind,
@@ -24,14 +23,16 @@ from herorun.core.ports import Absent, Found, Unknown
 from herorun.core.redaction.scrub import scrub
 
 
-def alive_by(job: Any, own: Any) -> tuple[Alive, str, bool]:
-    """By the scheduler for a job of its own; for others by the session, process or queue."""
+def alive_by(job: Any, own: Any, job_by_id: Any = None) -> tuple[Alive, str, bool]:
+    """By the scheduler for a job of its own; for others by the session, the process, or the job
+    that the contract names by its id.
+    """
     liveness, why, well = _by_scheduler(job)
-    if liveness is not Alive.UNKNOWN or own is None:
+    if liveness is not Alive.UNKNOWN or (own is None and job_by_id is None):
         return liveness, why, well
-    if isinstance(own, Blind):
-        return Alive.UNKNOWN, own.why, False
-    answers = own["seen"]
+    answers = _answers_of_box(own)
+    if job_by_id is not None:
+        answers["job"] = _answer_about(job_by_id)
     if any(answer is True or (isinstance(answer, list) and answer) for answer in answers.values()):
         return Alive.YES, "", False
     blind = [
@@ -39,9 +40,8 @@ def alive_by(job: Any, own: Any) -> tuple[Alive, str, bool]:
     ]
     if blind or why:
         return Alive.UNKNOWN, (blind or [why])[0], False
-    end_flags = [answer["ended"] for answer in answers.values() if isinstance(answer, dict)]
-    if end_flags:
-        return Alive.NO, *_by_accounts(end_flags[0])
+    if isinstance(end := answers.get("job"), tuple):
+        return Alive.NO, *end
     return (
         Alive.NO,
         f"there is no such {' and no such '.join(_NAMES[name] for name in answers)}",
@@ -49,21 +49,27 @@ def alive_by(job: Any, own: Any) -> tuple[Alive, str, bool]:
     )
 
 
-_NAMES = {"session": "tmux session", "process": "process", "slurm": "job in Slurm's queue"}
+_NAMES = {"session": "tmux session", "process": "process", "job": "job in its scheduler's list"}
 
 
-def _by_accounts(parts: list[list[str]]) -> tuple[str, bool]:
-    """How Slurm's job ended, the first part that did not end well before the others; whether all
-    did.
+def _answers_of_box(own: Any) -> dict[str, Any]:
+    if own is None:
+        return {}
+    return {"box": {"why": own.why}} if isinstance(own, Blind) else dict(own["seen"])
+
+
+def _answer_about(search: Any) -> Any:
+    """In the form of the box's answers: True, False, why it is unknown, or how it ended and whether
+    well.
     """
-    failures = [part for part in parts if part[0] != "COMPLETED"]
-    state, code = (failures or parts)[0]
-    several = (
-        f", {len(failures)} of its {count(len(parts), 'part')}"
-        if failures and len(parts) > 1
-        else ""
-    )
-    return f"Slurm calls it {state}, exit code {code}{several}", not failures
+    if isinstance(search, Absent):
+        return {"why": "its scheduler lists no such job: check its id and the host"}
+    if isinstance(search, Unknown) and search.forgotten:
+        return False
+    liveness, why, well = _by_scheduler(search)
+    if liveness is Alive.UNKNOWN:
+        return {"why": why}
+    return liveness is Alive.YES or (why, well)
 
 
 def _by_scheduler(job: Any) -> tuple[Alive, str, bool]:

@@ -3,7 +3,6 @@ attributes, and which members it must have.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from typing import TypeVar
 
 from herorun.core.evidence import TrackerTraits
@@ -60,8 +59,6 @@ class SchedulerTraits:
     # where jobs get secrets, in words, if not from this environment; whether a person vouches
     secrets_source: str | None = None
     secrets_vouched: bool = False
-    # where Slurm's programs and configuration are: `programs` and `conf`, each may be missing
-    slurm_client: Mapping[str, str] = field(default_factory=dict)
 
 
 def scheduler_traits(adapter: object) -> SchedulerTraits:

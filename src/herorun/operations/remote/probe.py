@@ -17,6 +17,7 @@ from threading import Thread
 from typing import Any
 
 from herorun import signatures
+from herorun.adopted_scheduler import jobs_by_id
 from herorun.core.durations import format_span
 from herorun.core.errors import HerorunError, WrongUse, describe_error
 from herorun.core.health.run_health import RunHealth
@@ -37,10 +38,11 @@ from herorun.core.patrol.parse import (
     unreachable,
 )
 from herorun.core.patrol.state import is_success_alone
-from herorun.core.ports import scheduler_traits
+from herorun.core.ports import ById, scheduler_traits
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.job_chain import waits_for_the_job
 from herorun.core.remote.target import RemoteTarget, SshLogin
+from herorun.job_kinds import must_be_id
 from herorun.operations.health.evaluate import evaluate
 from herorun.runs import Run
 from herorun.system import _host_files
@@ -80,7 +82,9 @@ def _parse_probe(
     run: Run, reach: RemoteTarget, name: str, answers: Mapping[str, Any], condition_text: str
 ) -> HostObservation:
     box: dict[str, Any] = {part: answers[part] for part in BOX if part in answers}
-    liveness, why, has_succeeded = alive_by(answers.get("job"), answers.get("alive"))
+    liveness, why, has_succeeded = alive_by(
+        answers.get("job"), answers.get("alive"), answers.get("named")
+    )
     files, machine = part_of(answers, "files"), answers.get("machine")
     instances, chain = run.record.memory().instances, run.contract.chain
     return HostObservation(
@@ -89,7 +93,7 @@ def _parse_probe(
         where=remote_to(reach).transport.where,
         alive=liveness,
         why="" if liveness is Alive.YES else scrub(why),
-        unreachable=unreachable(box, answers.get("job")),
+        unreachable=unreachable(box, answers.get("job") or answers.get("named")),
         succeeded=has_succeeded,
         log=_read_log_by_end(run, answers),
         has_success_pattern=bool(run.contract.patrol.success_pattern),
@@ -127,18 +131,20 @@ def _questions(
     def ask(part: str, **arguments: Any) -> None:
         questions[part] = lambda: remote.ask(PROBE_PROGRAM, part, reach.timeout, **arguments)
 
-    is_named = bool(keys.session or keys.process or keys.slurm_job)
+    is_on_box = bool(keys.session or keys.process)
     if instance:
         current_instance = run.record.memory().current
         assert current_instance is not None
         questions["job"] = lambda: run.scheduler.find(instance, current_instance.since)
-    elif not (is_named or condition_text):
+    elif not (is_on_box or keys.job or condition_text):
         raise WrongUse(
             f"{run.slug} was not launched by herorun, and its contract names no [patrol] session, "
-            "process or slurm_job: there is nothing to inspect."
+            "process or job: there is nothing to inspect."
         )
+    if keys.job:
+        questions["named"] = partial(_named_jobs(run, keys.job).find_job, keys.job)
     if traits.leaves_files:
-        if is_named:
+        if is_on_box:
             ask("alive", **_job_names(run))
         ask("files", **_paths(run, condition_text))
     if keys.copies and traits.leaves_files:
@@ -159,16 +165,23 @@ def _questions(
     return questions
 
 
+def _named_jobs(run: Run, job: str) -> ById:
+    """What reads the job that the contract names by its id; `WrongUse` for one of another form."""
+    kind = run.contract.patrol.job_scheduler or run.contract.scheduler.kind
+    try:
+        must_be_id(kind, job)
+    except WrongUse as error:
+        raise WrongUse(f"[patrol] job: {error}") from None
+    return jobs_by_id(run.contract.scheduler, run.place, kind)
+
+
 def _job_names(run: Run) -> dict[str, str]:
     """The names by which the contract identifies a job that herorun did not start."""
-    keys, client = run.contract.patrol, scheduler_traits(run.scheduler).slurm_client
+    keys = run.contract.patrol
     return {
         "session": keys.session or "",
         "socket": keys.socket,
         "process": keys.process or "",
-        "slurm": keys.slurm_job or "",
-        "programs": client.get("programs", ""),
-        "conf": client.get("conf", ""),
     }
 
 

@@ -60,8 +60,6 @@ class SlurmReader:
             timeout=self._slurm.timeout,
         )
         self.reach = transport.reach
-        client = {"programs": options.slurm_bin, "conf": options.slurm_conf}
-        self.slurm_client = {name: value for name, value in client.items() if value}
         self.cluster_wide = True  # until it turns out that the cluster keeps no accounting
         self.log: Callable[[str], str] | None = self._log_here if self.reach == "here" else None
         self._snapshot: SlurmSnapshot | None = None

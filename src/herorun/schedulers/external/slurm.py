@@ -223,7 +223,8 @@ def _rows_of_job(rows: Sequence[SlurmRow], number: str, part: str) -> list[Slurm
 def _not_found(job: str, accounting: Accounting) -> Search:
     if accounting.is_disabled:
         return Unknown(
-            f"Slurm keeps no accounting there, and its controller does not know {job} any more"
+            f"Slurm keeps no accounting there, and its controller does not know {job} any more",
+            forgotten=True,
         )
     return Absent()
 
