@@ -12,7 +12,7 @@ import pytest
 import herorun
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Store
-from herorun.stores import _ssh_remote, local
+from herorun.stores import _posix_files, _ssh_remote, local
 from herorun.system.files import locked
 from ports.store_suite import StoreBench, StoreSuite
 
@@ -106,7 +106,7 @@ def test_swap_keeps_the_mode(tmp_path: Path) -> None:
 def test_a_lock_that_is_never_freed_is_a_time_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "LOCK_WAIT", 0.1)
+    monkeypatch.setattr(_posix_files, "LOCK_WAIT", 0.1)
     file = tmp_path / "lease"
     file.write_bytes(b"one")
     with locked(tmp_path / ".lease.lock"), pytest.raises(TimeoutError):

@@ -14,14 +14,15 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.target import RemoteTarget
-from herorun.stores import _ssh_remote
+from herorun.stores import _posix_files, _ssh_remote
 from herorun.stores._computed_digests import as_digests, stamps
 from herorun.system import _parallel_sha256, _regular_file, _remote_agent
 from herorun.system.remote_python import RemoteProgram, own_file, readable, remote_to
 
 T = TypeVar("T")
-THERE = RemoteProgram((own_file(_remote_agent), own_file(_regular_file), own_file(_ssh_remote)))
-DIGESTING = RemoteProgram((*THERE.files[:-1], own_file(_parallel_sha256)))
+_SHARED = (own_file(_remote_agent), own_file(_regular_file))
+THERE = RemoteProgram((*_SHARED, own_file(_posix_files), own_file(_ssh_remote)))
+DIGESTING = RemoteProgram((*_SHARED, own_file(_parallel_sha256)))
 SILENT = _parallel_sha256.STALLED + 10  # seconds: the machine itself reports a hanging disk before
 
 
