@@ -41,10 +41,9 @@ def score_rows(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
     for head, end in zip(heads, ends, strict=True):
         answers = Counter(map(kind_of, ANSWER.findall(text[head.end() : end])))
         name, *numbers = head.groups()
-        tried, every, noticed, wording = map(int, numbers)
-        since, harmless, left = answers["noticed"], answers["no fault"], answers["left"]
-        survivors = since + harmless + left
-        yield name, (tried, every, noticed, wording, survivors, since, harmless, left)
+        *counts, wording = map(int, numbers)
+        by_answer = [answers["noticed"], answers["no fault"], answers["left"]]
+        yield name, (*counts, wording, sum(by_answer), *by_answer)
 
 
 def kind_of(answer: str) -> str:
