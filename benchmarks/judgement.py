@@ -184,11 +184,11 @@ def _index(folder: Path) -> Iterator[Mapping[str, str]]:
 
 
 def triaged(path: Path) -> str:
-    catalogue = shipped()
-    state, matches = scan(catalogue, Scan(), path.read_bytes())
-    state, rest = finish(catalogue, state)
+    signature_set = shipped()
+    state, matches = scan(signature_set, Scan(), path.read_bytes())
+    state, rest = finish(signature_set, state)
     log = see(AttemptLog(), [*matches, *rest])
-    return no_end(judge_log(catalogue, log, state.last_line), log, LONG_SILENCE).failure
+    return no_end(judge_log(signature_set, log, state.last_line), log, LONG_SILENCE).failure
 
 
 def unpacked(file: Path, name: str, home: Path) -> Path:

@@ -45,12 +45,12 @@ def rows(home: Path) -> Iterator[Row]:
 
 def scanning(log: Path) -> Callable[[], None]:
     def act() -> None:
-        catalogue, state, attempt = shipped(), Scan(), AttemptLog()
+        signature_set, state, attempt = shipped(), Scan(), AttemptLog()
         with log.open("rb") as file:
             while block := file.read(BLOCK):
-                state, matches = scan(catalogue, state, block)
+                state, matches = scan(signature_set, state, block)
                 attempt = see(attempt, matches)
-        see(attempt, finish(catalogue, state)[1])
+        see(attempt, finish(signature_set, state)[1])
 
     return act
 

@@ -2,10 +2,10 @@
 is stale.
 
 checks.md from the checks' own pages, cli.md from the commands' help, contract.md from the
-contract's schema, triage.md from the catalogue of failures, json.md from the shapes, library.md
+contract's schema, triage.md from the signatures of failures, json.md from the shapes, library.md
 from the docstrings, metrics.md from the exported metrics and the shipped alert rules, agents.md
 from the tools of `herorun mcp`, mutants.md from the file of surviving mutants; in the package the
-index of health checks and the catalogue as JSON.
+index of health checks and the signatures as JSON.
 """
 
 import json
@@ -61,7 +61,7 @@ def main(argv: list[str]) -> int:
     }
     files = {f"docs/{name}": (FOLDER / name, text) for name, text in pages.items()}
     files["checks/health_index.json"] = index_file(), health_index()
-    files["signatures/shipped.json"] = signatures.PRINTED, signatures.catalogue_json()
+    files["signatures/shipped.json"] = signatures.PRINTED, signatures.shipped_json()
     stale = [name for name, (path, text) in files.items() if read(path) != text]
     if "--check" in argv:
         for name in stale:
@@ -624,18 +624,18 @@ due_mib = 64                       # optional: a line of this kind must come wit
 
 
 def triage_page() -> str:
-    catalogue = signatures.shipped()
+    signature_set = signatures.shipped()
     groups = [
-        (kind, [s for s in catalogue.signatures if s.failure is kind]) for kind in FailureClass
+        (kind, [s for s in signature_set.signatures if s.failure is kind]) for kind in FailureClass
     ]
     parts = [class_part(kind, rows) for kind, rows in groups if rows]
     codes = [
-        (str(row.code), row.failure.value, row.advice) for row in catalogue.exit_codes.values()
+        (str(row.code), row.failure.value, row.advice) for row in signature_set.exit_codes.values()
     ]
     ends = "## Exit codes\n\nThe meaning of an exit code, if the log shows no cause.\n\n"
     ends += table(("exit code", "class", "advice"), codes)
     return page(
-        "Failures in logs", "the catalogue in src/herorun/signatures", [TRIAGE_INTRO, *parts, ends]
+        "Failures in logs", "the rows in src/herorun/signatures", [TRIAGE_INTRO, *parts, ends]
     )
 
 

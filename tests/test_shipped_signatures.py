@@ -1,4 +1,4 @@
-"""The printed catalogue is what the TOML files say, and counts for no other ones."""
+"""The printed signatures are what the TOML files say, and count for no other ones."""
 
 import json
 from pathlib import Path
@@ -12,11 +12,11 @@ from herorun.sources.job_log import job_log_of
 
 
 def test_the_printed_catalogue_is_the_one_of_the_files() -> None:
-    assert signatures.PRINTED.read_text(encoding="utf-8") == signatures.catalogue_json()
+    assert signatures.PRINTED.read_text(encoding="utf-8") == signatures.shipped_json()
 
 
 def test_no_toml_is_parsed_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    documents = json.loads(signatures.catalogue_json())["documents"]
+    documents = json.loads(signatures.shipped_json())["documents"]
     monkeypatch.setattr(signatures.tomllib, "loads", lambda text: pytest.fail("parsed"))
     assert signatures._documents() == documents
 
@@ -34,12 +34,12 @@ def test_another_print_does_not_count(
 
 
 def test_the_shipped_rows_are_read_when_a_line_is_matched(monkeypatch: pytest.MonkeyPatch) -> None:
-    catalogue, documents = signatures._shipped.__wrapped__(), signatures._documents
+    signature_set, documents = signatures._shipped.__wrapped__(), signatures._documents
     monkeypatch.setattr(signatures, "_rows", signatures._rows.__wrapped__)
     monkeypatch.setattr(signatures, "_documents", lambda: pytest.fail("read"))
-    assert catalogue.digest
-    assert job_log_of(catalogue, OwnLog("grug-1")).overdue == ()
+    assert signature_set.digest
+    assert job_log_of(signature_set, OwnLog("grug-1")).overdue == ()
     monkeypatch.setattr(signatures, "_documents", documents)
     rows = parse(documents()).signatures
-    assert (catalogue.signatures, catalogue.named(rows[0].id)) == (rows, rows[0])
-    assert not hasattr(catalogue, "rows")
+    assert (signature_set.signatures, signature_set.named(rows[0].id)) == (rows, rows[0])
+    assert not hasattr(signature_set, "rows")

@@ -51,11 +51,11 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
         lambda text: f"{text}\n[babysit.thresholds.loss-spike]\nnope = 1\n",
         ("[babysit.thresholds.loss-spike]", "unknown key `nope`"),
     ),
-    "a catalogue that is not there": (
+    "a file of signatures that is not there": (
         lambda text: text.replace("[babysit]", '[babysit]\nsignatures = "ops/none.toml"'),
-        ("The catalogue cannot be read", "ops/none.toml"),
+        ("The signatures cannot be read", "ops/none.toml"),
     ),
-    "a catalogue without a signature's words": (
+    "a signature without its words": (
         lambda text: text.replace("[babysit]", '[babysit]\nsignatures = "config.toml"'),
         ("config.toml", "it holds more than [[signature]] tables"),
     ),

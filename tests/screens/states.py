@@ -91,7 +91,7 @@ OPENED = {
 # What a run on the local scheduler without signatures of its own does not have.
 NOTHING: Evidence = {
     RequestReview: Nothing("local reviews no request"),
-    PrintedPatterns: Nothing("the contract adds no rows to the catalogue"),
+    PrintedPatterns: Nothing("the contract adds no signatures"),
 }
 
 # --- gates ----------------------------------------------------------------------------------------

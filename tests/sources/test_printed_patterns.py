@@ -1,4 +1,4 @@
-"""What the catalogue waits for, looked up in packages that are really installed."""
+"""What the signatures wait for, looked up in packages that are really installed."""
 
 import sys
 from pathlib import Path

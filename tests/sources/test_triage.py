@@ -13,7 +13,7 @@ from herorun.core.recovery.classify import Cause, Ending, ending_of
 from herorun.core.recovery.decision import repeated
 from herorun.core.recovery.diagnosis import Scene
 from herorun.core.triage.incremental import OwnLog, follow
-from herorun.sources._signatures import catalogue_of
+from herorun.sources._signatures import signature_set_of
 from herorun.sources.triage import read_triage
 
 BUG = """\
@@ -34,11 +34,11 @@ def read(
         a_contract(babysit={"signatures": own}),
         Place("tiny", str(top), "/data/tiny", str(top)),
     )
-    catalogue = catalogue_of(contract, place)
+    signature_set = signature_set_of(contract, place)
     log = (
         Nothing("no log")
         if text is None
-        else follow(catalogue, OwnLog(job.instance), text.encode())
+        else follow(signature_set, OwnLog(job.instance), text.encode())
     )
     return read_triage(log, job, contract, place)
 

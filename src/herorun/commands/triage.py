@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from herorun.core.triage.signatures import Catalogue
+    from herorun.core.triage.signatures import SignatureSet
     from herorun.core.triage.verdict import TriageVerdict
     from herorun.schemas.evaluations import Failure
 
@@ -56,8 +56,8 @@ def command(
     from herorun.core.triage.classes import QUIET, FailureClass
     from herorun.schemas.evaluations import TriageDocument
 
-    catalogue = signatures.with_own(*(Path(start, name) for name in own))
-    verdicts = [_triage_named(catalogue, name, Path(start), exit_code) for name in files]
+    signature_set = signatures.with_own(*(Path(start, name) for name in own))
+    verdicts = [_triage_named(signature_set, name, Path(start), exit_code) for name in files]
     if as_json:
         output.show_json(TriageDocument(files=verdicts))
     for failure in () if as_json else verdicts:
@@ -84,7 +84,7 @@ def _without_line(failure: "Failure") -> str:
 
 
 def _triage_named(
-    catalogue: "Catalogue", name: str, start: Path, exit_code: int | None
+    signature_set: "SignatureSet", name: str, start: Path, exit_code: int | None
 ) -> "Failure":
     """The failure of a log; or of a run, if `name` is a run and not a file."""
     if name != "-" and not (start / name).exists():
@@ -97,7 +97,7 @@ def _triage_named(
 
         if diagnosis := log_diagnosed(name, start, instance):
             return diagnosis
-    return _failure(name, judge_file(catalogue, name, start, exit_code))
+    return _failure(name, judge_file(signature_set, name, start, exit_code))
 
 
 def _instance_in(log: Path) -> str | None:
@@ -120,7 +120,7 @@ def _instance_in(log: Path) -> str | None:
 
 
 def judge_file(
-    catalogue: "Catalogue", name: str, start: Path, exit_code: int | None
+    signature_set: "SignatureSet", name: str, start: Path, exit_code: int | None
 ) -> "TriageVerdict":
     """The verdict on one log, read in blocks. Raises WrongUse if it cannot be read.
 
@@ -137,18 +137,18 @@ def judge_file(
     for number, block in enumerate(_blocks(name, start)):
         readable = readable if number else is_text(block)
         if time.monotonic() < until:
-            state, matches = scan(catalogue, state, block)
+            state, matches = scan(signature_set, state, block)
             attempts = see(attempts, matches)
             continue
         newest += block
         left_out, newest = newest[:-_BLOCK], newest[-_BLOCK:]
         unread_bytes += len(left_out)
         state = skip(state, len(left_out), left_out.count(b"\n")) if left_out else state
-    state, matches = scan(catalogue, state, newest)
+    state, matches = scan(signature_set, state, newest)
     attempts = see(attempts, matches)
-    state, matches = finish(catalogue, state)
+    state, matches = finish(signature_set, state)
     attempts = see(attempts, matches)
-    log_verdict = judge_log(catalogue, attempts, state.last_line, exit_code)
+    log_verdict = judge_log(signature_set, attempts, state.last_line, exit_code)
     if exit_code is None:
         log_verdict = no_end(log_verdict, attempts, _silent_minutes(name, start))
     log_verdict = part_read(log_verdict, unread_bytes) if unread_bytes else log_verdict

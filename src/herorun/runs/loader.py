@@ -83,11 +83,11 @@ def open_run(name: str, start: Path) -> Run:
     check_limits(run.contract, run.file)
     with run.naming_lines():
         must_hold_pages(run.contract.issue.kind)
-    _must_read_its_catalogue(run)
+    _must_read_its_signatures(run)
     return run
 
 
-def _must_read_its_catalogue(run: Run) -> None:
+def _must_read_its_signatures(run: Run) -> None:
     """A wrong row is reported when the contract is read, not on the day that a log is."""
     if run.contract.babysit.signatures:
         from herorun import signatures

@@ -18,38 +18,38 @@ from herorun.core.canonical_json import sha256
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse, describe_error
 from herorun.core.triage.parse import parse
-from herorun.core.triage.signatures import Catalogue, UnreadCatalogue
+from herorun.core.triage.signatures import SignatureSet, UnreadSignatureSet
 from herorun.core.untrusted_toml import parse_toml
 
 PRINTED = Path(__file__).parent / "shipped.json"
-LARGEST = 4 << 20  # bytes of one catalogue
+LARGEST = 4 << 20  # bytes of one file of signatures
 
 
 _reading = Lock()  # a fleet's first ticks come at once, and each would read them
 
 
-def shipped() -> Catalogue:
-    """The catalogue as it is installed."""
+def shipped() -> SignatureSet:
+    """The signatures as they are installed."""
     with _reading:
         return _shipped()
 
 
 @cache
-def _shipped() -> Catalogue:
-    return UnreadCatalogue(f"sha256:{_digest_of(_texts())}", _read_rows)
+def _shipped() -> SignatureSet:
+    return UnreadSignatureSet(f"sha256:{_digest_of(_texts())}", _read_rows)
 
 
-def _read_rows() -> Catalogue:
+def _read_rows() -> SignatureSet:
     with _reading:
         return _rows()
 
 
 @cache
-def _rows() -> Catalogue:
+def _rows() -> SignatureSet:
     return parse(_documents())
 
 
-def with_own(*paths: Path) -> Catalogue:
+def with_own(*paths: Path) -> SignatureSet:
     """The same behind a user's files of [[signature]] tables. Raises WrongUse where one cannot be
     read or is wrong.
     """
@@ -60,16 +60,16 @@ def with_own(*paths: Path) -> Catalogue:
         return _with(texts)
 
 
-def of_contract(contract: Contract, top: Path) -> Catalogue:
+def of_contract(contract: Contract, top: Path) -> SignatureSet:
     """With what `[babysit] signatures` names, relative to the repository's top. Raises WrongUse as
     `with_own` does.
     """
-    catalogue = contract.babysit.signatures
-    return with_own(top / catalogue) if catalogue else shipped()
+    own_file = contract.babysit.signatures
+    return with_own(top / own_file) if own_file else shipped()
 
 
 @lru_cache(maxsize=4)
-def _with(texts: tuple[tuple[str, str], ...]) -> Catalogue:
+def _with(texts: tuple[tuple[str, str], ...]) -> SignatureSet:
     return parse(_documents(), [(name, _parse_own_table(name, text)) for name, text in texts])
 
 
@@ -84,7 +84,7 @@ def _documents() -> list[dict[str, object]]:
     return documents if is_same else [tomllib.loads(text.decode()) for text in texts]
 
 
-def catalogue_json() -> str:
+def shipped_json() -> str:
     """What `shipped.json` is to hold."""
     texts = _texts()
     documents = [tomllib.loads(text.decode()) for text in texts]
@@ -106,11 +106,11 @@ def _read_text(path: Path) -> str:
         of_kernel = os.path.realpath(path).startswith(("/proc/", "/sys/"))  # may never end
         if not stat.S_ISREG(facts.st_mode) or of_kernel or facts.st_size > LARGEST:
             raise WrongUse(
-                f"{path} is not a catalogue: not a file, or larger than {LARGEST >> 20} MiB."
+                f"{path} is no file of signatures: not a file, or larger than {LARGEST >> 20} MiB."
             )
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise WrongUse(f"The catalogue cannot be read: {describe_error(error)}.") from None
+        raise WrongUse(f"The signatures cannot be read: {describe_error(error)}.") from None
     except UnicodeDecodeError as error:
         raise WrongUse(f"{path} is no TOML: {error}.") from None
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place
-from herorun.core.triage.signatures import Catalogue
+from herorun.core.triage.signatures import SignatureSet
 
 
-def catalogue_of(contract: Contract, place: Place) -> Catalogue:
-    """The catalogue with the user's own rows. If their file has become invalid, which reading the
+def signature_set_of(contract: Contract, place: Place) -> SignatureSet:
+    """The signatures with the user's own rows. If their file has become invalid, which reading the
     contract reports, only the built-in rows.
     """
     from herorun import signatures

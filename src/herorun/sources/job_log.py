@@ -9,8 +9,8 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import LoadedState
 from herorun.core.triage.incremental import OwnLog
 from herorun.core.triage.match import Match
-from herorun.core.triage.signatures import LEAST_DUE, Catalogue
-from herorun.sources._signatures import catalogue_of
+from herorun.core.triage.signatures import LEAST_DUE, SignatureSet
+from herorun.sources._signatures import signature_set_of
 
 PATHS = ("path", "file", "latest")
 
@@ -21,10 +21,10 @@ def read_job_log(log: OwnLog, contract: Contract, place: Place) -> JobLog | Noth
     """
     if log.offset == 0:
         return Nothing(f"the log of {log.instance} is empty")
-    return job_log_of(catalogue_of(contract, place), log)
+    return job_log_of(signature_set_of(contract, place), log)
 
 
-def job_log_of(catalogue: Catalogue, log: OwnLog) -> JobLog:
+def job_log_of(signature_set: SignatureSet, log: OwnLog) -> JobLog:
     crowded_match = log.crowded
     return JobLog(
         changed_at=log.changed_at,
@@ -32,24 +32,24 @@ def job_log_of(catalogue: Catalogue, log: OwnLog) -> JobLog:
         saves=log.saves,
         wedges=log.wedges,
         skipped=log.skipped,
-        complaints=tuple(_complaint(catalogue, log, match) for match in log.seen.lately),
-        crowded=_complaint(catalogue, log, crowded_match) if crowded_match else None,
+        complaints=tuple(_complaint(signature_set, log, match) for match in log.seen.lately),
+        crowded=_complaint(signature_set, log, crowded_match) if crowded_match else None,
         server=log.signs.server,
         size=log.offset,
-        overdue=_overdue(catalogue, log),
-        matching=_matching(catalogue, log),
+        overdue=_overdue(signature_set, log),
+        matching=_matching(signature_set, log),
         step=log.step,
         stepped_at=log.stepped_at,
-        loading=tuple(_loading(catalogue, match) for match in log.loading),
+        loading=tuple(_loading(signature_set, match) for match in log.loading),
         dropped=log.signs.dropped,
     )
 
 
-def _loading(catalogue: Catalogue, match: Match) -> Loading:
+def _loading(signature_set: SignatureSet, match: Match) -> Loading:
     """The loading that a match shows, by the row's groups: a path in `path`, `file` or `latest`, a
     step in any other group.
     """
-    row = {signature.id: signature for signature in catalogue.signatures}.get(match.signature)
+    row = {signature.id: signature for signature in signature_set.signatures}.get(match.signature)
     row_match = row.pattern.search(match.excerpt) if row else None
     groups = {
         name: text for name, text in (row_match.groupdict() if row_match else {}).items() if text
@@ -61,27 +61,27 @@ def _loading(catalogue: Catalogue, match: Match) -> Loading:
     return Loading(loads.value, match.line, excerpt, next(iter(steps), None), next(iter(paths), ""))
 
 
-def _overdue(catalogue: Catalogue, log: OwnLog) -> tuple[tuple[str, int, int], ...]:
+def _overdue(signature_set: SignatureSet, log: OwnLog) -> tuple[tuple[str, int, int], ...]:
     if log.judged_bytes <= LEAST_DUE:
-        return ()  # the catalogue need not be read
+        return ()  # the signatures need not be read
     positions = dict(log.matched)
     silent = (
         (name, due, log.judged_bytes - positions.get(name, 0))
-        for name, due in catalogue.due.items()
+        for name, due in signature_set.due.items()
     )
     return tuple((name, due, quiet_bytes) for name, due, quiet_bytes in silent if quiet_bytes > due)
 
 
-def _matching(catalogue: Catalogue, log: OwnLog) -> tuple[str, ...]:
+def _matching(signature_set: SignatureSet, log: OwnLog) -> tuple[str, ...]:
     if not log.matched:
         return ()
-    overdue = {name for name, _, _ in _overdue(catalogue, log)}
+    overdue = {name for name, _, _ in _overdue(signature_set, log)}
     positions = dict(log.matched)
-    return tuple(name for name in catalogue.due if name in positions and name not in overdue)
+    return tuple(name for name in signature_set.due if name in positions and name not in overdue)
 
 
-def _complaint(catalogue: Catalogue, log: OwnLog, match: Match) -> Complaint:
-    row = {signature.id: signature for signature in catalogue.signatures}.get(match.signature)
+def _complaint(signature_set: SignatureSet, log: OwnLog, match: Match) -> Complaint:
+    row = {signature.id: signature for signature in signature_set.signatures}.get(match.signature)
     return Complaint(
         failure_class=match.failure.value,
         weight=match.strength.name.lower(),

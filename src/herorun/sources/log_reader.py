@@ -21,9 +21,9 @@ from herorun.core.evidence import History, Job, Nothing, Unavailable
 from herorun.core.ports import LogPart, Place, Scheduler
 from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.triage.incremental import OwnLog, follow, skip_to
-from herorun.core.triage.signatures import Catalogue
+from herorun.core.triage.signatures import SignatureSet
 from herorun.core.untrusted_json import read_json
-from herorun.sources._signatures import catalogue_of
+from herorun.sources._signatures import signature_set_of
 from herorun.system.clock import now
 from herorun.system.files import write_atomic
 
@@ -53,11 +53,11 @@ def read_own_log(
     current = history.current
     if current is None:
         return Nothing("no instance was launched yet")
-    catalogue = catalogue_of(contract, place)
-    version = digest([__version__, catalogue.digest])
+    signature_set = signature_set_of(contract, place)
+    version = digest([__version__, signature_set.digest])
     cached_log = _cached(place, version, current.name)
     try:
-        log = _caught_up(scheduler, catalogue, cached_log or OwnLog(current.name))
+        log = _caught_up(scheduler, signature_set, cached_log or OwnLog(current.name))
     except FileNotFoundError:
         return Nothing(f"{current.name} has no log yet")
     _logs[place.state] = log, version, cached_log
@@ -83,7 +83,7 @@ def keep_own_log(place: Place, evidence: object) -> None:
         write_atomic(Path(place.state) / CACHE, data, spare=True, sync=False)
 
 
-def _caught_up(scheduler: Scheduler, catalogue: Catalogue, log: OwnLog) -> OwnLog:
+def _caught_up(scheduler: Scheduler, signature_set: SignatureSet, log: OwnLog) -> OwnLog:
     before = log
     for part in _read_new_parts(scheduler, log):
         if part.restarted:
@@ -92,7 +92,7 @@ def _caught_up(scheduler: Scheduler, catalogue: Catalogue, log: OwnLog) -> OwnLo
         if start > log.offset:
             log = skip_to(log, start)
         log = replace(
-            follow(catalogue, log, part.data),
+            follow(signature_set, log, part.data),
             offset=part.offset,
             mark=part.mark,
             changed_at=part.changed_at,

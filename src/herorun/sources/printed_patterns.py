@@ -11,7 +11,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Installed, Nothing, PrintedPatterns
 from herorun.core.ports import Place
 from herorun.core.triage.prefilter import EDGE
-from herorun.sources._signatures import catalogue_of
+from herorun.sources._signatures import signature_set_of
 from herorun.system._regular_file import open_regular
 from herorun.system.process import run
 
@@ -30,8 +30,8 @@ def read_printed_patterns(
     without regard to case.
     """
     if contract.babysit.signatures is None:
-        return Nothing("the contract adds no rows to the catalogue")
-    rows = [row for row in catalogue_of(contract, place).signatures if row.printed_by]
+        return Nothing("the contract adds no signatures")
+    rows = [row for row in signature_set_of(contract, place).signatures if row.printed_by]
     if not rows:
         return Nothing("no signature says which package prints it")
     if isinstance(packages, Nothing):

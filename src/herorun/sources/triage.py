@@ -10,7 +10,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import QUIET
 from herorun.core.triage.incremental import OwnLog, verdict_of_log
 from herorun.core.triage.verdict import TriageVerdict
-from herorun.sources._signatures import catalogue_of
+from herorun.sources._signatures import signature_set_of
 
 
 def read_triage(
@@ -26,7 +26,7 @@ def read_triage(
     if isinstance(log, Nothing) or log.instance != job.instance:
         return Nothing(f"{job.instance} left no log")
     return _triage_evidence(
-        verdict_of_log(catalogue_of(contract, place), log, _shell_exit_code(job))
+        verdict_of_log(signature_set_of(contract, place), log, _shell_exit_code(job))
     )
 
 

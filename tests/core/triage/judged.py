@@ -2,7 +2,7 @@
 
 from herorun.core.triage.match import Match
 from herorun.core.triage.scan import Scan, finish, scan
-from herorun.core.triage.signatures import Catalogue
+from herorun.core.triage.signatures import SignatureSet
 from herorun.core.triage.state import AttemptLog, see
 from herorun.core.triage.verdict import TriageVerdict, judge_log
 from herorun.signatures import shipped
@@ -11,10 +11,10 @@ from herorun.signatures import shipped
 def judged(
     log: str | bytes,
     exit_code: int | None = None,
-    catalogue: Catalogue | None = None,
+    signature_set: SignatureSet | None = None,
     block: int = 1 << 20,
 ) -> TriageVerdict:
-    signatures = catalogue or shipped()
+    signatures = signature_set or shipped()
     state, matches = scanned(log, signatures, block)
     return judge_log(signatures, see(AttemptLog(), matches), state.last_line, exit_code)
 
@@ -25,7 +25,7 @@ def judged_training(log: str) -> TriageVerdict:
 
 
 def scanned(
-    log: str | bytes, signatures: Catalogue, block: int = 1 << 20
+    log: str | bytes, signatures: SignatureSet, block: int = 1 << 20
 ) -> tuple[Scan, list[Match]]:
     data = log.encode() if isinstance(log, str) else log
     state, matches = Scan(), []

@@ -1,4 +1,4 @@
-"""The catalogue that is installed."""
+"""The signatures that are installed."""
 
 import threading
 from functools import cache
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from herorun import signatures
-from herorun.core.triage.signatures import Catalogue
+from herorun.core.triage.signatures import SignatureSet
 
 
 def test_a_fleet_whose_first_ticks_come_at_once_reads_the_catalogue_once(
@@ -15,7 +15,7 @@ def test_a_fleet_whose_first_ticks_come_at_once_reads_the_catalogue_once(
 ) -> None:
     calls, together, real = [], threading.Barrier(4), signatures.parse
 
-    def counted(*given: Any) -> Catalogue:
+    def counted(*given: Any) -> SignatureSet:
         calls.append(given)
         return real(*given)
 

@@ -91,13 +91,13 @@ DOCUMENTS = [
 
 
 def test_a_row_of_ones_own_is_asked() -> None:
-    assert judged("the FLUX capacitor broke", catalogue=own()).failure == "data"
+    assert judged("the FLUX capacitor broke", signature_set=own()).failure == "data"
 
 
 def test_a_row_of_ones_own_takes_the_place_of_a_shipped_one() -> None:
     shipped_row = {**ROW, "class": "timeout"}
     names = parse([*DOCUMENTS, {"signature": [shipped_row]}], [("mine.toml", {"signature": [ROW]})])
-    assert judged("flux capacitor", catalogue=names).failure == "data"
+    assert judged("flux capacitor", signature_set=names).failure == "data"
     assert len(names.signatures) == 1
 
 

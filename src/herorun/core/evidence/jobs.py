@@ -203,4 +203,4 @@ class Triage:
     line: int | None = None
     excerpt: str = ""
     needs_person: bool = False
-    advice: str = ""  # the catalogue's: what a person does about it
+    advice: str = ""  # of the signature: what a person does about it

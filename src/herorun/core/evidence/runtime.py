@@ -126,7 +126,7 @@ class RequestReview:
 
 @dataclass(frozen=True)
 class PrintedPatterns:
-    """Whether the packages that print what the catalogue waits for still hold its words, by the
+    """Whether the packages that print what the signatures wait for still hold its words, by the
     row's id.
     """
 

@@ -9,7 +9,7 @@ from herorun.core.triage.classes import QUIET
 from herorun.core.triage.incremental import OwnLog, follow, verdict_of_log
 from herorun.core.triage.lines import without_escapes
 from herorun.core.triage.progress import step_of
-from herorun.core.triage.signatures import Catalogue
+from herorun.core.triage.signatures import SignatureSet
 
 _BREAK = lazy_regex(rb"[\r\n]+")  # progress bars write their lines over one another
 LONGEST = 200  # characters of a line
@@ -17,14 +17,18 @@ _STEPS_AFTER = 2  # a single one may be another rank's last
 _DIGITS = 16  # of a number that is a step
 
 
-def own_log(catalogue: Catalogue, end: bytes, progress: str | None, is_complete: bool) -> LogEnd:
+def own_log(
+    signature_set: SignatureSet, end: bytes, progress: str | None, is_complete: bool
+) -> LogEnd:
     """Its newest progress line as it stands there, and the failure that it tells of. A first line
     cut in two is left out.
     """
     tail = without_escapes(end.decode("utf-8", "replace")).encode()
     lines = _BREAK.split(tail if is_complete else tail.partition(b"\n")[2] or tail)
     line, step = _progress(lines, re.compile(progress.encode()) if progress else None)
-    verdict = verdict_of_log(catalogue, follow(catalogue, OwnLog(""), b"\n".join(lines)), None)
+    verdict = verdict_of_log(
+        signature_set, follow(signature_set, OwnLog(""), b"\n".join(lines)), None
+    )
     text = scrub(line.decode("utf-8", "replace").strip())[:LONGEST]
     if verdict.failure in QUIET or _trained_after(lines, verdict.line):
         return LogEnd(text, step)

@@ -19,7 +19,7 @@ from herorun.core.triage.classes import LineRole
 from herorun.core.triage.match import Match
 from herorun.core.triage.prefilter import Sieve
 from herorun.core.triage.scan import LONGEST, Scan, finish, scan, skip
-from herorun.core.triage.signatures import Catalogue
+from herorun.core.triage.signatures import SignatureSet
 from herorun.core.triage.state import AttemptLog, see
 from herorun.core.triage.verdict import TriageVerdict, judge_log, part_read
 
@@ -109,14 +109,14 @@ class OwnLog:
         return tuple(text for line, text in signs if line > self.scan.lines - RECENT)
 
 
-def follow(catalogue: Catalogue, log: OwnLog, data: bytes) -> OwnLog:
+def follow(signature_set: SignatureSet, log: OwnLog, data: bytes) -> OwnLog:
     """What is known after these bytes, too."""
     signs = log.signs
     for number, line in _telling(log.scan, data):
         signs = _read_sign(signs, number, line)
-    state, matches = scan(catalogue, log.scan, data)
+    state, matches = scan(signature_set, log.scan, data)
     positions = dict(log.matched)
-    due = catalogue.due if matches else {}  # without a match the catalogue need not be read
+    due = signature_set.due if matches else {}  # without a match the signatures need not be read
     for name in {match.signature for match in matches} & due.keys():
         positions[name] = log.judged_bytes + len(data)
     return replace(
@@ -153,10 +153,12 @@ def skip_to(log: OwnLog, offset: int) -> OwnLog:
     )
 
 
-def verdict_of_log(catalogue: Catalogue, log: OwnLog, exit_code: int | None) -> TriageVerdict:
+def verdict_of_log(
+    signature_set: SignatureSet, log: OwnLog, exit_code: int | None
+) -> TriageVerdict:
     """Why it ended, if this is all that it will ever say."""
-    state, matches = finish(catalogue, log.scan)
-    verdict = judge_log(catalogue, see(log.seen, matches), state.last_line, exit_code)
+    state, matches = finish(signature_set, log.scan)
+    verdict = judge_log(signature_set, see(log.seen, matches), state.last_line, exit_code)
     return part_read(verdict, log.passed) if log.passed and exit_code != 0 else verdict
 
 

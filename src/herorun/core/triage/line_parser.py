@@ -18,7 +18,7 @@ from herorun.core.triage.match import (
     of_line,
 )
 from herorun.core.triage.progress import ProgressWatch
-from herorun.core.triage.signatures import Catalogue
+from herorun.core.triage.signatures import SignatureSet
 from herorun.core.triage.tracebacks import (
     INDENTS,
     LoggedException,
@@ -52,7 +52,7 @@ STREAMS = 64  # tracebacks that are open at once; a log of more ranks loses the 
 class LineParser:
     """What is open while lines are read, and what they said."""
 
-    catalogue: Catalogue
+    signature_set: SignatureSet
     open: dict[str, Open]
     ended: dict[str, int]
     handled: dict[str, int]
@@ -66,7 +66,7 @@ def match_line(now: LineParser, raw: bytes, number: int, inside: bool) -> None:
     before = len(now.matches)
     for line in readable(raw):
         if inside:
-            now.matches += of_line(now.catalogue, line, number)
+            now.matches += of_line(now.signature_set, line, number)
         else:
             _read_line(now, line, number)
     if any(m.role is LineRole.ROOT or m.signature == UNSAVED for m in now.matches[before:]):
@@ -233,7 +233,7 @@ def _outside(now: LineParser, line: LogLine, number: int) -> None:
         else:
             if content.strip() not in ("", _DUE_TO) and not announces_ignored(content):
                 now.ignoring.pop(stream, None)  # its traceback would come at once
-            now.matches += of_line(now.catalogue, line, number)
+            now.matches += of_line(now.signature_set, line, number)
 
 
 def awaits_ignored(now: LineParser, number: int) -> bool:
@@ -242,11 +242,11 @@ def awaits_ignored(now: LineParser, number: int) -> bool:
 
 
 def _raised(now: LineParser, line: LogLine, number: int, exception: LoggedException) -> None:
-    matches = of_exception(now.catalogue, line, number, exception)
+    matches = of_exception(now.signature_set, line, number, exception)
     if exception.ignored:
         true_matches = [match for match in matches if _stays_true(match, exception)]
         if exception.saves and not true_matches:
-            true_matches = [failed_save(now.catalogue, line, number, exception)]
+            true_matches = [failed_save(now.signature_set, line, number, exception)]
         now.matches += true_matches
         # another may have been raised while this one was handled
         _remember_stream(now.ignoring, line.stream, (number + 2, 0))

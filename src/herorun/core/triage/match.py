@@ -7,7 +7,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.classes import FailureClass, LineRole, Strength
 from herorun.core.triage.fingerprint import fingerprint
 from herorun.core.triage.lines import LogLine
-from herorun.core.triage.signatures import Catalogue, LogSignature
+from herorun.core.triage.signatures import LogSignature, SignatureSet
 from herorun.core.triage.tracebacks import Frame, LoggedException
 
 # the rows of exceptions that no row knows: a bug, or the end of another process
@@ -47,17 +47,19 @@ class Match:
     confirms: tuple[str, ...] = ()
 
 
-def of_line(catalogue: Catalogue, line: LogLine, number: int) -> list[Match]:
-    """All that the line matches, in the catalogue's order; a benign row keeps the others quiet,
-    and any other row a suspicion.
+def of_line(signature_set: SignatureSet, line: LogLine, number: int) -> list[Match]:
+    """All that the line matches, in the order of the signatures; a benign row keeps the others
+    quiet, and any other row a suspicion.
     """
-    signatures = _candidates(catalogue, line.content)
-    hits = _hits(catalogue, line.content, signatures) or _suspicions(catalogue, line, signatures)
+    signatures = _candidates(signature_set, line.content)
+    hits = _hits(signature_set, line.content, signatures) or _suspicions(
+        signature_set, line, signatures
+    )
     return [_match(signature, start, line, number) for signature, start in hits]
 
 
 def _suspicions(
-    catalogue: Catalogue, line: LogLine, signatures: list[LogSignature]
+    signature_set: SignatureSet, line: LogLine, signatures: list[LogSignature]
 ) -> list[tuple[LogSignature, int]]:
     """An error by the level that its logger gave it, or else by its words."""
     severe = _SEVERE.search(line.stream) is not None
@@ -66,36 +68,36 @@ def _suspicions(
         return []
     if _MILD.search(line.stream) or _MILD_CONTENT.match(line.content):
         return []
-    if catalogue.source_text.match(line.content):
+    if signature_set.source_text.match(line.content):
         return []
     if severe:
-        return [(catalogue.named(SUSPECT), 0)]
-    hedge = catalogue.hedges.search(line.content)
+        return [(signature_set.named(SUSPECT), 0)]
+    hedge = signature_set.hedges.search(line.content)
     return _matches(
         suspects, line.content, line.content[: hedge.start()] if hedge else line.content
     )
 
 
 def of_exception(
-    catalogue: Catalogue, line: LogLine, number: int, exception: LoggedException
+    signature_set: SignatureSet, line: LogLine, number: int, exception: LoggedException
 ) -> list[Match]:
     """The signature of the exception's own line, if there is one; otherwise what its type shows."""
-    candidates = _candidates(catalogue, line.content)
+    candidates = _candidates(signature_set, line.content)
     hits = [
         signature
-        for signature, _ in _hits(catalogue, line.content, candidates)
+        for signature, _ in _hits(signature_set, line.content, candidates)
         if signature.role in (LineRole.ROOT, LineRole.CASCADE)
     ]
     if not hits or exception.peer_left:
-        hits = [_by_type(catalogue, exception)]
+        hits = [_by_type(signature_set, exception)]
     return [_match_exception(hit, line, number, exception) for hit in hits]
 
 
 def failed_save(
-    catalogue: Catalogue, line: LogLine, number: int, exception: LoggedException
+    signature_set: SignatureSet, line: LogLine, number: int, exception: LoggedException
 ) -> Match:
     """An exception that ended nothing, but a save."""
-    return _match_exception(catalogue.named(UNSAVED), line, number, exception)
+    return _match_exception(signature_set.named(UNSAVED), line, number, exception)
 
 
 def _match_exception(
@@ -131,18 +133,18 @@ def torn(traceback_line: int, where: Frame | None, text: str) -> Match:
     )
 
 
-def _candidates(catalogue: Catalogue, content: str) -> list[LogSignature]:
+def _candidates(signature_set: SignatureSet, content: str) -> list[LogSignature]:
     """The rows that have a keyword in the line."""
-    return [catalogue.signatures[row] for row in catalogue.gate.rows(content)]
+    return [signature_set.signatures[row] for row in signature_set.gate.rows(content)]
 
 
 def _hits(
-    catalogue: Catalogue, content: str, candidates: list[LogSignature]
+    signature_set: SignatureSet, content: str, candidates: list[LogSignature]
 ) -> list[tuple[LogSignature, int]]:
     signatures = [each for each in candidates if each.role is not LineRole.SUSPECT]
-    if not signatures or catalogue.source_text.match(content):
+    if not signatures or signature_set.source_text.match(content):
         return []
-    hedge = catalogue.hedges.search(content)
+    hedge = signature_set.hedges.search(content)
     plain_content = content[: hedge.start()] if hedge else content
     quiet = [signature for signature in signatures if signature.role is LineRole.BENIGN]
     loading = [signature for signature in signatures if signature.role is LineRole.LOADING]
@@ -188,19 +190,19 @@ def _around(line: LogLine, start: int) -> str:
     return line.text[max(at, 0) :][:_EXCERPT]
 
 
-def _by_type(catalogue: Catalogue, exception: LoggedException) -> LogSignature:
+def _by_type(signature_set: SignatureSet, exception: LoggedException) -> LogSignature:
     name = exception.exception.rpartition(".")[2]
-    exceptions = catalogue.exceptions
+    exceptions = signature_set.exceptions
     if exception.peer_left:
-        return catalogue.named(PIPE_CLOSED)
+        return signature_set.named(PIPE_CLOSED)
     if exception.decodes and name not in exceptions.small:
-        return catalogue.named(CORRUPT)
+        return signature_set.named(CORRUPT)
     if name in exceptions.cascade:
-        return catalogue.named(CASCADE)
+        return signature_set.named(CASCADE)
     small = name in exceptions.small or (
         name in exceptions.small_in_one_file and exception.one_file
     )
-    return catalogue.named(SMALL if small else COMPLEX)
+    return signature_set.named(SMALL if small else COMPLEX)
 
 
 def _strength(hit: LogSignature, exception: LoggedException) -> Strength:

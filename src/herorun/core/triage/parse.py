@@ -9,7 +9,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.classes import FailureClass, LineRole, LoadedState, Strength
 from herorun.core.triage.prefilter import EDGE
-from herorun.core.triage.signatures import Catalogue, Exceptions, ExitCode, LogSignature
+from herorun.core.triage.signatures import Exceptions, ExitCode, LogSignature, SignatureSet
 
 T = TypeVar("T", FailureClass, LoadedState, LineRole)
 _LETTERS = lazy_regex(rf"[^\d{EDGE}]{{3}}")
@@ -35,8 +35,8 @@ _KEYS = {
 
 def parse(
     documents: Sequence[Mapping[str, Any]], own: Sequence[tuple[str, Mapping[str, Any]]] = ()
-) -> Catalogue:
-    """The catalogue of the shipped documents and of a user's own (name, document).
+) -> SignatureSet:
+    """The signatures of the shipped documents and of a user's own (name, document).
 
     A user's row with a shipped id takes its place; the others come first, so that they win a tie.
     Raises WrongUse for a row that is not as docs/triage.md says.
@@ -49,13 +49,13 @@ def parse(
     ]
     own_ids = {signature.id for signature in mine}
     shipped_rules = [
-        _signature(row, "the catalogue")
+        _signature(row, "the shipped signatures")
         for document in documents
         for row in document.get("signature", ())
     ]
-    _require(len(own_ids) == len(mine), "your catalogue", "one id appears twice")
+    _require(len(own_ids) == len(mine), "your signatures", "one id appears twice")
     signatures = (*mine, *(s for s in shipped_rules if s.id not in own_ids))
-    return Catalogue(
+    return SignatureSet(
         signatures=signatures,
         exit_codes={row["code"]: _exit_code(row) for row in rules["exit_code"]},
         exceptions=Exceptions(

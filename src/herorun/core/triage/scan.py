@@ -19,7 +19,7 @@ from herorun.core.triage.progress import (
     signs_of_training,
     step_lines,
 )
-from herorun.core.triage.signatures import Catalogue
+from herorun.core.triage.signatures import SignatureSet
 from herorun.core.triage.tracebacks import Open
 
 LONGEST = 16_384
@@ -46,12 +46,12 @@ class Scan:
     end: bytes = b""  # the newest bytes
 
 
-def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Match]]:
+def scan(signature_set: SignatureSet, state: Scan, data: bytes) -> tuple[Scan, list[Match]]:
     """The state after these bytes, and what the lines that they complete say."""
     body, newline, carry = _lines_of(state.carry, data.replace(b"\0", b""))
     tracebacks = {traceback.stream: traceback for traceback in state.open}
     now = LineParser(
-        catalogue=catalogue,
+        signature_set=signature_set,
         open=tracebacks,
         ended=dict(state.ended),
         handled=dict(state.handled),
@@ -102,11 +102,11 @@ def skip(state: Scan, size: int, newlines: int = 0) -> Scan:
     )
 
 
-def finish(catalogue: Catalogue, state: Scan) -> tuple[Scan, list[Match]]:
+def finish(signature_set: SignatureSet, state: Scan) -> tuple[Scan, list[Match]]:
     """The end of the log: what its last line says, newline or not, which tracebacks were never
     ended, and whether it still trains.
     """
-    after, matches = scan(catalogue, state, b"\n") if state.carry else (state, [])
+    after, matches = scan(signature_set, state, b"\n") if state.carry else (state, [])
     remaining = [
         torn(o.line, o.user, f"{o.last or 'a traceback'} (the exception is missing)")
         for o in after.open
@@ -119,7 +119,7 @@ def finish(catalogue: Catalogue, state: Scan) -> tuple[Scan, list[Match]]:
 def _walk(now: LineParser, body: bytes, lines: int, inside: bool) -> int:
     """Look at the lines that may matter: those that hold a stem, those that may hold a step while
     steps are watched, and all of them while a traceback is open."""
-    at, marks = 0, _Marks(now.catalogue, body)
+    at, marks = 0, _Marks(now.signature_set, body)
     while at <= len(body):
         reads_all = bool(now.open) or awaits_ignored(now, lines)
         start = at if reads_all else marks.next_step(at) if now.watch.on else marks.next(at)
@@ -144,10 +144,10 @@ def _newlines(text: bytes) -> int:
 class _Marks:
     """Where the lines of a block begin that are worth matching."""
 
-    def __init__(self, catalogue: Catalogue, body: bytes) -> None:
+    def __init__(self, signature_set: SignatureSet, body: bytes) -> None:
         self._body = body
-        self._gate = catalogue.gate
-        self._stems, self._stem = catalogue.prefilter.starts(body), 0
+        self._gate = signature_set.gate
+        self._stems, self._stem = signature_set.prefilter.starts(body), 0
         self._steps: list[int] | None = None
         self._step = 0
 

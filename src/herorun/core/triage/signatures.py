@@ -56,7 +56,7 @@ class Exceptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Catalogue:
+class SignatureSet:
     """All that is known; made by `parse`."""
 
     signatures: tuple[LogSignature, ...]
@@ -93,15 +93,15 @@ class Catalogue:
         return {signature.id: signature for signature in self.signatures}
 
 
-class UnreadCatalogue(Catalogue):
+class UnreadSignatureSet(SignatureSet):
     """One that is read when a line is matched: most looks at a log find no new line."""
 
-    def __init__(self, digest: str, read: Callable[[], Catalogue]) -> None:
+    def __init__(self, digest: str, read: Callable[[], SignatureSet]) -> None:
         vars(self).update(digest=digest, _read=read)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _FIELDS:
-            raise AttributeError(f"a catalogue has no attribute {name!r}")
+            raise AttributeError(f"a set of signatures has no attribute {name!r}")
         content = vars(vars(self)["_read"]())
         vars(self).update({field: content[field] for field in _FIELDS})
         return content[name]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import QUIET, FailureClass, LineRole, LoadedState, Strength
 from herorun.core.triage.match import CASCADE, PIPE_CLOSED, UNSAVED, Match
-from herorun.core.triage.signatures import Catalogue
+from herorun.core.triage.signatures import SignatureSet
 from herorun.core.triage.state import AttemptLog
 from herorun.core.triage.tracebacks import Frame
 
@@ -29,7 +29,7 @@ class TriageVerdict:
 
 
 def judge_log(
-    catalogue: Catalogue, log: AttemptLog, last_line: int, exit_code: int | None = None
+    signature_set: SignatureSet, log: AttemptLog, last_line: int, exit_code: int | None = None
 ) -> TriageVerdict:
     """`last_line` is the number of the last line that was not blank (`Scan.last_line`): a restart
     that nothing followed has no story yet. Of a log that nobody writes any more, ask `no_end`.
@@ -38,11 +38,13 @@ def judge_log(
         log = replace(log.before, attempt=log.attempt)
     code = exit_code if exit_code is None or exit_code >= 0 else _SIGNAL - exit_code
     if code == 0:
-        return _ended_well(catalogue, log)
+        return _ended_well(signature_set, log)
     root = log.root
     if root and root.strength > Strength.FAINT and code not in _SAYS_MORE:
-        return _verdict_of(catalogue, root, log)
-    return _settled(catalogue, log, code) or _without_a_root(catalogue, log, code, last_line)
+        return _verdict_of(signature_set, root, log)
+    return _settled(signature_set, log, code) or _without_a_root(
+        signature_set, log, code, last_line
+    )
 
 
 LONG_SILENCE = 60.0  # minutes; a trainer that runs writes at least a line in them
@@ -58,39 +60,41 @@ _INCOMPLETE = (
 )
 
 
-def _settled(catalogue: Catalogue, attempt: AttemptLog, code: int | None) -> TriageVerdict | None:
+def _settled(
+    signature_set: SignatureSet, attempt: AttemptLog, code: int | None
+) -> TriageVerdict | None:
     """A faint end, or an exit code, that a confirmation explains."""
     confirmation = attempt.confirmation
     faint = {attempt.root.signature if attempt.root else "", f"exit-{code}"}
     if not confirmation or not faint & set(confirmation.confirms):
         return None
     anchor = attempt.root or confirmation
-    verdict = _verdict_of(catalogue, anchor, attempt)
+    verdict = _verdict_of(signature_set, anchor, attempt)
     return replace(
         verdict,
         failure=confirmation.failure,
         role=LineRole.ROOT,
-        advice=f"{verdict.advice} {catalogue.named(confirmation.signature).advice}"
+        advice=f"{verdict.advice} {signature_set.named(confirmation.signature).advice}"
         if attempt.root
         else verdict.advice,
     )
 
 
 def _without_a_root(
-    catalogue: Catalogue, attempt: AttemptLog, code: int | None, last_line: int
+    signature_set: SignatureSet, attempt: AttemptLog, code: int | None, last_line: int
 ) -> TriageVerdict:
-    meaning = catalogue.exit_codes.get(code) if code is not None else None
+    meaning = signature_set.exit_codes.get(code) if code is not None else None
     match = attempt.root or attempt.cascade or attempt.suspect
     if meaning:
-        verdict = _verdict_of(catalogue, match, attempt) if match else _nothing(attempt)
+        verdict = _verdict_of(signature_set, match, attempt) if match else _nothing(attempt)
         return replace(
             verdict, failure=meaning.failure, role=LineRole.ROOT, advice=meaning.advice, person=True
         )
     if match:
-        return replace(_verdict_of(catalogue, match, attempt), failure=_faint(match))
+        return replace(_verdict_of(signature_set, match, attempt), failure=_faint(match))
     if code or not last_line:
         return replace(_nothing(attempt), advice=_EMPTY if not last_line else _NO_WORD, person=True)
-    return _doubted(_quiet(catalogue, attempt), attempt)
+    return _doubted(_quiet(signature_set, attempt), attempt)
 
 
 def _doubted(verdict: TriageVerdict, attempt: AttemptLog) -> TriageVerdict:
@@ -139,29 +143,29 @@ _NO_WORD = (
 )
 
 
-def _ended_well(catalogue: Catalogue, attempt: AttemptLog) -> TriageVerdict:
+def _ended_well(signature_set: SignatureSet, attempt: AttemptLog) -> TriageVerdict:
     """Exit code 0 claims a success: what the log complains of did not end it, a preemption
     apart. Of what only follows from something else, tools print much in any log.
     """
     root, cascade = attempt.root, attempt.cascade
     if root and root.failure is FailureClass.PREEMPTION:
-        return _verdict_of(catalogue, root, attempt)
+        return _verdict_of(signature_set, root, attempt)
     if root and root.failure is FailureClass.NOT_A_FAILURE:
-        return replace(_verdict_of(catalogue, root, attempt), person=False)
+        return replace(_verdict_of(signature_set, root, attempt), person=False)
     match = root or (cascade if cascade and cascade.signature in _INCOMPLETE else attempt.suspect)
     if match:
         advice = _OWN_LIMIT if match.signature == "trainer-time-limit" else _NOT_THIS
         return replace(
-            _verdict_of(catalogue, match, attempt),
+            _verdict_of(signature_set, match, attempt),
             failure=FailureClass.NOT_A_FAILURE,
             advice=advice,
             person=False,
         )
-    return _quiet(catalogue, attempt)
+    return _quiet(signature_set, attempt)
 
 
-def _verdict_of(catalogue: Catalogue, match: Match, attempt: AttemptLog) -> TriageVerdict:
-    row = {signature.id: signature for signature in catalogue.signatures}.get(match.signature)
+def _verdict_of(signature_set: SignatureSet, match: Match, attempt: AttemptLog) -> TriageVerdict:
+    row = {signature.id: signature for signature in signature_set.signatures}.get(match.signature)
     return TriageVerdict(
         failure=match.failure,
         role=match.role,
@@ -249,18 +253,18 @@ def _nothing(attempt: AttemptLog) -> TriageVerdict:
     )
 
 
-def _quiet(catalogue: Catalogue, attempt: AttemptLog) -> TriageVerdict:
+def _quiet(signature_set: SignatureSet, attempt: AttemptLog) -> TriageVerdict:
     """Nothing ended it."""
     if (
         attempt.loading
-        and catalogue.named(attempt.loading.signature).loads is not LoadedState.RESUMED
+        and signature_set.named(attempt.loading.signature).loads is not LoadedState.RESUMED
     ):
-        return _verdict_of(catalogue, attempt.loading, attempt)
+        return _verdict_of(signature_set, attempt.loading, attempt)
     if attempt.survived:
-        verdict = _verdict_of(catalogue, attempt.survived, attempt)
+        verdict = _verdict_of(signature_set, attempt.survived, attempt)
         return replace(verdict, failure=FailureClass.NOT_A_FAILURE, advice=_SURVIVED, person=False)
     if attempt.benign:
-        return _verdict_of(catalogue, attempt.benign, attempt)
+        return _verdict_of(signature_set, attempt.benign, attempt)
     return replace(
         _nothing(attempt),
         failure=FailureClass.BENIGN,

@@ -232,8 +232,8 @@ def _sent(channel: Channel) -> tuple[str, str]:
 
 
 def _patterns_name(run: Run) -> str:
-    catalogue = run.contract.babysit.signatures
-    return f"{catalogue} of {run.slug}" if catalogue else "shipped"
+    own_file = run.contract.babysit.signatures
+    return f"{own_file} of {run.slug}" if own_file else "shipped"
 
 
 def _patterns(run: Run) -> Iterator[DoctorPart]:

@@ -166,9 +166,11 @@ def diagnosis(jobs: Any, job: Job) -> str:
         text = jobs.tail(job.id, LINES)
     except (HerorunError, OSError) as error:
         return f"its log could not be read: {scrub(describe_error(error))}"
-    catalogue = signatures.with_own()
+    signature_set = signatures.with_own()
     verdict = verdict_of_log(
-        catalogue, follow(catalogue, OwnLog(job.id), text.encode("utf-8", "replace")), job.exit_code
+        signature_set,
+        follow(signature_set, OwnLog(job.id), text.encode("utf-8", "replace")),
+        job.exit_code,
     )
     if verdict.failure in QUIET:
         return "its log does not say why"

@@ -68,8 +68,8 @@ def _read_own_log(adapter: ById, run: JobRun) -> LogEnd | Blind | None:
         return None
     except (HerorunError, OSError) as error:
         return Blind(scrub(describe_error(error)))
-    catalogue = signatures.of_contract(run.contract, run.folder)
-    return own_log(catalogue, end.encode(), None, True)
+    signature_set = signatures.of_contract(run.contract, run.folder)
+    return own_log(signature_set, end.encode(), None, True)
 
 
 def _read_mtime(path: str) -> datetime | Blind | None:

@@ -230,7 +230,7 @@ def _copy(run: Run, answers: Mapping[str, Any], path: str) -> Copy:
 
 def _read_log_by_end(run: Run, answers: Mapping[str, Any]) -> LogEnd | Blind | None:
     """What the end of the log shows about progress, success and failure."""
-    catalogue = signatures.of_contract(run.contract, Path(run.place.repository))
+    signature_set = signatures.of_contract(run.contract, Path(run.place.repository))
     keys = run.contract.patrol
     log_answer = answers.get("matched_lines", answers.get("tail"))
     if log_answer is None or isinstance(log_answer, Blind):
@@ -240,14 +240,14 @@ def _read_log_by_end(run: Run, answers: Mapping[str, Any]) -> LogEnd | Blind | N
             bool(re.search(keys.success_pattern, log_answer)) if keys.success_pattern else None
         )
         own = own_log(
-            catalogue,
+            signature_set,
             log_answer.encode("utf-8", "surrogateescape"),
             keys.progress,
             is_complete=True,
         )
         return replace(own, done=is_done)
     data = base64.b64decode(log_answer["tail"])
-    own = own_log(catalogue, data, keys.progress, is_complete=len(data) == log_answer["size"])
+    own = own_log(signature_set, data, keys.progress, is_complete=len(data) == log_answer["size"])
     return replace(
         own,
         done=log_answer["done"],
