@@ -4,10 +4,10 @@ standard library only, Python 3.8 or later.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from typing import Any, BinaryIO
 
-from herorun.core.canonical_json import sha256
 from herorun.system._regular_file import open_regular
 from herorun.system._remote_agent import packed
 
@@ -42,4 +42,4 @@ def _sample(file: BinaryIO, offset: int) -> str:
     reused.
     """
     file.seek(max(offset - SAMPLE, 0))
-    return sha256(file.read(min(SAMPLE, offset))).hexdigest()[:16]
+    return hashlib.sha256(file.read(min(SAMPLE, offset))).hexdigest()[:16]
