@@ -467,7 +467,12 @@ def test_a_bare_participle_is_found_wherever_it_is_bound(line: str) -> None:
 
 # What only one adapter knows stays in it: outside the adapters nothing compares a kind with the
 # name of one. What differs is an attribute of the adapter (`core.ports.adapter`), an optional
-# member of its port, or in `JOBS`.
+# member of its port, or in `JOBS`. The exception names no behaviour of an adapter:
+NAMING_RULE = {
+    "core/seal/render.py": 1,  # the label in tags of versions that did not state it
+}
+
+
 def _named_kinds(node: ast.Compare, kinds: set[str], constants: dict[str, object]) -> set[str]:
     """The adapters' names that a comparison of a `kind` names, itself or by a constant."""
     sides = [node.left, *node.comparators]
@@ -497,4 +502,4 @@ def test_nothing_outside_the_adapters_branches_on_one_of_them() -> None:
             continue
         for node in source.comparisons:
             branches[name] += len(_named_kinds(node, kinds, source.constants))
-    assert +branches == Counter(), "make it a method or a declared capability of the adapter"
+    assert +branches == NAMING_RULE, "make it a method or a declared capability of the adapter"

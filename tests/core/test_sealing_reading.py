@@ -120,8 +120,24 @@ def test_the_lines_of_a_seal(changes: dict[str, Any], notice: Notice) -> None:
     assert "\n".join(f"{name}: {text}" for name, text in lines.items()) == notice
 
 
-def test_a_trackers_label_is_a_text_or_not_stated() -> None:
-    assert "Tracker" in seal_lines(made(), "x") and "W&B" not in seal_lines(made(), "x")
+@pytest.mark.parametrize(
+    ("tracker", "label"),
+    [
+        ({"kind": "wandb"}, "W&B"),
+        ({"kind": "wandb_offline"}, "W&B"),
+        ({}, "W&B"),
+        ({"kind": "jsonl"}, "Tracker"),
+        ({"kind": "wandbish"}, "Tracker"),
+    ],
+)
+def test_a_tag_of_an_earlier_version_has_the_label_that_it_had(
+    tracker: dict[str, Any], label: str
+) -> None:
+    of_run = {"id": "tiny", "name": "tiny", **tracker}
+    assert label in seal_lines(made(tracker=of_run), "x")
+
+
+def test_a_trackers_label_is_a_text() -> None:
     assert mentions(why(json.dumps(made(tracker_label=7))), "valid", "tracker_label")
 
 

@@ -34,7 +34,7 @@ def seal_lines(statement: Mapping[str, Any], tag: str) -> dict[str, str]:
         "Next": "the run continues"
         if facts["kind"] == SealKind.MILESTONE
         else "none: the run is over",
-        str(facts.get("tracker_label", TrackerTraits().label)): f"{_tracker_run(tracker)}{links}",
+        _tracker_label(facts): f"{_tracker_run(tracker)}{links}",
         "Output root": str(facts["output_root"]),
         "Checkpoint": _checkpoint(manifest),
         "Metrics": ", ".join(_metrics(facts)) or "none",
@@ -48,6 +48,16 @@ def seal_lines(statement: Mapping[str, Any], tag: str) -> dict[str, str]:
             for each in facts["waivers"]
         )
     return lines
+
+
+def _tracker_label(facts: Mapping[str, Any]) -> str:
+    """As it is stated. A statement of before 1.0 may lack it: its tag has the label by this rule,
+    and is compared with these lines to the letter.
+    """
+    if "tracker_label" in facts:
+        return str(facts["tracker_label"])
+    kind = str(facts["tracker"].get("kind", "wandb"))
+    return "W&B" if kind == "wandb" or kind.startswith("wandb_") else TrackerTraits().label
 
 
 def _tracker_run(tracker: Mapping[str, Any]) -> str:
