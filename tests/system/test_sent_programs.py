@@ -2,9 +2,11 @@
 
 import ast
 import sys
+from pathlib import Path
 
 import pytest
 
+import herorun
 from herorun.schedulers import _logs
 from herorun.schedulers._ssh import request
 from herorun.stores import _ssh
@@ -33,8 +35,8 @@ def imports_of(path: str) -> set[str]:
 
 
 def _module_of(module: str, name: str) -> str:
-    is_package = module in ("herorun.system", "herorun.schedulers", "herorun.schedulers._ssh")
-    return f"{module}.{name}" if is_package else module
+    folder = Path(herorun.__file__).parent.parent / module.replace(".", "/")
+    return f"{module}.{name}" if (folder / "__init__.py").exists() else module
 
 
 def test_every_program_that_is_sent_is_known() -> None:
