@@ -48,7 +48,7 @@ def nothing_saved(
         return not_applicable(
             f"{job.instance} {job.state.predicate} and has no row of its own", subject=job.instance
         )
-    if _saved(checkpoints, start, metrics):
+    if _has_saved(checkpoints, start, metrics):
         return passed(f"{job.instance} has saved since it began", subject=job.instance)
     age = metrics.stamped_at - start
     due = _describe_due(contract, checkpoints, metrics, age, limits)
@@ -60,7 +60,7 @@ def nothing_saved(
     )
 
 
-def _saved(checkpoints: Checkpoints, start: datetime, metrics: Metrics) -> bool:
+def _has_saved(checkpoints: Checkpoints, start: datetime, metrics: Metrics) -> bool:
     """A checkpoint is of this attempt by the store's time, or, without one, by its step."""
     saved_checkpoints = [c for c in checkpoints.candidates if c.complete or not c.problem]
     return any(

@@ -96,7 +96,7 @@ def _equal_steps(resume: Resume, exact: bool, limits: Limits) -> Verdict | None:
     if _catch_up(resume, with_noise := _with_noise(resume, limits)):
         return _mismatch(resume, with_noise)
     if resume.compared >= limits.least_equal and abs(resume.shift) > _shift(resume, limits):
-        return failed(_shifted(resume, math.expm1(_shift(resume, limits))))
+        return failed(_describe_shift(resume, math.expm1(_shift(resume, limits))))
     return None
 
 
@@ -185,7 +185,7 @@ def _least(resume: Resume, limits: Limits) -> float:
     )
 
 
-def _shifted(resume: Resume, limit: float) -> str:
+def _describe_shift(resume: Resume, limit: float) -> str:
     values = _losses(resume)
     most = f", most at step {resume.worst_step} ({values})" if values else ""
     return (

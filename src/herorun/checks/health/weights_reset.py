@@ -60,7 +60,7 @@ def weights_reset(
     if isinstance(prior, PriorLaunch) and isinstance(source, SourceLoss):
         start, opening = weights_of(prior, history), opening_of(metrics, history)
         if start and repeats(opening, source):
-            return [failed(_repeated(start, opening, source), subject="first rows")]
+            return [failed(_describe_repeated_losses(start, opening, source), subject="first rows")]
     excursions = metrics.of("untrained")
     return judge_excursions(
         metrics, history, excursions, lasts, "no return to the beginning", describe=_began_again
@@ -75,7 +75,7 @@ def _began_again(excursion: Excursion) -> str:
     )
 
 
-def _repeated(start: str, opening: tuple[float, ...], source: SourceLoss) -> str:
+def _describe_repeated_losses(start: str, opening: tuple[float, ...], source: SourceLoss) -> str:
     saved_text = (
         f"; it was saved at a loss of {source.level:.4g}" if source.level is not None else ""
     )

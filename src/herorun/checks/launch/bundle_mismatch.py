@@ -32,7 +32,7 @@ def bundle_mismatch(bundle: Bundle) -> Verdict:
     details = list(_list_differences(bundle))
     if details:
         return failed(
-            f"{name} differs from commit {commit:.9}: {'; '.join(_counted(bundle))}",
+            f"{name} differs from commit {commit:.9}: {'; '.join(_describe_counts(bundle))}",
             *details[:MOST],
             subject=name,
         )
@@ -60,7 +60,7 @@ def _kinds(bundle: Bundle) -> dict[str, tuple[str, ...]]:
     return {"changed": bundle.changed, "extra": bundle.extra, "missing": bundle.missing}
 
 
-def _counted(bundle: Bundle) -> Iterator[str]:
+def _describe_counts(bundle: Bundle) -> Iterator[str]:
     return (
         f"{len(paths)} {kind} ({few(paths)})" for kind, paths in _kinds(bundle).items() if paths
     )

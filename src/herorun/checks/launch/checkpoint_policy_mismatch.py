@@ -48,7 +48,7 @@ def checkpoint_policy_mismatch(contract: Contract, plan: Plan) -> list[Verdict]:
         )
         return [failed(message, subject="checkpoints")]
     both = [
-        _compared(name, value, settings[name])
+        _compare_setting(name, value, settings[name])
         for name, value in promises.items()
         if name in settings
     ]
@@ -57,7 +57,7 @@ def checkpoint_policy_mismatch(contract: Contract, plan: Plan) -> list[Verdict]:
     ]
 
 
-def _compared(name: str, promise: int | timedelta, saving: SaveSetting) -> Verdict:
+def _compare_setting(name: str, promise: int | timedelta, saving: SaveSetting) -> Verdict:
     subject = f"checkpoints.{name}"
     if saving.value == promise:
         return passed(

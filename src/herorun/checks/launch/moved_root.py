@@ -44,10 +44,13 @@ def moved_root(
                 f"writes to {before.output_root}, as {before.name} did", subject=before.output_root
             )
         ]
-    return [_moved(role, *roots, before, plan, old_checkpoints) for role, roots in moves.items()]
+    return [
+        _judge_moved_root(role, *roots, before, plan, old_checkpoints)
+        for role, roots in moves.items()
+    ]
 
 
-def _moved(
+def _judge_moved_root(
     role: str,
     old: str,
     new: str,

@@ -17,7 +17,7 @@ def no_complete_checkpoint(contract: Contract, history: History, own: Checkpoint
     if not history.instances:
         return not_applicable("the run has not been launched before")
     if contract.start.from_ is not None and (
-        contract.start.reason or not _mistrusted(own, contract, history)
+        contract.start.reason or not _has_mistrusted_checkpoint(own, contract, history)
     ):
         return not_applicable("the contract names a start")
     if not own.candidates:
@@ -37,7 +37,7 @@ def no_complete_checkpoint(contract: Contract, history: History, own: Checkpoint
     return failed(message, *wrong[:20], subject=own.candidates[-1].path)
 
 
-def _mistrusted(own: Checkpoints, contract: Contract, history: History) -> bool:
+def _has_mistrusted_checkpoint(own: Checkpoints, contract: Contract, history: History) -> bool:
     """Whether complete checkpoints exist that the record excludes: a start from before them is a
     person's decision.
     """

@@ -55,11 +55,11 @@ def start_checkpoint_not_newest(
             "its step is not known: see incomplete-start-checkpoint", subject=start.path
         )
     return _elsewhere(f"from {start.path}", good.newest) or _judge_choice(
-        choice, _accepted(others, contract), reason
+        choice, _exclude_rejected(others, contract), reason
     )
 
 
-def _accepted(candidates: Iterable[Candidate], contract: Contract) -> Checkpoints:
+def _exclude_rejected(candidates: Iterable[Candidate], contract: Contract) -> Checkpoints:
     """For another run's checkpoints only the lineage is judged: this record contains nothing else
     about them.
     """
