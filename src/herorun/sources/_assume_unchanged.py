@@ -25,10 +25,12 @@ def hidden_edits(status: TreeStatus, git_dir: Path) -> list[str]:
         index = os.path.join(folder, "index")
         # with its time: git distrusts entries that are as new as their index
         shutil.copy2(git_dir / "index", index)
-        return _edited(status.repository, candidates, QUIET | {"GIT_INDEX_FILE": index})
+        return _list_edited_files(status.repository, candidates, QUIET | {"GIT_INDEX_FILE": index})
 
 
-def _edited(repository: Repository, candidates: list[str], env: dict[str, str]) -> list[str]:
+def _list_edited_files(
+    repository: Repository, candidates: list[str], env: dict[str, str]
+) -> list[str]:
     path_list = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in candidates)
     for word in ("--no-assume-unchanged", "--no-skip-worktree"):
         repository.git(

@@ -86,7 +86,7 @@ def read_rows(
     """Read all new rows; the result has the detectors' state after them."""
     # The constants are part of the cache's name: another version begins again at the first row.
     version = digest([rules_digest(), names, source])
-    state = _cached(cache, version)
+    state = _load_cached_state(cache, version)
     last = last_read(state)
     state, arrivals = _since(read, state, names, history.at_tick(at.at))
     date_rows(state, last, at, NewRows(arrivals.newest, arrivals.changed_at, arrivals.restarted))
@@ -165,7 +165,7 @@ def _clean_name(name: str) -> str:
     return scrub(name)
 
 
-def _cached(cache: Path, version: str) -> MetricsState:
+def _load_cached_state(cache: Path, version: str) -> MetricsState:
     """The state of the last tick. If the cache is missing, damaged or outdated, all rows are
     processed again.
     """

@@ -27,7 +27,7 @@ def pointers(status: TreeStatus, common: Path) -> list[str]:
     if not any(_is_own_file(path) and b"lfs" in path.read_bytes() for path in attribute_files):
         return []
     skips = _skips(status.repository)
-    return [path for path in _filtered(status) if skips or _is_pointer(top / path)]
+    return [path for path in _list_lfs_paths(status) if skips or _is_pointer(top / path)]
 
 
 def _is_own_file(path: Path) -> bool:
@@ -44,7 +44,7 @@ def _skips(repository: Repository) -> bool:
     return "--skip" in filter_command.split()
 
 
-def _filtered(status: TreeStatus) -> Iterator[str]:
+def _list_lfs_paths(status: TreeStatus) -> Iterator[str]:
     path_list = "".join(f"{path}\0" for path in status.paths).encode("utf-8", "surrogateescape")
     answer = status.repository.git("check-attr", "-z", "--stdin", "filter", stdin=path_list)
     parts = answer.text.split("\0")

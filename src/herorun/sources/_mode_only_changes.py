@@ -38,7 +38,9 @@ def likeness(status: TreeStatus) -> Likeness:
         c.path for c in edited_files if c.modes[0] != c.modes[2] and exact.get(c.path) == "0\t0"
     ]
     same = [c for c in edited_files if c.modes[0] == c.modes[2] and c.path not in loose]
-    return Likeness(modes, [c.path for c in same if c.path in exact or _converted(status, c)])
+    return Likeness(
+        modes, [c.path for c in same if c.path in exact or _is_line_ending_change(status, c)]
+    )
 
 
 def _numstat(
@@ -55,7 +57,7 @@ def _numstat(
     return {path: counts for counts, _, path in rows}
 
 
-def _converted(status: TreeStatus, change: PathChange) -> bool:
+def _is_line_ending_change(status: TreeStatus, change: PathChange) -> bool:
     """Whether the file differs by `core.autocrlf`: git converts it and finds no difference, but the
     disk has other bytes.
     """

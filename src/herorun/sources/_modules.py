@@ -60,7 +60,7 @@ class Modules:
         if os.path.isabs(name) and not absolute.startswith(self.top + os.sep):
             absolute = os.path.realpath(absolute)  # the repository may be reached by a link
         path = os.path.relpath(absolute, self.top) if absolute.startswith(self.top + os.sep) else ""
-        return path if path and not installed(path) and self.is_file(path) else None
+        return path if path and not is_installed_package(path) and self.is_file(path) else None
 
     def is_file(self, path: str) -> bool:
         return path in self._changed_files or os.path.isfile(os.path.join(self.top, path))
@@ -86,7 +86,7 @@ class Modules:
         folder = root
         for part in parts:
             step = normpath(join(folder, part))
-            if installed(step):
+            if is_installed_package(step):
                 return
             package, module = f"{step}/__init__.py", f"{step}.py"
             if self.is_file(package):
@@ -109,6 +109,6 @@ class Modules:
             folder = dirname(folder) or "."
 
 
-def installed(path: str) -> bool:
+def is_installed_package(path: str) -> bool:
     """Whether the path is among installed packages, which are not this repository's code."""
     return any(part in _INSTALLED for part in path.split("/"))

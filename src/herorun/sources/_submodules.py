@@ -67,9 +67,11 @@ def _read_submodule(
     facts = worktree_folders(folder)
     repository = Repository(folder, facts.common)
     status = read_status(repository)
-    has, why = published(repository, commit)
+    has, why = check_publication(repository, commit)
     row = Submodule(show_path(full), commit, status.commit, published=has, why=why)
-    row = replace(row, untracked=bool(status.untracked), modified=_modified(status, facts))
+    row = replace(
+        row, untracked=bool(status.untracked), modified=_has_modified_files(status, facts)
+    )
     inner = insides(status, roots, f"{full}/", top)
     ignored_files = (f"{full}/{name}" for name in status.ignored)
     return SubmoduleStatus(
@@ -79,7 +81,7 @@ def _read_submodule(
     )
 
 
-def _modified(status: TreeStatus, facts: WorktreeFolders) -> bool:
+def _has_modified_files(status: TreeStatus, facts: WorktreeFolders) -> bool:
     """Whether its own tracked files are modified; a nested submodule has its own entry."""
     links = status.gitlinks
     differs = any(change.staged or change.path not in links for change in status.changes)
@@ -89,7 +91,7 @@ def _modified(status: TreeStatus, facts: WorktreeFolders) -> bool:
 # --- what its remote has --------------------------------------------------------------------------
 
 
-def published(repository: Repository, commit: str) -> tuple[bool | None, str]:
+def check_publication(repository: Repository, commit: str) -> tuple[bool | None, str]:
     """Whether a branch or tag of the repository's own remote contains the commit, and why not;
     None: the query failed.
     """
@@ -98,14 +100,14 @@ def published(repository: Repository, commit: str) -> tuple[bool | None, str]:
         return False, "it has no remote"
     remote = "origin" if "origin" in names else names[0]
     try:
-        if _contained(repository, remote, commit):
+        if _remote_contains(repository, remote, commit):
             return True, ""
     except (CouldNotLook, OSError) as error:
         return None, describe_error(error)
     return False, f"no branch or tag of {remote} contains it"
 
 
-def _contained(repository: Repository, remote: str, commit: str) -> bool:
+def _remote_contains(repository: Repository, remote: str, commit: str) -> bool:
     heads_and_tags = repository.remote_tips(remote, "refs/heads/*", "refs/tags/*", timeout=ASKING)
     tips = {
         name: heads_and_tags.get(f"{name}^{{}}", oid)

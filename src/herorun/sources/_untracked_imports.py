@@ -36,7 +36,7 @@ def importable(top: str, ignored_files: Iterable[str], roots: Iterable[str]) -> 
         if path.endswith("/"):
             if not _NOT_OURS.intersection(path.split("/")) and _within(path.rstrip("/"), roots):
                 paths += _loaded_below(top, path.rstrip("/"))
-        elif _loaded(top, path) and _within(dirname(path), roots):
+        elif _is_loadable(top, path) and _within(dirname(path), roots):
             paths.append(path)
     return paths
 
@@ -52,7 +52,7 @@ def led_out(top: str, links: Iterable[str], roots: Iterable[str]) -> list[str]:
         if not os.path.realpath(full := os.path.join(top, path)).startswith(inside)
         and os.path.exists(full)
         and _within(dirname(path), roots)
-        and _loaded(top, path)
+        and _is_loadable(top, path)
     ]
 
 
@@ -74,7 +74,7 @@ def _parts_below(folder: str, root: str) -> list[str] | None:
     return inside.split("/") if inside != folder or not root else None
 
 
-def _loaded(top: str, path: str) -> bool:
+def _is_loadable(top: str, path: str) -> bool:
     if _LOADABLE.search(path):
         return True
     return (
@@ -109,7 +109,7 @@ def _loaded_below(top: str, folder: str) -> Iterator[str]:
         if entry.is_dir(follow_symlinks=False):
             if entry.name.isidentifier() and entry.name not in _NOT_OURS:
                 yield from _loaded_below(top, path)
-        elif _loaded(top, path):
+        elif _is_loadable(top, path):
             yield path
 
 

@@ -26,7 +26,7 @@ def worktree_folders(folder: Path) -> WorktreeFolders:
     return WorktreeFolders(Path(git_dir).resolve(), (folder / common).resolve(), shallow == "true")
 
 
-def replaced(repository: Repository) -> tuple[str, ...]:
+def list_replaced_objects(repository: Repository) -> tuple[str, ...]:
     """Objects that `git replace` replaces; and old-style grafts."""
     names: list[str] = []
     if not repository.lacks_below("refs/replace/"):

@@ -46,7 +46,7 @@ def read_approvals(
         unproven = {each: author for each in unproven if each in stated_waivers}
         if not unproven:
             break
-    cut = _cut(repository, len(rows))
+    cut = _explain_incomplete_history(repository, len(rows))
     return Approvals(tuple(authors.get(each) or cut or unproven[each] for each in waivers.waivers))
 
 
@@ -65,7 +65,7 @@ def _waivers_at(repository: Repository, commit: str, path: str) -> frozenset[Wai
     return frozenset(waiver.signed() for waiver in contract.waiver)
 
 
-def _cut(repository: Repository, rows: int) -> str:
+def _explain_incomplete_history(repository: Repository, rows: int) -> str:
     """Why the oldest commit in the log may not be the one that added a waiver; "" if the history is
     complete.
     """

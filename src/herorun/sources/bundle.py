@@ -60,7 +60,7 @@ def read_bundle(
         if not _is_same_file(code_files.get(path), rows.get(path))
     }
     if wrong:  # by attributes, `git archive` may omit or change files
-        archived_files = _archived(repository, plan.code_commit)
+        archived_files = _list_archived_files(repository, plan.code_commit)
         own = {path for _, _, path in repository.entries(plan.code_commit)}
         wrong -= {
             path
@@ -94,6 +94,6 @@ def _is_same_file(one: tuple[str, str] | None, other: tuple[str, str] | None) ->
     return one[1] == other[1] and (one[0] == other[0] or "" in (one[0], other[0]))
 
 
-def _archived(repository: Repository, commit: str) -> Listed:
+def _list_archived_files(repository: Repository, commit: str) -> Listed:
     answer = repository.git("archive", "--format=tar", commit, timeout=ARCHIVING)
     return archive_files(answer.out, _algorithm(commit))

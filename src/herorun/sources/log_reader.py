@@ -55,7 +55,7 @@ def read_own_log(
         return Nothing("no instance was launched yet")
     signature_set = signature_set_of(contract, place)
     version = digest([__version__, signature_set.digest])
-    cached_log = _cached(place, version, current.name)
+    cached_log = _load_cached_log(place, version, current.name)
     try:
         log = _caught_up(scheduler, signature_set, cached_log or OwnLog(current.name))
     except FileNotFoundError:
@@ -97,11 +97,11 @@ def _caught_up(scheduler: Scheduler, signature_set: SignatureSet, log: OwnLog) -
             mark=part.mark,
             changed_at=part.changed_at,
         )
-        log = _stepped(log, before, part, scheduler)
+        log = _update_step(log, before, part, scheduler)
     return log.dated(log.changed_at or now(), before)
 
 
-def _stepped(log: OwnLog, before: OwnLog, part: LogPart, scheduler: Scheduler) -> OwnLog:
+def _update_step(log: OwnLog, before: OwnLog, part: LogPart, scheduler: Scheduler) -> OwnLog:
     """The log with the newest step that it reports. A step in a log that is read again keeps its
     earlier time.
     """
@@ -164,7 +164,7 @@ def _changed_at(scheduler: Scheduler, instance: str) -> datetime | None:
         return None
 
 
-def _cached(place: Place, version: str, instance: str) -> OwnLog | None:
+def _load_cached_log(place: Place, version: str, instance: str) -> OwnLog | None:
     """The state of the last tick. None if the cache is missing, damaged, outdated or of another
     instance: then the log is read again.
     """

@@ -12,7 +12,7 @@ def read_milestone_checkpoint(
     if sealing.kind is not SealKind.MILESTONE:
         return Nothing("no milestone is sealed")
     newest_first = sorted(
-        _meant(sealing, checkpoints), key=lambda c: (-c.step, c.temporary, c.path)
+        _select_candidates(sealing, checkpoints), key=lambda c: (-c.step, c.temporary, c.path)
     )
     results = []
     for candidate in newest_first:
@@ -23,6 +23,6 @@ def read_milestone_checkpoint(
     return MilestoneCheckpoint(results[0] if results and sealing.step is not None else None)
 
 
-def _meant(sealing: Sealing, checkpoints: Checkpoints) -> list[Candidate]:
+def _select_candidates(sealing: Sealing, checkpoints: Checkpoints) -> list[Candidate]:
     every = [c for c in checkpoints.candidates if not c.alike]
     return [c for c in every if sealing.step is None or c.step == sealing.step]

@@ -57,7 +57,7 @@ def read_published(
     with Probe(repository, remote, contract.slug) as probe:
         inside = _refs_with_head(probe, tree, named_tips, own)
         if inside:
-            return _measured(repository, remote, tree, inside, own)
+            return _measure_distance(repository, remote, tree, inside, own)
         elsewhere = containing(repository, tree.commit, commits_among(repository, others))
         return Published(
             remote=remote, commit=tree.commit, refs=(), elsewhere=tuple(sorted(elsewhere))
@@ -93,7 +93,7 @@ def _refs_with_head(
     return inside
 
 
-def _measured(
+def _measure_distance(
     repository: Repository,
     remote: str,
     tree: WorkTree,

@@ -17,7 +17,7 @@ from herorun.sources._settings import hiding_settings
 from herorun.sources._status import read_status, show_path
 from herorun.sources._submodules import insides
 from herorun.sources._untracked_imports import importable, led_out, roots_of
-from herorun.sources._worktree_kind import keeps_modes, replaced, worktree_folders
+from herorun.sources._worktree_kind import keeps_modes, list_replaced_objects, worktree_folders
 from herorun.system.git import Repository
 
 
@@ -25,7 +25,7 @@ def read_work_tree(repository: Repository, contract: Contract) -> WorkTree:
     """HEAD and everything that differs from it. `WrongUse` for a branch without commits."""
     with ThreadPoolExecutor(3) as pool:
         place = pool.submit(worktree_folders, repository.top)
-        other = pool.submit(replaced, repository)
+        other = pool.submit(list_replaced_objects, repository)
         settings_future = pool.submit(hiding_settings, repository)
         status = read_status(repository)
     commit = status.commit
