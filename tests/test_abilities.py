@@ -143,5 +143,5 @@ class Port(metaclass=Annotated):
 def test_what_a_port_declares_is_read_from_python_3_14_on() -> None:
     assert "__annotations__" not in vars(Port)
     assert members(Port) == {"cluster_wide"}
-    declared = adapter._declared(SimpleNamespace(cluster_wide=True, other=1), Port)
+    declared = adapter._read_declared_traits(SimpleNamespace(cluster_wide=True, other=1), Port)
     assert declared.values == {"cluster_wide": True}

@@ -119,7 +119,9 @@ def test_several_records_are_fetched_in_one_call(
     for slug in slugs:
         opened(find_repository(story.work), slug).append(note("theirs"))
         assert opened(find_repository(story.work), slug).push()
-    monkeypatch.setattr(plumbing, "rooted", lambda what: calls.append((what,)) or nullcontext())
+    monkeypatch.setattr(
+        plumbing, "attach_root", lambda what: calls.append((what,)) or nullcontext()
+    )
     fetch_together(elsewhere, "origin", slugs)
     for slug in slugs:
         record = opened(elsewhere, slug)

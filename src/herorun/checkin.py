@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from .core.admission import FAIL, PASS, SCHEMA, UNSAID, Item, Presented, compare, refused
+from .core.admission import FAIL, PASS, SCHEMA, UNSAID, Item, Presented, compare, list_refused_items
 
 EXIT_REFUSED = 78
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID")
@@ -67,11 +67,11 @@ def check_in(
     job_values = process_facts(admission, config, output_root, tracker_id, loaded, devices)
     items = compare(admission, job_values)
     receipt = _receipt(admission, items, job_values)
-    if rank() == 0 or refused(items):
+    if rank() == 0 or list_refused_items(items):
         receipt = _write_receipt(admission, receipt)
         _print_error("HERORUN_RECEIPT " + json.dumps(receipt, sort_keys=True))
-    if refused(items):
-        _refuse(refused(items))
+    if list_refused_items(items):
+        _refuse(list_refused_items(items))
     return receipt
 
 
@@ -137,7 +137,7 @@ def _receipt(
         "instance": str(admission.get("instance", "")),
         "attempt": _attempt(),
         "rank": rank(),
-        "outcome": FAIL if refused(items) else PASS,
+        "outcome": FAIL if list_refused_items(items) else PASS,
         "items": [item._asdict() for item in items],
         "commit": admission.get("commit"),
         "record": admission.get("record"),

@@ -13,7 +13,15 @@ import numpy as np
 import pydantic
 import pytest
 
-from herorun.core.admission import FAIL, PASS, UNSEEN, Presented, compare, refused, sealed
+from herorun.core.admission import (
+    FAIL,
+    PASS,
+    UNSEEN,
+    Presented,
+    compare,
+    digest_secret,
+    list_refused_items,
+)
 from wording import mentions
 
 ADMISSION = {
@@ -78,19 +86,19 @@ def test_all_as_admitted_passes():
     items = compare(ADMISSION, HEALTHY)
 
     assert {i.outcome for i in items} == {PASS}
-    assert refused(items) == []
+    assert list_refused_items(items) == []
 
 
 def test_what_is_not_shown_is_unseen_and_does_not_refuse():
     items = compare(ADMISSION, Presented())
 
     assert {i.outcome for i in items} == {UNSEEN}
-    assert refused(items) == []
+    assert list_refused_items(items) == []
 
 
 def test_a_secret_on_the_command_line_is_compared_by_its_digest_and_never_said():
     secret = "hf_" + "aB3d" * 9
-    texts = ["python", "train.py", sealed(secret), "--seed", "7"]
+    texts = ["python", "train.py", digest_secret(secret), "--seed", "7"]
     assert (
         item(
             "argv", admission={"argv": texts}, argv=["python3", "train.py", secret, "--seed", "7"]
@@ -278,7 +286,7 @@ def test_code_that_was_not_looked_at_is_unseen():
 def test_every_difference_is_named():
     items = compare(ADMISSION, HEALTHY._replace(tracker_id="x", output_root="/x", argv=["python"]))
 
-    assert [i.item for i in refused(items)] == ["argv", "output-root", "tracker-id"]
+    assert [i.item for i in list_refused_items(items)] == ["argv", "output-root", "tracker-id"]
 
 
 # --- a config of any kind -------------------------------------------------------------------------

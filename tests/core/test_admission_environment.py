@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from herorun.core.admission import Presented, compare, salted, sealed
+from herorun.core.admission import Presented, compare, digest_secret, digest_with_salt
 from herorun.core.admission.environment import compare_environment, is_any, is_salted
 from wording import mentions
 
 ADMITTED: dict[str, Any] = {
     "values": {"PACK": "8", "XLA_FLAGS": "--a", "PYTHONPATH": "/code"},
-    "secrets": {"HF_TOKEN": salted("secret", "5a")},
+    "secrets": {"HF_TOKEN": digest_with_salt("secret", "5a")},
     "flags": ["PACK", "MODE"],
     "watched": ["XLA_*", "JAX_*", "NCCL_*", "PYTHON*"],
     "ignored": ["PYTHONUNBUFFERED"],
@@ -56,7 +56,7 @@ def test_a_variable_more_refuses_where_nothing_can_have_set_it_on_the_way(main, 
 
 
 def test_a_secret_that_was_admitted_is_no_variable_more():
-    watched = {"secrets": {"XLA_KEY": salted("s", "5a")}}
+    watched = {"secrets": {"XLA_KEY": digest_with_salt("s", "5a")}}
     assert outcome(("XLA_KEY", "s"), **watched)[0] == "pass"
 
 
@@ -106,7 +106,7 @@ def test_a_secret_must_be_there_and_another_value_is_reported():
 
 
 def test_a_value_that_looks_like_a_secret_is_compared_by_its_digest():
-    values = {**ADMITTED["values"], "KEY": sealed("s3cret")}
+    values = {**ADMITTED["values"], "KEY": digest_secret("s3cret")}
     answer, message = outcome(("KEY", "other"), values=values)
 
     assert answer == "fail" and "other" not in message.replace("another", "")
@@ -118,8 +118,10 @@ def test_one_that_could_not_be_read_is_unknown():
 
 
 def test_a_salted_digest_tells_no_value():
-    assert salted("a", "1") != salted("a", "2") and is_salted("a", salted("a", "1"))
-    assert not is_salted("b", salted("a", "1"))
+    assert digest_with_salt("a", "1") != digest_with_salt("a", "2") and is_salted(
+        "a", digest_with_salt("a", "1")
+    )
+    assert not is_salted("b", digest_with_salt("a", "1"))
 
 
 @pytest.mark.parametrize("glob", ["NCCL_*", "NCCL", "*", "", "N*_*", "NCC?", "[NX]CCL*", "NCCL*]"])

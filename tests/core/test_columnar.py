@@ -18,7 +18,7 @@ from herorun.core.ports.columnar import (
     ChainedRows,
     ColumnarRows,
     RowBuilder,
-    chained,
+    chain_rows,
     metric_names,
     newest_time,
 )
@@ -52,7 +52,7 @@ RESTART = [*range(300), *range(250, 500)]
 @pytest.mark.parametrize("dated", [False, True])
 def test_columns_are_judged_as_their_rows(steps: list[int], dated: bool) -> None:
     rows = a_log(steps, dated)
-    mixed = chained([as_columns(rows[:100]), rows[100:140], as_columns(rows[140:])])
+    mixed = chain_rows([as_columns(rows[:100]), rows[100:140], as_columns(rows[140:])])
     assert isinstance(mixed, ChainedRows)
     one_by_one = MetricsState()
     for row in rows:
@@ -64,7 +64,7 @@ def test_columns_are_judged_as_their_rows(steps: list[int], dated: bool) -> None
 @pytest.mark.parametrize("steps", [list(range(500)), RESTART])
 def test_the_attempts_of_columns_are_those_of_their_rows(steps: list[int]) -> None:
     rows = a_log(steps)
-    parts = chained([as_columns(rows[:90]), rows[90:95], as_columns(rows[95:])])
+    parts = chain_rows([as_columns(rows[:90]), rows[90:95], as_columns(rows[95:])])
     one = AttemptTracker()
     expected = [one.attempt_of(row, NAMES) for row in rows]
     for same in (rows, as_columns(rows), parts):
@@ -73,7 +73,7 @@ def test_the_attempts_of_columns_are_those_of_their_rows(steps: list[int]) -> No
 
 def test_a_part_of_them_is_the_same_part() -> None:
     rows = a_log(list(range(60)), dated=True)
-    mixed = chained([rows[:20], as_columns(rows[20:40]), rows[40:]])
+    mixed = chain_rows([rows[:20], as_columns(rows[20:40]), rows[40:]])
     assert mixed == rows and mixed == tuple(rows) and len(mixed) == 60
     for first, end in ((0, 60), (5, 15), (15, 45), (20, 40), (59, 60), (30, 10), (-5, 99)):
         assert list(mixed[first:end]) == rows[first:end]
@@ -91,7 +91,7 @@ def test_a_builder_keeps_the_order_and_counts() -> None:
 
 def test_names_and_times_are_those_of_the_rows() -> None:
     rows = a_log(list(range(60)), dated=True)
-    both = chained([as_columns(rows), [Row(60, {"eval/loss": 2.0})]])
+    both = chain_rows([as_columns(rows), [Row(60, {"eval/loss": 2.0})]])
     assert list(metric_names(both)) == [*COLUMNS, "eval/loss"]
     assert newest_time(both) == rows[-1].at
     assert newest_time([Row(1, {})]) is None

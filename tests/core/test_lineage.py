@@ -18,8 +18,8 @@ from builders import (
 from herorun.core.evidence import Checkpoints, GivenUp, Taint
 from herorun.core.lineage import (
     acceptable,
+    compute_discarded_steps,
     decided_on,
-    discarded,
     is_under,
     mistrust,
     reasons_once,
@@ -189,7 +189,9 @@ def test_two_stores_have_two_clocks(seconds, result):
 
 
 def test_what_a_choice_throws_away_is_counted():
-    cost = discarded(300, [written(300, 0), written(420, 60, problem="cut")], some_metrics(450), 8)
+    cost = compute_discarded_steps(
+        300, [written(300, 0), written(420, 60, problem="cut")], some_metrics(450), 8
+    )
 
     assert (cost.steps, cost.accelerator_hours) == (150, None)
     assert mentions(cost.why, "two", "checkpoints")
@@ -198,26 +200,32 @@ def test_what_a_choice_throws_away_is_counted():
 def test_its_price_is_that_of_the_steps_between_two_checkpoints():
     observations = [written(200, 0), written(300, 50)]  # half a minute a step
 
-    assert discarded(300, observations, some_metrics(420), 8).accelerator_hours == pytest.approx(
-        120 * 30 * 8 / 3600
-    )
+    assert compute_discarded_steps(
+        300, observations, some_metrics(420), 8
+    ).accelerator_hours == pytest.approx(120 * 30 * 8 / 3600)
     assert mentions(
-        discarded(300, observations, some_metrics(420), None).why, "[hardware]", "stated"
+        compute_discarded_steps(300, observations, some_metrics(420), None).why,
+        "[hardware]",
+        "stated",
     )
 
 
 def test_nothing_is_thrown_away_where_nothing_was_reached():
-    assert discarded(0, [], None, None).steps == 0
-    assert discarded(300, [written(300, 0)], some_metrics(100), 8).accelerator_hours == 0
+    assert compute_discarded_steps(0, [], None, None).steps == 0
+    assert (
+        compute_discarded_steps(300, [written(300, 0)], some_metrics(100), 8).accelerator_hours == 0
+    )
 
 
 def test_an_unknown_start_is_not_guessed():
-    assert discarded(None, [written(300, 0)], None, 8).steps is None
+    assert compute_discarded_steps(None, [written(300, 0)], None, 8).steps is None
 
 
 def test_times_that_run_backwards_price_nothing():
     assert (
-        discarded(300, [written(200, 60), written(300, 0)], some_metrics(400), 8).accelerator_hours
+        compute_discarded_steps(
+            300, [written(200, 60), written(300, 0)], some_metrics(400), 8
+        ).accelerator_hours
         is None
     )
 

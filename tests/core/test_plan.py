@@ -17,7 +17,7 @@ from herorun.core.evidence import (
     Taint,
 )
 from herorun.core.lineage import is_rejected
-from herorun.core.plan import Patch, Plan, StartPoint, moved
+from herorun.core.plan import Patch, Plan, StartPoint, describe_differences
 from herorun.core.plan.build import Sources, make_plan
 from herorun.core.ports import submission_of
 from wording import mentions
@@ -92,8 +92,8 @@ def test_non_finite_numbers_of_the_config_are_strings():
 def test_what_moved_is_named_with_both_values():
     before, after = a_plan(), a_plan(a_contract(final_step=300))
 
-    assert moved(before.values, after.values) == ("final_step: 200 -> 300",)
-    assert moved(before.values, before.values) == ()
+    assert describe_differences(before.values, after.values) == ("final_step: 200 -> 300",)
+    assert describe_differences(before.values, before.values) == ()
 
 
 # --- the start ------------------------------------------------------------------------------------
@@ -190,8 +190,8 @@ def test_a_relaunch_is_the_same_plan_from_another_checkpoint():
     again = plan.started_from(a_checkpoint(150), "newest")
 
     assert (
-        moved(plan.values, again.values)[0].startswith("start: ")
-        and len(moved(plan.values, again.values)) == 1
+        describe_differences(plan.values, again.values)[0].startswith("start: ")
+        and len(describe_differences(plan.values, again.values)) == 1
     )
 
 
@@ -316,7 +316,7 @@ def test_other_edits_are_another_plan(change):
     ],
 )
 def test_what_moved_in_words(before, after, text):
-    assert moved(before, after) == text
+    assert describe_differences(before, after) == text
 
 
 def test_a_submission_takes_the_plans_command_folder_and_start():

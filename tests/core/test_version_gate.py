@@ -8,7 +8,7 @@ from builders import NOON
 from herorun.core.event import Replayed
 from herorun.core.recovery.policy import RelaunchAnswer
 from herorun.core.replay import Replay, ReplayResult
-from herorun.core.version_change import compared
+from herorun.core.version_change import summarize_replays
 from herorun.core.version_gate import Judge, must_replay, observe_reason, question_key
 from screens.notices import Notice
 from wording import mentions
@@ -22,7 +22,7 @@ BEFORE = Judge().ticked(OLD)
 
 
 def after(*again: Replay, before: Judge = BEFORE, version: str = NEW, pin: str = "") -> Judge:
-    return before.judged_again(compared(before, version, pin, NOON, again)).ticked(version)
+    return before.judged_again(summarize_replays(before, version, pin, NOON, again)).ticked(version)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from builders import a_contract
-from herorun.core.admission import salted
+from herorun.core.admission import digest_with_salt
 from herorun.core.evidence import ImportClosure, Nothing, PriorLaunch, WorkTree
 from herorun.sources.environment import read_code_flags, read_environment
 from herorun.sources.import_closure import read_import_closure
@@ -39,7 +39,12 @@ def test_a_secret_with_another_value_is_reported_by_its_name(
     monkeypatch.setenv("B_TOKEN", "same")
     contract = a_contract(command={"secrets": ["A_TOKEN", "B_TOKEN"]})
     prior = PriorLaunch(
-        "tiny-1", {}, secrets={"A_TOKEN": salted("old", "5a"), "B_TOKEN": salted("same", "5b")}
+        "tiny-1",
+        {},
+        secrets={
+            "A_TOKEN": digest_with_salt("old", "5a"),
+            "B_TOKEN": digest_with_salt("same", "5b"),
+        },
     )
 
     environment = read_environment(contract, Here(), prior)

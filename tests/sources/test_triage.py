@@ -10,7 +10,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Checkpoints, Job, JobState, Nothing, Triage, Unavailable
 from herorun.core.ports import Place
 from herorun.core.recovery.classify import Cause, Ending, ending_of
-from herorun.core.recovery.decision import repeated
+from herorun.core.recovery.decision import is_repeated
 from herorun.core.recovery.diagnosis import Scene
 from herorun.core.triage.incremental import OwnLog, follow
 from herorun.sources._signatures import signature_set_of
@@ -119,7 +119,7 @@ def seen_of(log: OwnLog | Unavailable, job: Job) -> Triage | Nothing:
 def test_unexplained_ends_are_the_same_failure(shards: tuple[str, str]) -> None:
     """Else a failure whose harmless lines differ would be relaunched again and again."""
     first, second = (_unexplained_end(n, shard) for n, shard in enumerate(shards, 1))
-    assert first.cause is Cause.UNKNOWN and repeated(second, (first,))
+    assert first.cause is Cause.UNKNOWN and is_repeated(second, (first,))
 
 
 def _unexplained_end(number: int, shard: str) -> Ending:

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from pydantic_core import from_json
 
 from herorun.core.ports import Row
-from herorun.core.ports.columnar import ColumnarRows, chained
+from herorun.core.ports.columnar import ColumnarRows, chain_rows
 from herorun.trackers import json_columns
 from herorun.trackers.json_columns import LEAST, parse_rows
 from herorun.trackers.json_rows import STEP_KEYS, Unusable, parse_row
@@ -28,7 +28,7 @@ ALIKE = [b'{"step": %d, "loss": 2.5, "tokens": %d}' % (step, 7 * step) for step 
 
 def at_once(lines: Sequence[bytes], keys: tuple[str, ...] = STEP_KEYS) -> tuple[str, list[str]]:
     problems: list[str] = []
-    rows = chained(parse_rows(lines, lambda n, why: problems.append(f"{n}: {why}"), keys))
+    rows = chain_rows(parse_rows(lines, lambda n, why: problems.append(f"{n}: {why}"), keys))
     return repr(list(rows)), problems  # as text, in which a NaN is equal to itself
 
 

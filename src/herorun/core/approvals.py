@@ -18,7 +18,7 @@ _MAIL = lazy_regex(r"[^\s<>@]+@[^\s<>@]+")
 _NOREPLY = lazy_regex(r"(?:\d+\+)?([^@]+)@users\.noreply\.github\.com")
 
 
-def committed(contract: Contract) -> bool:
+def requires_committed_approval(contract: Contract) -> bool:
     """Whether a recorded name is not enough. Of a hero run it never is."""
     return contract.is_hero or contract.policy.approvals == "committed"
 
@@ -29,7 +29,9 @@ def approval_verdicts(
     """One verdict for each waiver."""
     approvers = [name for name in (contract.dri, *contract.policy.approvers) if name]
     for number, waiver in enumerate(waivers):
-        yield _verdict(waiver, approvers, committed(contract), approvals.added[number])
+        yield _verdict(
+            waiver, approvers, requires_committed_approval(contract), approvals.added[number]
+        )
 
 
 def _verdict(

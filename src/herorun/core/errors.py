@@ -67,7 +67,7 @@ class EndedBySignal(HerorunError):
 
 
 @contextmanager
-def rooted(root: str) -> Iterator[None]:
+def attach_root(root: str) -> Iterator[None]:
     """Mark each error that is raised inside as one that follows from `root`, unless it says so
     itself.
     """

@@ -76,7 +76,7 @@ def format_gaps(gaps: Iterable[str]) -> list[str]:
         kind, _, why = gap.partition(": ")
         names_by_reason.setdefault(why, []).append(_with_article(kind) if why else gap)
     return [
-        f"{_listed(names)} ({why})" if why else ", ".join(names)
+        f"{_join_with_and(names)} ({why})" if why else ", ".join(names)
         for why, names in names_by_reason.items()
     ]
 
@@ -85,5 +85,5 @@ def _with_article(kind: str) -> str:
     return "any evidence" if kind == ALL else f"the {evidence_name(kind)}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_with_and(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -153,7 +153,7 @@ def _of_run(reading: RunReading, at: datetime) -> Iterator[Sample]:
     yield from one_of("monitor_state", MONITORS, run.monitor)
     for name, value in _values(reading, at).items():
         yield from sample(name, value)
-    yield from _counted(reading, sample)
+    yield from _sample_counts(reading, sample)
     if reading.goodput:
         yield from _account(reading.goodput, sample)
 
@@ -182,7 +182,7 @@ def _values(reading: RunReading, at: datetime) -> Mapping[str, float | None]:
     }
 
 
-def _counted(reading: RunReading, sample: _Sampler) -> Iterator[Sample]:
+def _sample_counts(reading: RunReading, sample: _Sampler) -> Iterator[Sample]:
     firing = Counter(
         (alert.check, alert.severity) for alert in reading.summary.alerts if alert.state == "firing"
     )

@@ -35,7 +35,7 @@ def _lazy(
     if others or (slots and not _is_plain(cls, frozen)):
         return dataclasses.dataclass(cls, frozen=frozen, kw_only=kw_only, slots=slots, **others)
     if slots:
-        return _slotted(cls, kw_only)
+        return _add_slots(cls, kw_only)
     own = vars(cls)
     stated_fields = {name: value for name, value in own.items() if isinstance(value, Field)}
     return _with_methods(cls, stated_fields, frozen, kw_only)
@@ -50,7 +50,7 @@ def _is_plain(cls: Any, is_frozen: bool) -> bool:
     )
 
 
-def _slotted(cls: Any, kw_only: bool) -> Any:
+def _add_slots(cls: Any, kw_only: bool) -> Any:
     """The same class with slots: a class with a slot has no default of that name next to it."""
     names = tuple(cls.__annotations__)
     own = dict(vars(cls))

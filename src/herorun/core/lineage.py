@@ -66,10 +66,10 @@ def mistrust(candidate: Candidate, history: History) -> str:
     back = given_up(candidate, history.given_up)
     if back is not None:
         return describe_given_up(back)
-    return tainted(candidate, history.taints)
+    return describe_taints(candidate, history.taints)
 
 
-def tainted(candidate: Candidate, taints: Iterable[Taint]) -> str:
+def describe_taints(candidate: Candidate, taints: Iterable[Taint]) -> str:
     """By which alerts a checkpoint is tainted, and from which step on; empty where it is not."""
     messages = dict.fromkeys(taint.message for taint in taints if taint.covers(candidate))
     return f"it is {'; '.join(messages)}" if messages else ""
@@ -175,7 +175,7 @@ class DiscardedSteps:
     why: str = ""  # what is not known
 
 
-def discarded(
+def compute_discarded_steps(
     start: int | None,
     candidates: Iterable[Candidate],
     metrics: Metrics | None,

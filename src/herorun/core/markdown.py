@@ -28,7 +28,7 @@ def one_line(text: str, most: int = 2000) -> str:
     return flat if len(flat) <= most else flat[: most - 1] + "…"
 
 
-def unmentioned(text: str) -> str:
+def defuse_mentions(text: str) -> str:
     """Text from outside for an issue: it pages no account and links no other issue, whatever stands
     in a log line.
     """
@@ -39,34 +39,34 @@ def without_markup(text: str) -> str:
     """The same without links, images, HTML and blocks: what a check says may quote a log, a file or
     a name.
     """
-    return _BLOCK.sub("\\1\u200b", _TAG.sub("&lt;", _LINK.sub("]\u200b", unmentioned(text))))
+    return _BLOCK.sub("\\1\u200b", _TAG.sub("&lt;", _LINK.sub("]\u200b", defuse_mentions(text))))
 
 
 _HANDLE = lazy_regex(r"@[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:/[A-Za-z0-9_.-]{1,100})?(?![\w/-])")
 
 
-def unescaped(text: str) -> str:
+def unescape_brackets(text: str) -> str:
     """Angle brackets as they were before `without_markup` and `one_line`, for plain text.
 
-    >>> unescaped(without_markup("loss <nan> by @bob")) == "loss <nan> by @\u200bbob"
+    >>> unescape_brackets(without_markup("loss <nan> by @bob")) == "loss <nan> by @\u200bbob"
     True
     """
     return text.replace("&lt;", "<").replace("&gt;", ">")
 
 
-def quoted(text: str) -> str:
+def quote_line(text: str) -> str:
     """What a person or a job wrote, as one line of a post: it pages no account, and contains no
     link and no end of a block.
     """
     return without_markup(one_line(text))
 
 
-def addressed(dri: str) -> str:
+def mention_dri(dri: str) -> str:
     """The DRI in a post, who is to be paged by the handle that the name begins with, and nobody
     else by the rest.
     """
     handle = _HANDLE.match(dri)
-    return handle[0] + quoted(dri[handle.end() :]) if handle else quoted(dri)
+    return handle[0] + quote_line(dri[handle.end() :]) if handle else quote_line(dri)
 
 
 def mentioning(dri: str, text: str) -> str:

@@ -20,10 +20,10 @@ from herorun.core.evidence import ActionBlock, Evidence
 from herorun.core.evidence_log import LostEvidence, decode_evidence
 from herorun.core.journal import JournalLine, Memory, fold
 from herorun.core.journal.decision import (
-    allowed,
-    decided,
+    build_decision,
     interventions,
     reason_of,
+    restrict_actions,
     to_intend,
 )
 from herorun.core.lazy_dataclass import dataclass
@@ -81,7 +81,7 @@ def past_ticks(lines: Sequence[JournalLine], since: datetime | None = None) -> I
         yield PastTick(
             observation,
             decision,
-            _intended(lines, index + 2, observation.at),
+            _list_intents(lines, index + 2, observation.at),
             memory if line_count == folded_lines else None,
         )
 
@@ -97,7 +97,7 @@ def _count_known_lines(
     return line_count if line_count == observation.lines else None
 
 
-def _intended(lines: Sequence[JournalLine], start: int, at: datetime) -> tuple[Intended, ...]:
+def _list_intents(lines: Sequence[JournalLine], start: int, at: datetime) -> tuple[Intended, ...]:
     """What was journalled together with the decision."""
     intents_after = takewhile(
         lambda event: isinstance(event, Intended | CheckedIn) and event.at == at,
@@ -150,8 +150,8 @@ def _differences(
     then: Decided, intents: Sequence[Intended], outcome: Tick, evidence: Evidence, memory: Memory
 ) -> tuple[str, ...]:
     """None where both are the same bytes."""
-    actions = allowed(outcome.actions, _block_of(evidence))
-    now = decided(outcome, evidence, memory, actions)
+    actions = restrict_actions(outcome.actions, _block_of(evidence))
+    now = build_decision(outcome, evidence, memory, actions)
     before = _readable(plain(then), {each.key: _normalise_post(each) for each in intents})
     after = _readable(scrub_tree(plain(now)), _replayed_messages(actions, memory))
     if canonical(before) == canonical(after):

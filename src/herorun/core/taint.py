@@ -41,7 +41,7 @@ class Health:
         return (*self.closed, *self.open.values())
 
 
-def decided(health: Health, event: Decided) -> Health:
+def apply_decision(health: Health, event: Decided) -> Health:
     """One decision more. A monitor that could not look everywhere found nothing healthy."""
     alerts = [alert for alert in event.alerts if alert.check in TAINTING]
     taints = {**health.open, **{a.id: _taint(health, a) for a in alerts if a.firing}}
@@ -57,7 +57,7 @@ def decided(health: Health, event: Decided) -> Health:
     )
 
 
-def launched(health: Health, at: datetime, step: int) -> Health:
+def apply_launch(health: Health, at: datetime, step: int) -> Health:
     """The next instance begins at a step that was chosen: what still taints ends as a taint for
     good.
     """

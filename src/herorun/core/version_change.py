@@ -12,7 +12,7 @@ from herorun.core.version_gate import REPLAY_WINDOW, Judge, news_key, question_k
 MOST = 10  # differences that are listed; the rest is counted
 
 
-def compared(
+def summarize_replays(
     judge: Judge, version: str, pin: str, at: datetime, again: Sequence[Replay]
 ) -> Replayed:
     """What judging the last day again came to."""

@@ -45,8 +45,8 @@ def waiver_verdicts(use: WaiverUse) -> list[Verdict]:
     """One verdict for each waiver that matches nothing."""
     problems = [
         *((waiver, f"expired on {_day(waiver.expires)}") for waiver in use.expired),
-        *((waiver, _unused(waiver, use)) for waiver in use.unused),
-        *((waiver, _renamed(waiver)) for waiver in use.renamed),
+        *((waiver, _describe_unused_waiver(waiver, use)) for waiver in use.unused),
+        *((waiver, _describe_renamed_check(waiver)) for waiver in use.renamed),
     ]
     if not problems:
         return [passed("no waiver of this gate is unused or expired")]
@@ -60,11 +60,11 @@ def waiver_verdicts(use: WaiverUse) -> list[Verdict]:
     ]
 
 
-def _renamed(waiver: Waiver) -> str:
+def _describe_renamed_check(waiver: Waiver) -> str:
     return f"still counts, and its check is called {RENAMED[waiver.check]} now: write that"
 
 
-def _unused(waiver: Waiver, use: WaiverUse) -> str:
+def _describe_unused_waiver(waiver: Waiver, use: WaiverUse) -> str:
     if waiver.check in use.strange:
         return "matches nothing: there is no such check"
     return "matches nothing: no such finding is open"

@@ -16,7 +16,7 @@ from typing import Any
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.markdown import unescaped
+from herorun.core.markdown import unescape_brackets
 from herorun.core.ports import AdapterOptions, Channel, Place, Post
 from herorun.core.redaction.scrub import scrub
 from herorun.system.timeout import within
@@ -120,7 +120,7 @@ def _defuse_text(text: str) -> str:
     a letter.
     """
     text = scrub(text.encode("utf-8", "replace").decode().replace("\r\n", "\n"))
-    text = "".join(c if c in _KEPT or c.isprintable() else "�" for c in unescaped(text))
+    text = "".join(c if c in _KEPT or c.isprintable() else "�" for c in unescape_brackets(text))
     text = re.sub(r"<(?=[!@#&])", "<\u200b", text)
     return re.sub(r"@(?=everyone\b|here\b|channel\b)", "@\u200b", text)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from herorun import __version__
 from herorun.core.canonical_json import canonical
-from herorun.core.journal.snapshot import JournalSnapshot, from_bytes, remembered, to_bytes
+from herorun.core.journal.snapshot import JournalSnapshot, build_snapshot, from_bytes, to_bytes
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.record.model import Content
@@ -69,7 +69,7 @@ def hold(path: Path, content: Content, segments: Sequence[tuple[str, str]]) -> N
         return
     newest = content.segments[max(content.segments)]
     last = content.last_hash, content.last_id
-    amount = remembered(segments, newest, last, content.count, content.memory)
+    amount = build_snapshot(segments, newest, last, content.count, content.memory)
     is_checked = content.checked or content.remembered is None
     with _guard:
         _recent.pop(path, None)
@@ -112,7 +112,7 @@ def remember(
     again, and nothing is lost but time.
     """
     last = content.last_hash, content.last_id
-    amount = remembered(segments, data, last, content.count, content.memory)
+    amount = build_snapshot(segments, data, last, content.count, content.memory)
     snapshot_bytes = to_bytes(amount, __version__)
     if not snapshot_bytes:
         return replace(content, saved=content.count)

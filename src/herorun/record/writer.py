@@ -20,7 +20,7 @@ from herorun.core.event import (
     Observed,
     Sealed,
 )
-from herorun.core.journal import JournalLine, chain, fold, scrubbed
+from herorun.core.journal import JournalLine, chain, fold, scrub_event
 from herorun.core.record.logbook import add_to_pages, page_number, pages_of
 from herorun.core.record.render import digest_of, new_logbook
 from herorun.record import maintenance
@@ -43,7 +43,7 @@ class RecordWriter(RecordReader):
         """Add events in one durable commit, and return it. Secrets are masked before anything is
         hashed.
         """
-        clean = [scrubbed(event) for event in events]
+        clean = [scrub_event(event) for event in events]
         with locked(self._lock, what=WRITER):
             tip = self._append(clean, files or {})
             self._remember()

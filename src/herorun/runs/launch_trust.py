@@ -15,7 +15,7 @@ from herorun.core.canonical_json import canonical
 from herorun.core.contract import Contract
 from herorun.core.errors import Blocked, HerorunError, describe_error
 from herorun.core.event import Launching
-from herorun.core.journal import Memory, scrubbed
+from herorun.core.journal import Memory, scrub_event
 from herorun.core.journal.launch_intents import launch_id
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
@@ -62,7 +62,7 @@ def note_own(repository: Repository, slug: str, launching: Launching) -> None:
 
 def scrubbed_launching(launching: Launching) -> Launching:
     """As it is read back from the journal."""
-    event = scrubbed(launching)
+    event = scrub_event(launching)
     assert isinstance(event, Launching)
     return event
 

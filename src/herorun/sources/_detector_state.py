@@ -20,7 +20,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row, Rows
 from herorun.core.ports.columnar import (
     ColumnarRows,
-    chained,
+    chain_rows,
     metric_names,
     newest_time,
     parts_of,
@@ -53,7 +53,7 @@ class Arrived:
             self.before, self.after, self.rows, self.restarted = "", "", (), True
         follows = cursor == self.after or batch.restarted  # no rows in between are missing
         if follows and (not self.rows or _part_held(self.rows) + _part_held(batch.rows) <= 1):
-            self.rows = chained([self.rows, batch.rows])
+            self.rows = chain_rows([self.rows, batch.rows])
             self.after = batch.cursor
 
 

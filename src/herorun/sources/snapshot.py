@@ -1,6 +1,6 @@
 """The snapshot of an approved dirty tree."""
 
-from herorun.core.code.edits import blocking_changes, ignored
+from herorun.core.code.edits import blocking_changes, list_ignored_files
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.evidence import (
     ImportClosure,
@@ -34,5 +34,5 @@ def read_snapshot(
     if not blocking_changes(contract, file, tree, closure):
         return Nothing("nothing that can change the training differs from the commit")
     cap = contract.code.snapshot_max_mb * MEGABYTE
-    taken_snapshot = take_snapshot(repository, tree.commit, ignored(tree), cap)
+    taken_snapshot = take_snapshot(repository, tree.commit, list_ignored_files(tree), cap)
     return taken_snapshot or Nothing("no file of the commit differs from it")

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from herorun.core.contract import Duration
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.finding import count, few
-from herorun.core.identity.client_variables import contradiction, same_server, unstated
+from herorun.core.identity.client_variables import contradiction, describe_unstated_key, same_server
 from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import TrackerRun
@@ -104,7 +104,7 @@ class Mlflow:
         options = self._options
         uri = options.uri or os.environ.get(URI, "")
         if name == URI and not uri:
-            return unstated("uri")
+            return describe_unstated_key("uri")
         if name == URI and not same_server(value, uri):
             return contradiction("uri", uri)
         if name == EXPERIMENT and value != options.project:

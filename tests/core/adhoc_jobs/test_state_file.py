@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from herorun.core.adhoc_jobs.spec import JobSpec
-from herorun.core.adhoc_jobs.state_file import facts_in, name_of, newest_first, projected
+from herorun.core.adhoc_jobs.state_file import facts_in, name_of, newest_first, project_state
 
 AT = datetime(2026, 3, 2, 18, 56, tzinfo=UTC)
 FACTS = JobSpec(
@@ -47,7 +47,7 @@ def test_the_newest_is_found_by_its_name_and_number() -> None:
 
 
 def test_the_seeds_fields_are_there_and_others_stay() -> None:
-    state_document = projected(FACTS, "/ada/x-2", 1, AT, {"note": "mine"}, {"progress": "~1/2"})
+    state_document = project_state(FACTS, "/ada/x-2", 1, AT, {"note": "mine"}, {"progress": "~1/2"})
     assert {
         n: state_document[n]
         for n in ("ts", "job_id", "config", "resubmit_command", "restart_count")
@@ -63,7 +63,7 @@ def test_the_seeds_fields_are_there_and_others_stay() -> None:
 
 def test_what_was_written_is_resumed_with_the_job_and_the_count_that_it_has_now() -> None:
     more = {"last_signal": "oom: x", "last_failure": {"fingerprint": "f", "step": 7}}
-    data = json.dumps(projected(FACTS, "/ada/x-2", 4, AT, {}, more)).encode()
+    data = json.dumps(project_state(FACTS, "/ada/x-2", 4, AT, {}, more)).encode()
     assert facts_in(data)[0] == replace(
         FACTS,
         job="/ada/x-2",
@@ -77,7 +77,7 @@ def test_what_was_written_is_resumed_with_the_job_and_the_count_that_it_has_now(
 def test_what_a_takeover_runs_is_stored_as_it_is_and_the_rest_is_scrubbed() -> None:
     secret = "0a1b2c3d4e5f6a7b8c9d0e1f"
     facts = JobSpec(job="/ada/hf_token=0a1b2c3d4e5f6a7b8c9d", kind="iris", config="c.yaml")
-    stored = projected(facts, facts.job, 0, AT, {"note": f"WANDB_API_KEY={secret}"}, {})
+    stored = project_state(facts, facts.job, 0, AT, {"note": f"WANDB_API_KEY={secret}"}, {})
     assert stored["job_id"] == facts.job
     assert secret not in json.dumps(stored)
 

@@ -48,7 +48,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Finding, Outcome, Waiver, failed
 from herorun.core.health.training_proof import AwaitedEvidence, Training, TrainingProof
-from herorun.core.journal.decision import decided
+from herorun.core.journal.decision import build_decision
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from herorun.discover import checks
 from wording import mentions
@@ -356,7 +356,7 @@ def test_each_quiet_tick_has_an_entry_or_one_an_hour_sums_them_up(every, entry):
     memory = replace(story.memory, last_summary=NOON - 15 * MINUTE)
 
     assert quiet.actions == [] and quiet.alerts == {}
-    assert bool(decided(quiet, healthy(Gate.HEALTH), memory, []).summary) is entry
+    assert bool(build_decision(quiet, healthy(Gate.HEALTH), memory, []).summary) is entry
 
 
 def test_a_store_that_was_read_before_the_rows_is_looked_at_twice():

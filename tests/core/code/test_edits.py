@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from builders import a_contract, a_tree
-from herorun.core.code.edits import blocking_changes, ignored
+from herorun.core.code.edits import blocking_changes, list_ignored_files
 from herorun.core.contract import ContractFile
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import ImportClosure, Nothing, Submodule, Unavailable
@@ -42,4 +42,4 @@ def test_where_nobody_knows_what_it_imports_nobody_says_that_nothing_counts() ->
 
 def test_what_lies_in_a_submodule_is_not_added() -> None:
     tree = a_tree(importable=("sub/x.py", "subtle.py"), submodules=(Submodule("sub", "c0"),))
-    assert ignored(tree) == ("subtle.py",)
+    assert list_ignored_files(tree) == ("subtle.py",)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from herorun.core.code.impact import impact_of, listed, of_impact, worst
+from herorun.core.code.impact import impact_of, limit_lines, of_impact, worst
 from herorun.core.contract import Impact
 
 IGNORE, NOTICE, BLOCK = Impact.IGNORE, Impact.NOTICE, Impact.BLOCK
@@ -156,6 +156,6 @@ def test_the_worst_of_several() -> None:
 
 
 def test_a_long_list_says_how_many_lines_it_leaves_out() -> None:
-    assert listed(["a", "b"]) == ("a", "b")
+    assert limit_lines(["a", "b"]) == ("a", "b")
     lines = [f"line {number}" for number in range(300)]
-    assert listed(lines) == (*lines[:200], "and 100 more")
+    assert limit_lines(lines) == (*lines[:200], "and 100 more")

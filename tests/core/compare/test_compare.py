@@ -6,7 +6,7 @@ import pytest
 
 from herorun.core.compare.gate import parse_gate
 from herorun.core.compare.join import pair
-from herorun.core.compare.operand import Side, unexercised
+from herorun.core.compare.operand import Side, list_unexercised_parts
 from herorun.core.compare.verdict import ComparisonAnswer, compare
 from wording import mentions
 
@@ -131,7 +131,7 @@ def test_each_side_has_its_own_name_for_the_loss():
 
 
 def unexercised_names(side, first=10, last=90):
-    return {line.partition(":")[0] for line in unexercised(side, first, last)}
+    return {line.partition(":")[0] for line in list_unexercised_parts(side, first, last)}
 
 
 RATE = {"lr": {step: 1e-3 - step * 1e-6 for step in STEPS}}

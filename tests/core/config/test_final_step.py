@@ -3,7 +3,7 @@
 import pytest
 
 from builders import a_contract, a_plan
-from herorun.core.config.final_step import misnamed, steps_by_tokens
+from herorun.core.config.final_step import list_misnamed_keys, steps_by_tokens
 from herorun.core.config.trainer_keys import horizons, total_steps
 from herorun.core.evidence import Sourced
 from wording import mentions
@@ -166,7 +166,7 @@ def test_total_steps_and_horizons_share_no_key():
 def test_keys_that_the_contract_names_in_vain():
     contract = a_contract(config={"horizon": "a.b", "batch_size": "c", "sequence_length": "d"})
 
-    assert misnamed(contract, {"c": "many", "d": 8}) == [
+    assert list_misnamed_keys(contract, {"c": "many", "d": 8}) == [
         ("[config] batch_size", "[config] batch_size names c, which is 'many'"),
         ("[config] horizon", "[config] horizon names a.b, which is missing"),
     ]

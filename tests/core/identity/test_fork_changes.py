@@ -7,7 +7,7 @@ import pytest
 
 from builders import MINUTE, NOON, PARENT, a_contract, a_plan
 from herorun.core.evidence import RecordedLaunch, SourceLaunches
-from herorun.core.identity.fork_changes import Inherited, inherited, writer_of
+from herorun.core.identity.fork_changes import Inherited, compute_inheritance, writer_of
 from herorun.core.plan import StartPoint
 
 CONFIG = {
@@ -42,7 +42,7 @@ def launch(number: int = 1, minutes: float = 0.0) -> RecordedLaunch:
 def fork(config: dict[str, Any], kind: str = "full-state", start: str = "/none") -> Inherited:
     contract = a_contract(config=CLASSES)
     plan = a_plan(contract, config=config).values
-    return inherited(launch(), plan, StartPoint(start, 100, kind), contract.config)
+    return compute_inheritance(launch(), plan, StartPoint(start, 100, kind), contract.config)
 
 
 def keys(changes: tuple[Any, ...]) -> set[str]:
@@ -90,7 +90,7 @@ def test_each_name_of_the_parent_is_exchanged_for_the_forks(changes, key, old, n
         "config": {key: new, "other": "c"},
     }
     written = RecordedLaunch("parent", "parent-1", (PARENT,), NOON, before)
-    changes = inherited(written, after, StartPoint("/none", 100), a_contract().config)
+    changes = compute_inheritance(written, after, StartPoint("/none", 100), a_contract().config)
     assert key in keys(changes.own)
     assert "other" in keys((*changes.unsigned, *changes.other))
 
@@ -105,7 +105,7 @@ def test_each_name_of_the_parent_is_exchanged_for_the_forks(changes, key, old, n
 def test_a_name_that_only_one_of_the_two_has_explains_nothing(before, after, old, new) -> None:
     written = RecordedLaunch("", "parent-1", (PARENT,), NOON, {**before, "config": {"out": old}})
     plan = {**after, "config": {"out": new}}
-    changes = inherited(written, plan, StartPoint("/none", 100), a_contract().config)
+    changes = compute_inheritance(written, plan, StartPoint("/none", 100), a_contract().config)
     assert changes.own == () and keys((*changes.unsigned, *changes.other)) == {"out"}
 
 

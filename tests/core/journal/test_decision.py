@@ -14,11 +14,11 @@ from herorun.core.babysit.actions import DeleteNode, Escalate, Relaunch, Stop, T
 from herorun.core.babysit.tick import MonitorHealth, RunHealth, Tick
 from herorun.core.evidence import ActionBlock, Job, LateReceipts, Placement, Receipt
 from herorun.core.journal.decision import (
-    allowed,
+    build_decision,
     checked_in,
-    decided,
     interventions,
     reason_of,
+    restrict_actions,
     to_intend,
 )
 from herorun.core.notify.escalation import EscalationReason, Option
@@ -40,13 +40,13 @@ def test_what_is_done_to_the_job_is_an_intervention_and_a_message_is_none() -> N
 
 def test_a_babysitter_that_may_not_act_still_posts() -> None:
     actions = [TOLD, RELAUNCHED, STOPPED]
-    assert allowed(actions, ActionBlock()) == actions
-    assert allowed(actions, ActionBlock(judge="another version")) == [TOLD]
+    assert restrict_actions(actions, ActionBlock()) == actions
+    assert restrict_actions(actions, ActionBlock(judge="another version")) == [TOLD]
 
 
 def test_a_lost_lease_is_asked_about_once_per_holder() -> None:
     def asked(holder: str) -> Escalate:
-        (action,) = allowed([RELAUNCHED], ActionBlock(lease=holder, lost=True))
+        (action,) = restrict_actions([RELAUNCHED], ActionBlock(lease=holder, lost=True))
         assert isinstance(action, Escalate)
         return action
 
@@ -59,7 +59,7 @@ def test_a_lost_lease_is_asked_about_once_per_holder() -> None:
 
 def test_the_alerts_that_fire_and_those_that_ended_are_recorded() -> None:
     firing, over = alert("crashed"), alert("loss-spike")
-    event = decided(
+    event = build_decision(
         a_tick(alerts={firing.key: firing}, ended=(over,), actions=[TOLD]), {}, MEMORY, [TOLD]
     )
     assert event.alerts == (firing, over)
@@ -71,7 +71,7 @@ def test_when_the_job_left_the_queue_is_recorded_once() -> None:
     job = a_job(started=NOON - MINUTE)
 
     def recorded(memory: Any, job: Any = job) -> Any:
-        return decided(a_tick(), {Job: job}, memory, []).job_started
+        return build_decision(a_tick(), {Job: job}, memory, []).job_started
 
     assert recorded(MEMORY) == NOON - MINUTE
     assert recorded(replace(MEMORY, job_started={"tiny-1": NOON - MINUTE})) is None
@@ -119,16 +119,16 @@ def test_of_late_receipts_only_those_that_passed_are_recorded() -> None:
 def test_a_failure_is_recorded_once_though_its_time_moves() -> None:
     ending = an_ending(number=1)
     tick = a_tick(run=RunHealth.DOWN, ending=ending)
-    assert decided(tick, {}, MEMORY, []).failure == ending
+    assert build_decision(tick, {}, MEMORY, []).failure == ending
     recorded = replace(MEMORY, endings={"tiny-1": replace(ending, ended=NOON - MINUTE)})
-    assert decided(tick, {}, recorded, []).failure is None
+    assert build_decision(tick, {}, recorded, []).failure is None
     other = replace(MEMORY, endings={"tiny-1": replace(ending, fingerprint="other")})
-    assert decided(tick, {}, other, []).failure == ending
+    assert build_decision(tick, {}, other, []).failure == ending
 
 
 def test_nodes_are_recorded_of_the_current_instance_and_when_there_are_new_ones() -> None:
     def recorded(job: Job, memory: Any = MEMORY) -> Placement | None:
-        return decided(a_tick(), {Job: job}, memory, []).placement
+        return build_decision(a_tick(), {Job: job}, memory, []).placement
 
     first = Placement(("node-1",), ())
     assert recorded(a_job(placement=first)) == first
@@ -143,10 +143,12 @@ def test_nodes_are_recorded_of_the_current_instance_and_when_there_are_new_ones(
 def test_a_quiet_run_gets_one_line_in_a_while() -> None:
     tick = a_tick(quiet_every=timedelta(hours=1))
     quiet = replace(MEMORY, last_summary=NOON - timedelta(hours=1))
-    assert "2026-01-01 11:00 UTC" in decided(tick, {}, quiet, []).summary
-    assert decided(tick, {}, replace(quiet, last_summary=NOON - MINUTE), []).summary == ""
-    assert decided(replace(tick, actions=[TOLD]), {}, quiet, []).summary == ""
-    assert decided(tick, {}, replace(quiet, last_summary=None, instances=()), []).summary == ""
+    assert "2026-01-01 11:00 UTC" in build_decision(tick, {}, quiet, []).summary
+    assert build_decision(tick, {}, replace(quiet, last_summary=NOON - MINUTE), []).summary == ""
+    assert build_decision(replace(tick, actions=[TOLD]), {}, quiet, []).summary == ""
+    assert (
+        build_decision(tick, {}, replace(quiet, last_summary=None, instances=()), []).summary == ""
+    )
 
 
 def test_a_deleted_machine_is_named_with_its_zone() -> None:

@@ -9,8 +9,8 @@ from builders import NOON
 from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.event import Decided, Done, Failed, Initialised, Intended
 from herorun.core.journal import Memory, fold
-from herorun.core.journal.snapshot import JournalSnapshot, from_bytes, remembered, to_bytes
-from herorun.core.taint import Health, launched
+from herorun.core.journal.snapshot import JournalSnapshot, build_snapshot, from_bytes, to_bytes
+from herorun.core.taint import Health, apply_launch
 
 SEGMENTS = [("20261120.jsonl", "a1"), ("20261121.jsonl", "b2")]
 ALERTS = (
@@ -50,12 +50,12 @@ def a_memory() -> Memory:
         ]
     )
     return replace(
-        begun, health=replace(begun.health, closed=launched(begun.health, NOON, 3).closed)
+        begun, health=replace(begun.health, closed=apply_launch(begun.health, NOON, 3).closed)
     )
 
 
 def a_snapshot(memory: Memory) -> JournalSnapshot:
-    return remembered(SEGMENTS, b"lines\n", ("sha256:ff", "ab"), 9, memory)
+    return build_snapshot(SEGMENTS, b"lines\n", ("sha256:ff", "ab"), 9, memory)
 
 
 def test_it_comes_back_as_it_was() -> None:

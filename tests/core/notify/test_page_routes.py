@@ -25,7 +25,7 @@ from herorun.core.notify.page_policy import (
     sending_key,
     urgency,
 )
-from herorun.core.notify.page_routes import group_title, grouped, is_held, takers
+from herorun.core.notify.page_routes import group_pages, group_title, is_held, takers
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from wording import mentions
 
@@ -97,7 +97,7 @@ def test_what_waits_for_the_same_channels_is_one_message():
         page("d", Urgency.NEWS),
         page("e", Urgency.SECOND),
     ]
-    groups = [[each.key for each in group] for group in grouped(pages, ROUTES)]
+    groups = [[each.key for each in group] for group in group_pages(pages, ROUTES)]
     assert groups == [["a", "c"], ["d", "b"], ["e"]]
     assert group_title(pages[:1]) == "a"
     assert group_title(pages[:2]) == "a; b"

@@ -285,8 +285,8 @@ def test_an_entry_that_was_added_to_a_closed_page_is_found() -> None:
     """In harmony with the journal: but a closed page stays as it is."""
     lines, pages = last()
     (more,) = chain([Noted(NOON, "dri", "late", {"Status": "late"})], lines[-1].hash, digest_of)
-    text, next_page = module.opened(pages[SECOND])
-    forged = {**pages, SECOND: module.closed(add_entries(text, entries_of([more])), FIRST, 3)}
+    text, next_page = module.reopen_page(pages[SECOND])
+    forged = {**pages, SECOND: module.close_page(add_entries(text, entries_of([more])), FIRST, 3)}
     assert next_page == "tiny_003.md"
     faults = judge_history([*history(), snapshot([*lines, more], forged, len(lines))]).faults
     assert mentions("\n".join(faults), f"{SECOND}", "changed", "closed")

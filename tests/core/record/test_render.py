@@ -16,7 +16,7 @@ from herorun.core.event import (
     Word,
 )
 from herorun.core.journal import START, chain
-from herorun.core.markdown import bullets, code, one_line, unmentioned
+from herorun.core.markdown import bullets, code, defuse_mentions, one_line
 from herorun.core.record.logbook_entries import (
     EVENT_LINES,
     EVENTS,
@@ -93,14 +93,14 @@ def test_a_code_span_cannot_be_closed_from_inside(text):
 
 
 def test_nobody_is_paged_by_a_log_line():
-    assert "@ada" not in unmentioned("failed for @ada and x@ada")
+    assert "@ada" not in defuse_mentions("failed for @ada and x@ada")
 
 
 @pytest.mark.parametrize("text", ["see #12", "lab/model#12", "GH-12"])
 def test_no_other_issue_is_linked_by_a_log_line(text):
     assert (
-        text not in unmentioned(text)
-        and unmentioned("color &#35; and # 12") == "color &#35; and # 12"
+        text not in defuse_mentions(text)
+        and defuse_mentions("color &#35; and # 12") == "color &#35; and # 12"
     )
 
 

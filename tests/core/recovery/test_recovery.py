@@ -22,7 +22,7 @@ from herorun.core.notify.escalation_policy import Case, Situation, all_answered,
 from herorun.core.recovery.backoff import wait_of
 from herorun.core.recovery.bad_node import delete_command, machine_at
 from herorun.core.recovery.classify import Cause, Ending, ending_of
-from herorun.core.recovery.decision import attempts, repeated, stuck
+from herorun.core.recovery.decision import attempts, is_repeated, stuck
 from herorun.core.recovery.diagnosis import Scene
 from herorun.core.recovery.policy import (
     ActionPause,
@@ -285,9 +285,9 @@ def test_the_same_failure_without_a_new_checkpoint_stops():
 
     assert asked(after(an_ending(fingerprint="f", advanced=False), before)) == "repeated"
     assert kinds(after(an_ending(fingerprint="f", advanced=True), before)) == [Relaunch]
-    assert not repeated(an_ending(fingerprint="g", advanced=False), [before])
-    assert not repeated(an_ending(fingerprint="f", advanced=None), [before])
-    assert not repeated(an_ending(Cause.PREEMPTION, fingerprint="f", advanced=False), [before])
+    assert not is_repeated(an_ending(fingerprint="g", advanced=False), [before])
+    assert not is_repeated(an_ending(fingerprint="f", advanced=None), [before])
+    assert not is_repeated(an_ending(Cause.PREEMPTION, fingerprint="f", advanced=False), [before])
 
 
 def test_four_ends_of_any_kind_without_a_new_checkpoint_stop():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from herorun.core.redaction.scan import exposed, harmless, secrets_in
+from herorun.core.redaction.scan import find_exposed_lines, harmless, secrets_in
 
 KEY = "ghp_" + "a1B2" * 9
 RANDOM = "a8f5f167f44f4964e6c998dee827110c0123abcd"
@@ -60,7 +60,7 @@ def test_a_known_shape_is_never_harmless(value: str) -> None:
     ],
 )
 def test_an_expression_in_python_is_no_secret(line: str) -> None:
-    assert list(exposed("src/code.py", b"", line.encode())) == []
+    assert list(find_exposed_lines("src/code.py", b"", line.encode())) == []
 
 
 @pytest.mark.parametrize(
@@ -74,22 +74,28 @@ def test_an_expression_in_python_is_no_secret(line: str) -> None:
     ],
 )
 def test_a_text_in_python_may_be_one(line: str) -> None:
-    assert list(exposed("src/code.py", b"", f"x = 1\n{line}\n".encode())) == ["src/code.py:2"]
+    assert list(find_exposed_lines("src/code.py", b"", f"x = 1\n{line}\n".encode())) == [
+        "src/code.py:2"
+    ]
 
 
 def test_elsewhere_a_bare_word_is_a_value() -> None:
-    assert list(exposed("config.yaml", b"", b"password: correct-horse\n")) == ["config.yaml:1"]
+    assert list(find_exposed_lines("config.yaml", b"", b"password: correct-horse\n")) == [
+        "config.yaml:1"
+    ]
 
 
 def test_what_was_there_before_is_not_exposed_now() -> None:
     before = b"password: correct-horse\n"
-    assert list(exposed("c.yaml", before, b"# moved\n" + before)) == []
-    assert list(exposed("c.yaml", before, before.replace(b"horse", b"cow"))) == ["c.yaml:1"]
+    assert list(find_exposed_lines("c.yaml", before, b"# moved\n" + before)) == []
+    assert list(find_exposed_lines("c.yaml", before, before.replace(b"horse", b"cow"))) == [
+        "c.yaml:1"
+    ]
 
 
 def test_a_binary_file_is_asked_for_known_shapes_alone() -> None:
-    assert list(exposed("w.bin", b"", b"\0password=correct-horse")) == []
-    assert list(exposed("w.bin", b"", b"\0" + KEY.encode())) == ["w.bin"]
+    assert list(find_exposed_lines("w.bin", b"", b"\0password=correct-horse")) == []
+    assert list(find_exposed_lines("w.bin", b"", b"\0" + KEY.encode())) == ["w.bin"]
 
 
 @pytest.mark.parametrize(
@@ -100,12 +106,14 @@ def test_a_binary_file_is_asked_for_known_shapes_alone() -> None:
     ],
 )
 def test_a_secret_among_bytes_that_are_no_text_is_found(content: bytes) -> None:
-    assert list(exposed("notes.txt", b"", content)) == ["notes.txt:1"]
+    assert list(find_exposed_lines("notes.txt", b"", content)) == ["notes.txt:1"]
 
 
 def test_a_text_of_two_bytes_a_character_is_read_as_text() -> None:
-    assert list(exposed("wide.txt", b"", f"a\n{KEY}\n".encode("utf-16"))) == ["wide.txt:2"]
-    assert list(exposed("wide.env", b"", f"WANDB_API_KEY={RANDOM}".encode("utf-16"))) == [
-        "wide.env:1"
+    assert list(find_exposed_lines("wide.txt", b"", f"a\n{KEY}\n".encode("utf-16"))) == [
+        "wide.txt:2"
     ]
-    assert list(exposed("w.bin", b"", KEY.encode("utf-16-le"))) == ["w.bin"]
+    assert list(
+        find_exposed_lines("wide.env", b"", f"WANDB_API_KEY={RANDOM}".encode("utf-16"))
+    ) == ["wide.env:1"]
+    assert list(find_exposed_lines("w.bin", b"", KEY.encode("utf-16-le"))) == ["w.bin"]

@@ -7,7 +7,7 @@ neither runs nor imports, to "ignore" in `[code] impact`; or let the DRI waive i
 """
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.code.impact import config_paths, listed, of_impact, worst
+from herorun.core.code.impact import config_paths, limit_lines, of_impact, worst
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import (
     Checkpoints,
@@ -42,27 +42,29 @@ def changed_trajectory(
     impact = worst(changed_files, rules, closure.files)
     since = f"since {change.instance} ({change.before:.9})"
     if impact in (None, Impact.IGNORE):
-        return passed(f"no change of code {since}", *listed(change.files), subject=change.instance)
+        return passed(
+            f"no change of code {since}", *limit_lines(change.files), subject=change.instance
+        )
     if impact is Impact.NOTICE:
         notices = of_impact(changed_files, rules, closure.files, Impact.NOTICE)
         return passed(
             f"only operational changes {since}: {few(notices)}",
-            *listed(notices),
+            *limit_lines(notices),
             subject=change.instance,
         )
     files = of_impact(changed_files, rules, closure.files, Impact.BLOCK)
     identity = contract.tracker.id or contract.slug
     if change.tracker_id and identity != change.tracker_id:
         message = f"the training changed {since}, under the new tracker id {identity}"
-        return passed(message, *listed(files), subject=change.instance)
+        return passed(message, *limit_lines(files), subject=change.instance)
     if left_no_step(own, metrics, left_checkpoints):
         message = (
             f"the code changed {since}, but no instance has a row or a checkpoint: {few(files)}"
         )
-        return passed(message, *listed(files), subject=change.instance)
+        return passed(message, *limit_lines(files), subject=change.instance)
     return failed(
         f"{count(len(files), 'file')} that can change the training changed {since}: "
         f"{few(files)}; the tracker id is still {identity}",
-        *listed(files),
+        *limit_lines(files),
         subject=change.instance,
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.code.impact import by_impact, listed
+from herorun.core.code.impact import by_impact, limit_lines
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import ImportClosure, WorkTree
 from herorun.core.finding import Verdict, count, failed, few, passed
@@ -36,9 +36,9 @@ def dirty_tree(tree: WorkTree, contract: Contract, closure: ImportClosure) -> Ve
     ignored_text = [f"{silent} more that cannot change the training"] if silent else []
     if not blocking:
         message = f"nothing that can change the training differs from {tree.commit:.9}"
-        return passed(message, *listed(notices), *ignored_text)
+        return passed(message, *limit_lines(notices), *ignored_text)
     number = count(len(blocking), "uncommitted change")
-    details = (*listed(blocking), *listed(notices), *ignored_text, *closure.unresolved)
+    details = (*limit_lines(blocking), *limit_lines(notices), *ignored_text, *closure.unresolved)
     answer = failed(f"{number} on {tree.commit:.9}: {few(blocking)}", *details)
     return replace(answer, explains=tuple(f"file {path}" for path, _ in changes))
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
-from herorun.core.config.final_step import misnamed, steps_by_tokens
+from herorun.core.config.final_step import list_misnamed_keys, steps_by_tokens
 from herorun.core.config.normalise import whole_number
 from herorun.core.config.trainer_keys import ConfigCount, horizons, look_up, total_steps
 from herorun.core.contract import Contract
@@ -37,7 +37,9 @@ def final_step_mismatch(
         *_of_config(contract, config, final.inferred),
         *_of_tracker(contract, tracker_config),
     ]
-    wrong = [failed(message, subject=where) for where, message in misnamed(contract, config)]
+    wrong = [
+        failed(message, subject=where) for where, message in list_misnamed_keys(contract, config)
+    ]
     wrong += [
         failed(f"{message}, but the final step is {final}", subject=subject)
         for subject, steps, message, tolerance in statements

@@ -18,7 +18,7 @@ from herorun.core.evidence import (
     candidates_of,
 )
 from herorun.core.finding import Verdict, failed, few, not_applicable, passed
-from herorun.core.identity.fork_changes import Inherited, inherited, writer_of
+from herorun.core.identity.fork_changes import Inherited, compute_inheritance, writer_of
 from herorun.core.lineage import is_under
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub_tree
@@ -48,7 +48,7 @@ def fork_drift(
     before = writer_of(source, written_at)
     # The record contains plans with secrets masked: without masks, every masked value would appear
     # to have changed.
-    inheritance = inherited(before, scrub_tree(plan.values), start, contract.config)
+    inheritance = compute_inheritance(before, scrub_tree(plan.values), start, contract.config)
     return [
         *_report_fork_drift(inheritance, before.instance),
         _judge_allowed(inheritance, before.instance),

@@ -6,7 +6,7 @@ its digest in `[runtime] container`; or launch from the commit that it was built
 """
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.code.impact import listed, of_impact
+from herorun.core.code.impact import limit_lines, of_impact
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import Container, ImportClosure, WorkTree
 from herorun.core.finding import Verdict, failed, few, passed, unknown
@@ -34,6 +34,8 @@ def stale_container(
         return failed(f"{message}; {revision:.40} is not a commit of this clone", subject=image)
     files = of_impact(container.changed, contract.code.impact, closure.files, Impact.BLOCK)
     if files:
-        return failed(f"{message}; these files differ: {few(files)}", *listed(files), subject=image)
+        return failed(
+            f"{message}; these files differ: {few(files)}", *limit_lines(files), subject=image
+        )
     message = f"{message}, and nothing between the two can change the training"
-    return passed(message, *listed(container.changed), subject=image)
+    return passed(message, *limit_lines(container.changed), subject=image)

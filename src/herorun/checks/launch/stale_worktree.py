@@ -5,7 +5,7 @@ Fix: pull and launch again; or let the DRI waive it, if the older code is intend
 """
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.code.impact import listed, of_impact
+from herorun.core.code.impact import limit_lines, of_impact
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import ImportClosure, Published
 from herorun.core.finding import Verdict, count, failed, few, not_applicable, passed, unknown
@@ -35,8 +35,10 @@ def stale_worktree(
     where = f"{published_commit.ref} of {published_commit.remote} is {commits} ahead"
     if not files:
         message = f"{where}, without a change that affects the training"
-        return passed(message, *listed(published_commit.behind_files), subject=published_commit.ref)
+        return passed(
+            message, *limit_lines(published_commit.behind_files), subject=published_commit.ref
+        )
     changes = f"{count(len(files), 'file')} that can change the training"
     return failed(
-        f"{where}, with {changes}: {few(files)}", *listed(files), subject=published_commit.ref
+        f"{where}, with {changes}: {few(files)}", *limit_lines(files), subject=published_commit.ref
     )

@@ -23,10 +23,10 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed, unknow
 from herorun.core.lineage import (
     decided_on,
     describe_given_up,
+    describe_taints,
     given_up,
     is_under,
     mistrust,
-    tainted,
 )
 from herorun.core.plan import Plan
 
@@ -71,5 +71,5 @@ def _elsewhere(candidate: Candidate, source: SourceRun | Nothing | Unavailable) 
     back = given_up(candidate, source.given_up)
     if back is not None:
         return f"{source.slug} wrote it, and {describe_given_up(back)}"
-    problem = tainted(candidate, source.taints)
+    problem = describe_taints(candidate, source.taints)
     return f"{source.slug} wrote it, and {problem}" if problem else ""

@@ -8,7 +8,7 @@ in the job's copy), and check with `git lfs fsck`; if the run does not read thes
 """
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.code.impact import listed, of_impact
+from herorun.core.code.impact import limit_lines, of_impact
 from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import ImportClosure, WorkTree
 from herorun.core.finding import Verdict, failed, few, passed
@@ -21,6 +21,6 @@ def unfetched_lfs(tree: WorkTree, contract: Contract, closure: ImportClosure) ->
         return passed("no file is an LFS pointer")
     files = of_impact(tree.pointers, contract.code.impact, closure.files, Impact.BLOCK)
     if not files:
-        return passed("no LFS pointer can change the training", *listed(tree.pointers))
+        return passed("no LFS pointer can change the training", *limit_lines(tree.pointers))
     count = f"{len(files)} file{'s are' if len(files) > 1 else ' is'}"
-    return failed(f"{count} only a Git LFS pointer: {few(files)}", *listed(files))
+    return failed(f"{count} only a Git LFS pointer: {few(files)}", *limit_lines(files))

@@ -41,7 +41,7 @@ def newest_first(names: Iterable[str]) -> list[str]:
     return [name for _, _, name in sorted(matches, reverse=True)]
 
 
-def projected(
+def project_state(
     facts: JobSpec,
     job: str,
     restarts: int,

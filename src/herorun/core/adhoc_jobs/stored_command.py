@@ -114,7 +114,7 @@ def is_shell(command: str, names: Sequence[str] = ()) -> bool:
     >>> is_shell("sbatch --wrap 'a && b' job.sh x=[1,2]"), is_shell("cd /w && sbatch job.sh")
     (False, True)
     """
-    bare = _substituted(command, dict.fromkeys(names, "x"))
+    bare = _substitute_values(command, dict.fromkeys(names, "x"))
     return bool(_SHELL.search(_QUOTED.sub("q", bare)))
 
 
@@ -124,12 +124,12 @@ def argv_of(command: str, names: Sequence[str], env: Mapping[str, str]) -> list[
     """
     values = {name: env[name] for name in names}
     if not is_shell(command, names):
-        return [_substituted(word, values) for word in shlex.split(command)]
+        return [_substitute_values(word, values) for word in shlex.split(command)]
     plain = {name: value for name, value in values.items() if _PLAIN.fullmatch(value)}
-    return ["sh", "-c", _substituted(command, plain)]
+    return ["sh", "-c", _substitute_values(command, plain)]
 
 
-def _substituted(text: str, values: Mapping[str, str]) -> str:
+def _substitute_values(text: str, values: Mapping[str, str]) -> str:
     for name, value in values.items():
         text = text.replace(f"${{{name}}}", value)
     return text

@@ -4,10 +4,10 @@ Standard library only, and light: this also runs inside the job, on every rank, 
 starts.
 """
 
-from .comparison import compare, refused
+from .comparison import compare, list_refused_items
 from .devices import seen_devices
-from .environment import is_salted, salted
-from .items import FAIL, PASS, SCHEMA, UNSAID, UNSEEN, Item, Presented, sealed
+from .environment import digest_with_salt, is_salted
+from .items import FAIL, PASS, SCHEMA, UNSAID, UNSEEN, Item, Presented, digest_secret
 
 __all__ = [
     "FAIL",
@@ -18,9 +18,9 @@ __all__ = [
     "Item",
     "Presented",
     "compare",
+    "digest_secret",
+    "digest_with_salt",
     "is_salted",
-    "refused",
-    "salted",
-    "sealed",
+    "list_refused_items",
     "seen_devices",
 ]

@@ -5,7 +5,7 @@ from typing import Any
 
 from .environment import compare_environment
 from .hardware import compare_hardware
-from .items import FAIL, HIDDEN, PASS, SEALED, UNSEEN, Item, Presented, sealed
+from .items import FAIL, HIDDEN, PASS, SEALED, UNSEEN, Item, Presented, digest_secret
 
 
 def compare(admission: Mapping[str, Any], job_values: Presented) -> list[Item]:
@@ -40,7 +40,7 @@ def _compare_environment(
     )
 
 
-def refused(items: Iterable[Item]) -> list[Item]:
+def list_refused_items(items: Iterable[Item]) -> list[Item]:
     return [item for item in items if item.outcome == FAIL]
 
 
@@ -78,7 +78,7 @@ def _is_same_argv(argv: Sequence[str], admitted_argv: Sequence[str]) -> bool:
     digest.
     """
     return len(argv) == len(admitted_argv) and all(
-        sealed(word) == other if other.startswith(SEALED) else word == other
+        digest_secret(word) == other if other.startswith(SEALED) else word == other
         for word, other in zip(argv, admitted_argv, strict=True)
     )
 

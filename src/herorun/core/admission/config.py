@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .items import FAIL, PASS, SEALED, UNSEEN, Item, sealed, shorten_value
+from .items import FAIL, PASS, SEALED, UNSEEN, Item, digest_secret, shorten_value
 
 _NOTHING = object()  # the script's config lacks it
 
@@ -116,7 +116,7 @@ def _outcome(admitted_value: Any, script_value: Any) -> tuple[str, str]:
     if isinstance(admitted_value, str) and admitted_value.startswith(SEALED):
         return (
             (PASS, "")
-            if sealed(plain) == admitted_value
+            if digest_secret(plain) == admitted_value
             else (FAIL, "is not the secret that was admitted")
         )
     return (

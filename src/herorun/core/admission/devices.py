@@ -29,7 +29,7 @@ def seen_devices(
     """
     try:
         if devices is not None:
-            return _passed(devices)
+            return _read_passed_devices(devices)
         if "jax" in modules:
             return _of_jax(modules["jax"], modules.get("jax._src.xla_bridge"))
         if "torch" in modules:
@@ -39,7 +39,7 @@ def seen_devices(
     return "neither JAX nor torch is imported yet: pass check_in(devices=...)"
 
 
-def _passed(devices: Any) -> Devices:
+def _read_passed_devices(devices: Any) -> Devices:
     """`jax.devices()`, names, or `{"accelerator": "H100", "count": 8}`; a number is their count."""
     if isinstance(devices, int):
         return Devices((), (devices,), PASSED)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from .items import FAIL, PASS, SEALED, UNSEEN, Item, sealed, shorten_value
+from .items import FAIL, PASS, SEALED, UNSEEN, Item, digest_secret, shorten_value
 
 ROUNDS = 20_000  # of PBKDF2, some 10 ms: guessing a short secret costs that much each time
 _PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH")  # lists that a launcher may extend
@@ -28,7 +28,7 @@ def _matches(name: str, glob: str) -> bool:
     return name == head if head == glob else name.startswith(head)
 
 
-def salted(value: str, salt: str) -> str:
+def digest_with_salt(value: str, salt: str) -> str:
     """The salted digest of a secret: it only shows whether another value is the same."""
     derived_key = hashlib.pbkdf2_hmac(
         "sha256", value.encode("utf-8", "surrogateescape"), salt.encode(), ROUNDS
@@ -37,7 +37,7 @@ def salted(value: str, salt: str) -> str:
 
 
 def is_salted(value: str, salted_value: str) -> bool:
-    return salted(value, salted_value.partition(":")[0]) == salted_value
+    return digest_with_salt(value, salted_value.partition(":")[0]) == salted_value
 
 
 def compare_environment(
@@ -81,7 +81,7 @@ def _difference(name: str, admitted_value: Any, value: str | None) -> str:
     if value is None:
         return f"{name} is not set, but {shorten_value(admitted_value)} was admitted"
     is_sealed = str(admitted_value).startswith(SEALED)
-    if (sealed(value) == admitted_value) if is_sealed else value == admitted_value:
+    if (digest_secret(value) == admitted_value) if is_sealed else value == admitted_value:
         return ""
     if name in _PATHS and not is_sealed and _keeps_folders(value, str(admitted_value)):
         return ""

@@ -45,7 +45,7 @@ class Presented(NamedTuple):
     environment: Mapping[str, str] | None = None
 
 
-def sealed(value: Any) -> str:
+def digest_secret(value: Any) -> str:
     """The digest of a secret in an admission, which shows whether another one is used."""
     return SEALED + hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -106,11 +106,11 @@ def _update_alert(before: Alert | None, check: Check, finding: Finding, moment: 
             ticks=before.ticks + 1,
             not_judged="",
         )
-    began = _placed(began, finding.verdict)
+    began = _widen_steps(began, finding.verdict)
     return replace(began, state=AlertState.FIRING) if _has_held(began, check, moment) else began
 
 
-def _placed(alert: Alert, verdict: Verdict) -> Alert:
+def _widen_steps(alert: Alert, verdict: Verdict) -> Alert:
     """The alert with the steps of the verdict; the range only widens during one incident."""
     steps = [each for each in (alert.steps, verdict.steps) if each]
     taints = [step for step in (alert.taints_from, verdict.taints_from) if step is not None]

@@ -42,7 +42,7 @@ Key = tuple[str, str]  # check, subject
 Findings = Mapping[Key, Finding]  # those that fail
 
 
-def _given() -> dict[Any, Any]:
+def _build_base_evidence() -> dict[Any, Any]:
     """The evidence besides the metrics: a run of one instance that starts from nothing, under a
     contract that declares no order of the data: a bare curve does not say it.
     """
@@ -76,7 +76,7 @@ def _given() -> dict[Any, Any]:
     }
 
 
-GIVEN: Mapping[Any, Any] = _given()
+GIVEN: Mapping[Any, Any] = _build_base_evidence()
 
 
 @dataclass(kw_only=True)

@@ -28,7 +28,7 @@ def blocking_changes(
     return changes
 
 
-def ignored(tree: WorkTree) -> tuple[str, ...]:
+def list_ignored_files(tree: WorkTree) -> tuple[str, ...]:
     """What git ignores and the job could still import, except files of submodules."""
     inside = tuple(f"{submodule.path}/" for submodule in tree.submodules)
     return tuple(path for path in tree.importable if not path.startswith(inside))

@@ -22,7 +22,7 @@ from herorun.core.lazy_regex import lazy_regex
 
 def first_match(globs: tuple[str, ...], path: str) -> int | None:
     """The place of the first glob that matches a path."""
-    return _ordered(globs).first(path)
+    return _compile_ordered_globs(globs).first(path)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class _Ordered:
 
 
 @lru_cache(maxsize=64)
-def _ordered(globs: tuple[str, ...]) -> _Ordered:
+def _compile_ordered_globs(globs: tuple[str, ...]) -> _Ordered:
     names, paths = {}, {}
     for place, glob in enumerate(globs):
         if "/" in glob or "**" in glob:

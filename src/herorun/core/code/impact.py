@@ -128,7 +128,7 @@ def config_paths(contract: Contract) -> tuple[str, ...]:
     return tuple(posixpath.normpath(posixpath.join(cwd, name)) for name in contract.config.files)
 
 
-def listed(lines: Sequence[str]) -> tuple[str, ...]:
+def limit_lines(lines: Sequence[str]) -> tuple[str, ...]:
     """The lines for a finding's details, as many as are useful."""
     remaining = len(lines) - _MOST
     return (*lines[:_MOST], *([f"and {remaining} more"] if remaining > 0 else []))

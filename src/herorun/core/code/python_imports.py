@@ -32,7 +32,10 @@ def imported_by(source: bytes) -> list[Imported]:
     ]
     if any(call in source for call in _CALLS):  # walking every expression takes longer than parsing
         imports += [
-            one for node in ast.walk(tree) if isinstance(node, ast.Call) for one in _called(node)
+            one
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+            for one in _find_call_imports(node)
         ]
     return imports
 
@@ -55,7 +58,7 @@ def _imports_of_statement(statement: ast.stmt) -> Iterator[Imported]:
             yield Imported(module or "", level, tuple(name.name for name in names))
 
 
-def _called(call: ast.Call) -> Iterator[Imported]:
+def _find_call_imports(call: ast.Call) -> Iterator[Imported]:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     literal = call.args[0] if call.args else None
     if not isinstance(literal, ast.Constant) or not isinstance(literal.value, str):

@@ -71,10 +71,10 @@ def pair(
         sum(not math.isfinite(a[step]) for step in both),
         sum(math.isfinite(a[step]) and not math.isfinite(b[step]) for step in both),
     )
-    return _measured(counts, steps, a, b) if steps else counts
+    return _measure_differences(counts, steps, a, b) if steps else counts
 
 
-def _measured(
+def _measure_differences(
     counts: Pairing, steps: list[int], a: Mapping[int, float], b: Mapping[int, float]
 ) -> Pairing:
     differences = [b[step] - a[step] for step in steps]

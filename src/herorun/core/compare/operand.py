@@ -57,7 +57,7 @@ class Side:
         return gaps[len(gaps) // 2] if gaps else 1
 
 
-def unexercised(side: Side, first: int, last: int) -> tuple[str, ...]:
+def list_unexercised_parts(side: Side, first: int, last: int) -> tuple[str, ...]:
     """What the window says nothing about, because it did not come about in it, or it is unknown
     whether it did.
     """

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from herorun.core.compare.gate import ComparisonGate
 from herorun.core.compare.join import Pairing, pair
-from herorun.core.compare.operand import Side, unexercised
+from herorun.core.compare.operand import Side, list_unexercised_parts
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 
@@ -74,7 +74,7 @@ def compare(
         answer=_together(gate_comparisons, pairings),
         metrics=pairings,
         gates=gate_comparisons,
-        unexercised=unexercised(b, first, last),
+        unexercised=list_unexercised_parts(b, first, last),
         notes=_notes(pairings, gates, short),
     )
 

@@ -23,7 +23,7 @@ def parse_config(name: str, data: bytes) -> dict[str, Any]:
             f"{name} is larger than {LARGEST // 1_000_000} MB: too large for a config"
         )
     try:
-        document = _parsed(name, data)
+        document = _parse_config(name, data)
         tables = _without_times(_overrides(document))
     except UnicodeDecodeError:
         raise UnreadableConfig(f"{name} is not UTF-8 text") from None
@@ -39,7 +39,7 @@ def parse_config(name: str, data: bytes) -> dict[str, Any]:
     return tables
 
 
-def _parsed(name: str, data: bytes) -> Any:
+def _parse_config(name: str, data: bytes) -> Any:
     from herorun.core.config.references import resolve_references
 
     match name.rpartition(".")[2].lower():

@@ -33,7 +33,7 @@ def resolve_final_step(
     if isinstance(final_step, int):
         return Sourced(final_step, stated_source)
     if final_step is None:
-        return _inferred(contract, config, source)
+        return _infer_final_step(contract, config, source)
     value = look_up(config, final_step)
     count = whole_number(value) if isinstance(value, (int, float)) else None
     if count is None:
@@ -48,7 +48,9 @@ def _describe(config: Mapping[str, Any], key: str) -> str:
     return f"missing{nearest_key(config, key)}" if value is None else show_short(value)
 
 
-def _inferred(contract: Contract, config: Mapping[str, Any], source: str) -> Sourced[int | None]:
+def _infer_final_step(
+    contract: Contract, config: Mapping[str, Any], source: str
+) -> Sourced[int | None]:
     totals = total_steps(config)
     if len({total.value for total in totals}) == 1:
         return Sourced(totals[0].value, f"{totals[0].key} in {source}", inferred=True)
@@ -133,7 +135,7 @@ def _only(candidates: list[ConfigCount]) -> ConfigCount | None:
     return candidates[0] if len({each.value for each in candidates}) == 1 else None
 
 
-def misnamed(contract: Contract, config: Mapping[str, Any]) -> list[tuple[str, str]]:
+def list_misnamed_keys(contract: Contract, config: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The keys that `[config]` names and that hold no count: which, and what is there."""
     section = contract.config
     keys = {

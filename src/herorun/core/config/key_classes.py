@@ -27,7 +27,7 @@ def class_of(key: str, config: Config, place: str = "") -> KeyClass | None:
     for glob, kind in config.classes.items():
         if any(_covers(glob, name) for name in names):
             return kind
-    return _shipped_environment(key) if place == "env" else _shipped(key)
+    return _shipped_environment(key) if place == "env" else _match_shipped_patterns(key)
 
 
 def is_volatile(key: str, config: Config) -> bool:
@@ -62,7 +62,7 @@ def _shipped_environment(name: str) -> KeyClass | None:
     return UNCLASSIFIED
 
 
-def _shipped(key: str) -> KeyClass | None:
+def _match_shipped_patterns(key: str) -> KeyClass | None:
     *above, last = snake_parts(key)
     for kind, patterns in KEYS:
         if any(_matches_pattern(pattern, above, last) for pattern in patterns.split()):

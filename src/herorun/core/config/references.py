@@ -18,31 +18,31 @@ def resolve_references(config: Any) -> Any:
     """The same config with each plain reference replaced; one that leads back to itself stays as
     text.
     """
-    return _resolved(config, config, ())
+    return _resolve_value(config, config, ())
 
 
-def _resolved(value: Any, root: Any, through: tuple[str, ...]) -> Any:
+def _resolve_value(value: Any, root: Any, through: tuple[str, ...]) -> Any:
     if isinstance(value, Mapping):
-        return {key: _resolved(item, root, through) for key, item in value.items()}
+        return {key: _resolve_value(item, root, through) for key, item in value.items()}
     if isinstance(value, list):
-        return [_resolved(item, root, through) for item in value]
+        return [_resolve_value(item, root, through) for item in value]
     if not isinstance(value, str) or "${" not in value:
         return value
     reference = _REFERENCE.fullmatch(value)
     if reference:
-        target = _followed(reference[1], root, through)
+        target = _follow_reference(reference[1], root, through)
         return value if target is _MISSING else target
-    return _REFERENCE.sub(lambda part: _inserted(part, root, through), value)
+    return _REFERENCE.sub(lambda part: _insert_value(part, root, through), value)
 
 
-def _followed(path: str, root: Any, through: tuple[str, ...]) -> Any:
+def _follow_reference(path: str, root: Any, through: tuple[str, ...]) -> Any:
     target = _MISSING if path in through else _at(root, path)
-    return target if target is _MISSING else _resolved(target, root, (*through, path))
+    return target if target is _MISSING else _resolve_value(target, root, (*through, path))
 
 
-def _inserted(part: re.Match[str], root: Any, through: tuple[str, ...]) -> str:
+def _insert_value(part: re.Match[str], root: Any, through: tuple[str, ...]) -> str:
     """A value within a text; tables and lists are none that a text could hold."""
-    target = _followed(part[1], root, through)
+    target = _follow_reference(part[1], root, through)
     return part[0] if target is _MISSING or isinstance(target, (Mapping, list)) else str(target)
 
 

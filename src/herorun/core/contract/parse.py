@@ -72,7 +72,7 @@ def _faults_of_table(error: WrongTable) -> Iterator[Fault]:
 
 def _describe_faults(faults: Sequence[Fault], where: str, text: str) -> str:
     """In the order of the lines, where `text` is the file; of several each on a line of its own."""
-    lines = list(_numbered(faults, text))
+    lines = list(_add_line_numbers(faults, text))
     if len(lines) == 1:
         return f"{where}: {lines[0]}{'' if lines[0].endswith(('?', '.')) else '.'}"
     if len(lines) > MOST_FAULTS:
@@ -80,7 +80,7 @@ def _describe_faults(faults: Sequence[Fault], where: str, text: str) -> str:
     return "\n  ".join([f"{where} has {count(len(faults), 'error')}:", *lines])
 
 
-def _numbered(faults: Sequence[Fault], text: str) -> Iterator[str]:
+def _add_line_numbers(faults: Sequence[Fault], text: str) -> Iterator[str]:
     from herorun.core.contract.toml_lines import line_of
 
     lines = [line_of(text, place) if text and place else None for place, _ in faults]
@@ -107,13 +107,13 @@ def explain_faults(
     `other_keys` may be meant too: the table takes them, and the model does not.
     """
     faults: dict[Fault, None] = {}
-    for fault in _merged(error):
+    for fault in _merge_union_faults(error):
         fault["loc"] = _as_written(fault["loc"], model, data)
         faults[fault["loc"], _fault_message(fault, model, other_keys)] = None
     return list(faults)
 
 
-def _merged(error: "ValidationError") -> Iterator[dict[str, Any]]:
+def _merge_union_faults(error: "ValidationError") -> Iterator[dict[str, Any]]:
     """A key that takes a number or text has a fault for either: one stands for both."""
     earlier: set[tuple[str | int, ...]] = set()
     for fault in error.errors(include_url=False):

@@ -106,7 +106,7 @@ def _begins_with_program(argv: tuple[str, ...]) -> tuple[str, ...]:
 CommandLine = Annotated[tuple[Argument, ...], AfterValidator(_begins_with_program)]
 
 
-def _pinned(value: str) -> str:
+def _require_absolute_path(value: str) -> str:
     if not value.rstrip("/"):
         raise ValueError("is the root of the file system: name a folder of this run's own")
     if not value.startswith("/") and "://" not in value:
@@ -117,7 +117,7 @@ def _pinned(value: str) -> str:
     return value
 
 
-Pinned = Annotated[str, Field(min_length=1), AfterValidator(_pinned)]
+Pinned = Annotated[str, Field(min_length=1), AfterValidator(_require_absolute_path)]
 Whole = Annotated[int, Field(strict=True)]  # `keep = true` and `keep = "10"` are no numbers
 
 

@@ -91,7 +91,7 @@ def _until_gap(state: gaps.Steps, steps: Sequence[int]) -> tuple[int, float]:
             continue
         if gaps.exceeds_stride(stride, step_gap):
             return count, stride
-        stride = gaps.eased(stride, step_gap)
+        stride = gaps.ease_stride(stride, step_gap)
     return len(steps), stride
 
 

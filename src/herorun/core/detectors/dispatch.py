@@ -238,7 +238,9 @@ def _band(state: MetricsState, name: str, value: float, names: Names, at: RowPos
     band.judge_band(state_for(state.bands, name, ExcursionWatch), name, at.step, value, least, most)
 
 
-def _skipped(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
+def _judge_skips(
+    state: MetricsState, name: str, value: float, names: Names, at: RowPosition
+) -> None:
     nonfinite.judge_finite(state.non_finite, nonfinite.SKIPS, at.step, value <= 0)
     if at.seconds is not None:
         nonfinite.judge_skip(state.skips, at.step, value > 0, at.seconds)
@@ -251,7 +253,7 @@ JUDGES: Mapping[str, Callable[[MetricsState, str, float, Names, RowPosition], No
     "speed": _speed,
     "wander": _wander,
     "band": _band,
-    "skipped": _skipped,
+    "skipped": _judge_skips,
 }
 
 

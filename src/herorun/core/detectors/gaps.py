@@ -55,11 +55,11 @@ def see(state: Steps, step: int) -> bool:
     if state.jump:
         _lose_rows(state, state.jump[0], state.jump[1])
         state.jump = []
-    state.stride = eased(state.stride, step_gap)
+    state.stride = ease_stride(state.stride, step_gap)
     return False
 
 
-def eased(stride: float, step_gap: int) -> float:
+def ease_stride(stride: float, step_gap: int) -> float:
     """The updated usual distance in steps, after two rows `step_gap` apart."""
     lower = stride - (stride - step_gap) / EASE
     return lower if lower > step_gap else float(step_gap)

@@ -52,7 +52,7 @@ class WriterTurns:
 
 def arrive(state: WriterTurns, step: int, loss: float) -> None:
     """Add a row with a loss, in the order of arrival."""
-    _doubled(state, step, loss)
+    _watch_doubled_rows(state, step, loss)
     last, other = state.last, state.other
     state.last = step
     if last is None or step == last:
@@ -113,7 +113,7 @@ def _end_mixed(state: WriterTurns) -> None:
     state.mixed.end("mixed", "rows")
 
 
-def _doubled(state: WriterTurns, step: int, loss: float) -> None:
+def _watch_doubled_rows(state: WriterTurns, step: int, loss: float) -> None:
     first_loss = _first_loss(state, step, loss)
     again = first_loss != loss and first_loss - first_loss == loss - loss == 0.0
     if again and not state.again:

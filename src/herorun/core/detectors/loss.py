@@ -105,7 +105,7 @@ def judge_loss(
     if loss == 0.0:
         return
     if loss < 0.0 or state.signed:
-        _signed(state, loss)
+        _handle_signed_loss(state, loss)
         if fresh and state.signed:
             follow_signed(state.signed_level, step, loss, is_declared)
         return
@@ -161,7 +161,7 @@ def _is_clipped(loss: float) -> bool:
     return any(abs(loss - level) < SATURATED_WITHIN for level in CLIPPED)
 
 
-def _signed(state: LossState, loss: float) -> None:
+def _handle_signed_loss(state: LossState, loss: float) -> None:
     """A loss below zero has no trend to compare with; once it was above zero for `SIGNED` rows, the
     trend begins again.
     """

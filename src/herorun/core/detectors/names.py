@@ -97,7 +97,7 @@ _LETTER = lazy_regex(r"[a-z]_loss|loss_[a-z]")
 _EVAL = lazy_regex(r"(?:^|[/_.-])(?:eval|evaluation|val|valid|validation)(?:[/_.-]|$)")
 
 
-def _joined(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return name.lower().replace(" ", "_").replace("-", "_")
 
 
@@ -111,7 +111,11 @@ def is_eval(name: str) -> bool:
 
 
 def _is_rival_loss(name: str) -> bool:
-    return "loss" in name.lower() and "scale" not in name.lower() and not is_eval(_joined(name))
+    return (
+        "loss" in name.lower()
+        and "scale" not in name.lower()
+        and not is_eval(_normalize_name(name))
+    )
 
 
 def _other_sides(loss: str) -> set[str]:
@@ -122,7 +126,7 @@ def _other_sides(loss: str) -> set[str]:
     >>> [_other_sides(name) for name in ("loss", "loss/g", "train/g_loss", "eval/gen_loss")]
     [set(), set(), set(), set()]
     """
-    plain_name = _joined(loss)
+    plain_name = _normalize_name(loss)
     is_letter = _LETTER.fullmatch(plain_name) is not None
     parts = re.split(r"([/_.])", plain_name) if _is_rival_loss(loss) else []
     others = set()
@@ -145,10 +149,10 @@ def rival_of(loss: str, columns: Collection[str]) -> str:
     total = any(name in LOSSES for name in losses)
     if total or len(losses) > MOST_RIVAL_LOSSES or not (others := _other_sides(loss)):
         return ""
-    letters = [name for name in map(_joined, losses) if _LETTER.fullmatch(name)]
-    if _LETTER.fullmatch(_joined(loss)) and len({*letters, _joined(loss)}) > 2:
+    letters = [name for name in map(_normalize_name, losses) if _LETTER.fullmatch(name)]
+    if _LETTER.fullmatch(_normalize_name(loss)) and len({*letters, _normalize_name(loss)}) > 2:
         return ""
-    return next((name for name in losses if _joined(name) in others), "")
+    return next((name for name in losses if _normalize_name(name) in others), "")
 
 
 def why_rival(name: str) -> str:
@@ -162,7 +166,7 @@ def precursor_of(name: str) -> int:
     >>> [precursor_of(name) for name in ("max_attn_logit/layer 3", "router/entropy", "entropy")]
     [1, -1, 0]
     """
-    name_words = set(re.split(r"[^a-z0-9]+", _joined(name).replace("_", " ")))
+    name_words = set(re.split(r"[^a-z0-9]+", _normalize_name(name).replace("_", " ")))
     name_words |= {word.removesuffix("s") for word in name_words}
     for direction, columns in ((1, RISING), (-1, FALLING)):
         if any(name_words.issuperset(parts) for parts in columns):
@@ -266,7 +270,7 @@ class Roles(dict[str, ColumnRole | None]):
             "skipped": names.skipped,
         }
         kind = next((role for role, role_names in roles.items() if name in role_names), "")
-        if not kind and any(part in _joined(name) for part in WANDERING):
+        if not kind and any(part in _normalize_name(name) for part in WANDERING):
             kind = "wander"
         column_role = ColumnRole(
             kind, name in names.watched, name in names.declared, precursor_of(name)

@@ -40,7 +40,7 @@ from herorun.core.detectors.instances import (
     Boundary,
 )
 from herorun.core.detectors.names import Names
-from herorun.core.detectors.state import MetricsState, copied
+from herorun.core.detectors.state import MetricsState, copy_state
 from herorun.core.evidence import Excursion, LeastLoss, Metrics, Presence
 from herorun.core.ports import Row
 from herorun.core.ports.columnar import parts_of
@@ -102,7 +102,7 @@ def fold_rows(
     Excursions that were closed before this call are removed first, unless `keep_closed`: the tick
     that read their end has reported them.
     """
-    state = copied(state)
+    state = copy_state(state)
     if not keep_closed:
         for watch in state.watches():
             watch.closed = []
@@ -179,7 +179,7 @@ def summarise(state: MetricsState, names: Names) -> Metrics | None:
     """The evidence that checks judge, the waiting rows included; None before the first row."""
     if not state.rows or state.advanced_at is None:
         return None
-    complete = copied(state)
+    complete = copy_state(state)
     for row in complete.waiting:
         judge_row(complete, row, names)
     complete.rival = complete.rival or names.roles.rival
@@ -227,7 +227,11 @@ def _excursions_of(state: MetricsState, names: Names) -> tuple[Excursion, ...]:
     return (
         *state.loss.excursions(),
         *(e for name, norm in sorted(state.norms.items()) for e in norm.excursions(name)),
-        *(e for n, pace in sorted(state.speeds.items()) for e in _paced(pace.excursions(n), names)),
+        *(
+            e
+            for n, pace in sorted(state.speeds.items())
+            for e in _mark_rates(pace.excursions(n), names)
+        ),
         *(replace(e, inverse=True) for e in state.wall.excursions()),
         *state.skips.often.excursions("skipped", nonfinite.SKIPS),
         *(e for name, other in sorted(state.wanders.items()) for e in other.excursions(name)),
@@ -257,7 +261,7 @@ def _idle_rates(state: MetricsState) -> Iterator[Excursion]:
             yield from watch.excursions("idle", name)
 
 
-def _paced(excursions: Iterable[Excursion], names: Names) -> Iterator[Excursion]:
+def _mark_rates(excursions: Iterable[Excursion], names: Names) -> Iterator[Excursion]:
     """Marks excursions as of a step time or of a rate."""
     for each in excursions:
         role = names.roles[each.metric]

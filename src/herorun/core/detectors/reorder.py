@@ -73,7 +73,7 @@ def _among(state: RowOrder, row: Row, names: Names) -> tuple[list[Row], bool]:
         return _ready(waiting), False
     if earlier is not newest and _again(earlier, row, names, later):
         return _start_attempt(state, row)
-    state.late += not _merged(waiting, place, row, names)
+    state.late += not _merge_row(waiting, place, row, names)
     return [], False
 
 
@@ -86,7 +86,7 @@ def _is_far_before(waiting: list[Row], row: Row) -> bool:
     return steps[0] - row.step > APART * widest
 
 
-def _merged(waiting: list[Row], place: int, row: Row, names: Names) -> bool:
+def _merge_row(waiting: list[Row], place: int, row: Row, names: Names) -> bool:
     """Merge a row into a waiting row of the same step; existing values stay. Returns whether it
     added a value.
     """

@@ -130,7 +130,7 @@ class MetricsState:
         return [*watches, *(watch for table in tables for watch in table.values())]
 
 
-def copied(value: T) -> T:
+def copy_state(value: T) -> T:
     """A copy that shares nothing that changes: rows, excursions and numbers do not."""
     copy = _copiers[type(value)]
     return copy(value) if copy else value

@@ -143,7 +143,7 @@ def _between(
     _train(line, before.at + training, before, row, clock.high)
     line.upto(before.at + training + evaluation, WallTimeState.EVAL)
     line.upto(before.at + training + evaluation + saving, WallTimeState.CHECKPOINT)
-    line.upto(row.at, _unexplained(before.at, row, evaluation, facts))
+    line.upto(row.at, _classify_unexplained_time(before.at, row, evaluation, facts))
 
 
 def _train(line: Timeline, until: int, before: Beat, row: Beat, high: int) -> None:
@@ -154,17 +154,21 @@ def _train(line: Timeline, until: int, before: Beat, row: Beat, high: int) -> No
     line.upto(until, WallTimeState.PRODUCTIVE)
 
 
-def _unexplained(since: int, row: Beat, evaluation: int, facts: JournalFacts) -> WallTimeState:
-    if _stalled(facts, since, row.at):
+def _classify_unexplained_time(
+    since: int, row: Beat, evaluation: int, facts: JournalFacts
+) -> WallTimeState:
+    if _overlaps_stall(facts, since, row.at):
         return WallTimeState.STALLED
     return WallTimeState.EVAL if row.evaluated and not evaluation else WallTimeState.UNKNOWN
 
 
 def _tail(since: int, until: int, rows: list[Beat], facts: JournalFacts) -> WallTimeState:
     return (
-        WallTimeState.STALLED if rows and _stalled(facts, since, until) else WallTimeState.UNKNOWN
+        WallTimeState.STALLED
+        if rows and _overlaps_stall(facts, since, until)
+        else WallTimeState.UNKNOWN
     )
 
 
-def _stalled(facts: JournalFacts, since: int, until: int) -> bool:
+def _overlaps_stall(facts: JournalFacts, since: int, until: int) -> bool:
     return any(start < until and end > since for start, end in facts.stalls)

@@ -56,13 +56,13 @@ def overdue(
     if lag.intervals > most.intervals:
         return failed(
             f"{lag.message}, and {lag.intervals:.1f} intervals have passed (limit "
-            f"{most.intervals:g}){_rejected(checkpoints)}",
+            f"{most.intervals:g}){_explain_rejection(checkpoints)}",
             subject=job.instance,
         )
     return passed(lag.message, subject=job.instance)
 
 
-def _rejected(checkpoints: Checkpoints) -> str:
+def _explain_rejection(checkpoints: Checkpoints) -> str:
     """Why the newest one does not count; "" if it does."""
     newest = max(checkpoints.candidates, key=lambda each: each.step, default=None)
     if newest is None or not newest.problem:

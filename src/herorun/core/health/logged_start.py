@@ -23,10 +23,12 @@ def log_wrong(
 
     `own`: where a restart by the back end must continue.
     """
-    dropped_text = _dropped(start, log, first_step) or _dropped_again(own, log, first_step)
+    dropped_text = _describe_dropped_rows(start, log, first_step) or _dropped_again(
+        own, log, first_step
+    )
     if dropped_text:
         return ResumeRows(wrong=dropped_text)
-    return _loaded(start, log.loading, checkpoints, current)
+    return _compare_loading(start, log.loading, checkpoints, current)
 
 
 def fall_back(loading: Sequence[Loading]) -> Loading | None:
@@ -38,7 +40,7 @@ def fall_back(loading: Sequence[Loading]) -> Loading | None:
     return None if last is None or last.loads == "resumed" else last
 
 
-def _loaded(
+def _compare_loading(
     start: PlannedStart, loading: Sequence[Loading], checkpoints: Checkpoints, current: Instance
 ) -> ResumeRows | None:
     worst = fall_back(loading)
@@ -112,7 +114,7 @@ def _at(resume_line: Loading) -> str:
     )
 
 
-def _dropped(start: PlannedStart, log: JobLog, first_step: int) -> str:
+def _describe_dropped_rows(start: PlannedStart, log: JobLog, first_step: int) -> str:
     """W&B's client drops steps that the run has already: only its warnings tell that a job began
     far below.
     """
@@ -132,7 +134,7 @@ def _dropped_again(own: PlannedStart | None, log: JobLog, first_step: int) -> st
     A restart from an older checkpoint drops rows rightly.
     """
     began = log.dropped is not None and log.dropped.first <= first_step
-    return _dropped(own, log, first_step) if own and began else ""
+    return _describe_dropped_rows(own, log, first_step) if own and began else ""
 
 
 def saved_below(start: PlannedStart, checkpoints: Checkpoints, current: Instance) -> str:

@@ -74,7 +74,7 @@ def read_wait(
             f"the scheduler does not report whether {job.instance} waits", subject=job.instance
         )
     running = job.state is JobState.RUNNING
-    is_confirmed = running and _confirmed(job, history, metrics, log, receipt)
+    is_confirmed = running and _has_confirmation(job, history, metrics, log, receipt)
     if is_confirmed or not (running or job.state is JobState.PENDING):
         return not_applicable(f"{job.instance} {job.state.predicate}", subject=job.instance)
     if is_confirmed is None:
@@ -96,7 +96,7 @@ def read_wait(
     return QueueWait(job.instance, now.at - since, why, job.reason, running)
 
 
-def _confirmed(
+def _has_confirmation(
     job: Job,
     history: History,
     metrics: Metrics | Nothing | Unavailable,

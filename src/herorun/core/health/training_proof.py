@@ -153,7 +153,7 @@ def _judge_newest_row(
             AwaitedEvidence("row", f"the newest row is dated {format_span(-age)} in the future"),
         ), True
     if rows.undated:
-        return (_undated(rows, patience),), False
+        return (_await_dated_row(rows, patience),), False
     limit = fresh_for(rows, patience)
     return ((_stale(rows, evidence, age, limit, patience),) if age > limit else ()), True
 
@@ -182,7 +182,7 @@ def _stale(
     return AwaitedEvidence("row", due, until)
 
 
-def _undated(metrics: Metrics, patience: RowPatience) -> AwaitedEvidence:
+def _await_dated_row(metrics: Metrics, patience: RowPatience) -> AwaitedEvidence:
     """A step that was in the log at the first tick may be hours old."""
     message = (
         f"step {metrics.logged(metrics.step)} was in the log before the first tick, and its time "

@@ -5,7 +5,7 @@ def same_server(one: str, other: str) -> bool:
     return one.rstrip("/") == other.rstrip("/")
 
 
-def unstated(key: str) -> str:
+def describe_unstated_key(key: str) -> str:
     """Where the contract leaves open what decides where the run reports."""
     return f"and [tracker] states no {key}: state it there, or unset the variable"
 

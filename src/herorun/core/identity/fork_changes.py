@@ -37,7 +37,7 @@ def writer_of(source: SourceLaunches, modified_at: datetime | None) -> RecordedL
     return (before or source.launches)[-1]
 
 
-def inherited(
+def compute_inheritance(
     before: RecordedLaunch, plan: Mapping[str, Any], start: StartPoint, config: Config
 ) -> Inherited:
     changes = diff_launches(before.plan, plan, config)
@@ -81,10 +81,10 @@ def _is_own(change: ConfigChange, names: tuple[tuple[str, str], ...], start: str
         return True
     if not isinstance(change.before, str) or not isinstance(change.after, str):
         return False
-    return same(_renamed(change.before, names), change.after)
+    return same(_replace_names(change.before, names), change.after)
 
 
-def _renamed(text: str, names: tuple[tuple[str, str], ...]) -> str:
+def _replace_names(text: str, names: tuple[tuple[str, str], ...]) -> str:
     """Each name as a whole word, all at once: what was renamed is not renamed again."""
     if not names:
         return text

@@ -74,7 +74,7 @@ def _root(
     """
     if new_root:
         return new_root
-    parts = [_renamed(part, parent.slug, request.slug) for part in old.split("/")]
+    parts = [_rename_part(part, parent.slug, request.slug) for part in old.split("/")]
     new = "/".join(parts)
     if new == old:
         raise WrongUse(
@@ -84,7 +84,7 @@ def _root(
     return new
 
 
-def _renamed(part: str, old: str, new: str) -> str:
+def _rename_part(part: str, old: str, new: str) -> str:
     if part == old:
         return new
     return f"{new}{part.removeprefix(old)}" if part.startswith((f"{old}-", f"{old}_")) else part
@@ -100,11 +100,11 @@ def shared_paths(parent: Contract, data: Mapping[str, Any]) -> tuple[str, ...]:
         for name, value in options.items()
         if isinstance(value, str)
         and "/" in value
-        and _placed(parent.output.root, value) == _placed(data["output"]["root"], value)
+        and _join_root(parent.output.root, value) == _join_root(data["output"]["root"], value)
     )
 
 
-def _placed(root: str, path: str) -> str:
+def _join_root(root: str, path: str) -> str:
     return normpath(join(root, path))
 
 

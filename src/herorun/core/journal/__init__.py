@@ -12,7 +12,7 @@ from herorun.core.journal.lines import (
     event_id,
     read_line,
     read_lines,
-    scrubbed,
+    scrub_event,
     write_line,
 )
 from herorun.core.journal.reducer import fold
@@ -30,6 +30,6 @@ __all__ = [
     "fold",
     "read_line",
     "read_lines",
-    "scrubbed",
+    "scrub_event",
     "write_line",
 ]

@@ -24,7 +24,7 @@ def interventions(actions: Iterable[Action]) -> tuple[str, ...]:
     )
 
 
-def allowed(actions: Sequence[Action], block: ActionBlock) -> list[Action]:
+def restrict_actions(actions: Sequence[Action], block: ActionBlock) -> list[Action]:
     """A babysitter that may not act still posts and asks, and never intervenes."""
     permitted_actions = [
         action for action in actions if block.free or isinstance(action, Tell | Escalate)
@@ -43,7 +43,9 @@ def allowed(actions: Sequence[Action], block: ActionBlock) -> list[Action]:
     return permitted_actions
 
 
-def decided(tick: Tick, evidence: Evidence, memory: Memory, actions: Sequence[Action]) -> Decided:
+def build_decision(
+    tick: Tick, evidence: Evidence, memory: Memory, actions: Sequence[Action]
+) -> Decided:
     """What the journal says of a tick."""
     return Decided(
         at=tick.at,

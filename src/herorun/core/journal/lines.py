@@ -153,7 +153,7 @@ def read_lines(texts: Iterable[tuple[str, str]], prev: str = START) -> list[Jour
     return lines
 
 
-def scrubbed(event: Event) -> Event:
+def scrub_event(event: Event) -> Event:
     """The event without secrets, as it will be read back: what is rendered now is what will be
     rendered from the journal.
     """

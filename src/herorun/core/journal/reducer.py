@@ -36,7 +36,7 @@ from herorun.core.record.lease import Lease, follows
 from herorun.core.recovery.classify import Cause
 from herorun.core.recovery.policy import ActionPause, RelaunchAnswer, Tries
 from herorun.core.seal.kinds import SealKind
-from herorun.core.taint import decided, launched, set_right
+from herorun.core.taint import apply_decision, apply_launch, set_right
 
 MOST_STARTS = 20
 
@@ -135,7 +135,7 @@ def _apply_decided(memory: Memory, event: Decided) -> Memory:
     ended_alerts = {key: alert for key, alert in memory.ended.items() if key not in resolved_keys}
     ended_alerts |= {a.key: a for a in event.alerts if a.state is AlertState.ENDED}
     last_summary = event.at if event.summary else memory.last_summary
-    health = decided(memory.health, event)
+    health = apply_decision(memory.health, event)
     ends = {**memory.ends, event.ended.instance: event.ended} if event.ended else memory.ends
     most = max(memory.most_saved, event.saved or 0)
     failures = {event.failure.instance: event.failure} if event.failure else {}
@@ -171,7 +171,7 @@ def _apply_decided(memory: Memory, event: Decided) -> Memory:
 def _apply_launched(memory: Memory, event: Launched) -> Memory:
     launching = memory.launchings.get(event.instance)
     instance = _launched_instance(memory, event, launching)
-    new_caveats = [_unverified(event)] if launching and launching.adopts else []
+    new_caveats = [_describe_unverified_job(event)] if launching and launching.adopts else []
     ending = memory.endings.get(event.relaunch_of)
     cause = ending.cause if ending else Cause.UNKNOWN
     counts = bool(event.relaunch_of) and not cause.free
@@ -193,7 +193,7 @@ def _apply_launched(memory: Memory, event: Launched) -> Memory:
             *memory.given_up,
             *([launching.given_up] if launching and launching.given_up else []),
         ),
-        health=launched(
+        health=apply_launch(
             memory.health, launching.at if launching else event.at, start.get("step") or 0
         ),
         caveats=(*memory.caveats, *new_caveats),
@@ -229,7 +229,7 @@ def _are_rows_known(memory: Memory) -> bool:
     return end is not None and end.step is not None
 
 
-def _unverified(event: Launched) -> str:
+def _describe_unverified_job(event: Launched) -> str:
     """What the seal must say of an adopted instance, whatever came after it."""
     return (
         f"{event.instance} is job {event.job}, which herorun adopted and did not submit: "

@@ -49,7 +49,7 @@ class JournalSnapshot:
         return sha256(data[: self.size]).hexdigest() == self.digest
 
 
-def remembered(
+def build_snapshot(
     segments: Sequence[tuple[str, str]],
     data: bytes,
     last: tuple[str, str],
@@ -97,9 +97,12 @@ def from_bytes(data: bytes, version: str) -> JournalSnapshot | None:
         alerts, taints = memory_table.pop("alerts"), memory_table["health"].pop("open")
         snapshot = decode(JournalSnapshot, body)
         by_id = {
-            alert.id: alert for alert in decode(Memory, {"alerts": _keyed(alerts)}).alerts.values()
+            alert.id: alert
+            for alert in decode(Memory, {"alerts": _index_values(alerts)}).alerts.values()
         }
-        still = decode(Health, {"open": _keyed([taint for _, taint in taints])}).open.values()
+        still = decode(
+            Health, {"open": _index_values([taint for _, taint in taints])}
+        ).open.values()
         ids = [(str(check), str(subject)) for (check, subject), _ in taints]
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
@@ -107,7 +110,7 @@ def from_bytes(data: bytes, version: str) -> JournalSnapshot | None:
     return replace(snapshot, memory=replace(snapshot.memory, alerts=by_id, health=health))
 
 
-def _keyed(values: Sequence[Any]) -> dict[tuple[str, str], Any]:
+def _index_values(values: Sequence[Any]) -> dict[tuple[str, str], Any]:
     return {("", str(number)): value for number, value in enumerate(values)}
 
 

@@ -18,7 +18,7 @@ from herorun.core.journal.launch_intents import (
     unintended_instances,
 )
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.notify.page_policy import UndeliveredAlert, undelivered
+from herorun.core.notify.page_policy import UndeliveredAlert, list_undelivered_alerts
 from herorun.core.recovery.classify import Cause
 from herorun.core.recovery.diagnosis import LOST_TEMPORARY
 from herorun.core.recovery.policy import Ledger, Span
@@ -278,7 +278,7 @@ class Memory(JournalFields):
     @property
     def undelivered(self) -> tuple[UndeliveredAlert, ...]:
         """Messages that no channel has accepted yet."""
-        return undelivered(self.pages, self.queued, self.failed)
+        return list_undelivered_alerts(self.pages, self.queued, self.failed)
 
     @property
     def unfinished(self) -> Unfinished:

@@ -4,7 +4,7 @@ from dataclasses import MISSING
 from typing import Any, get_type_hints
 
 from herorun.core.lazy_pydantic.readers import reader_of
-from herorun.core.lazy_pydantic.scalars import Reader, Unsure, called
+from herorun.core.lazy_pydantic.scalars import Reader, Unsure, call_validator
 
 
 class DataclassReader:
@@ -27,7 +27,7 @@ class DataclassReader:
                 values[name] = reader(value[name])
             elif not has_default:
                 raise Unsure
-        return called(self._kind, **values)
+        return call_validator(self._kind, **values)
 
     def _field_readers(self) -> list[tuple[str, Reader, bool]]:
         fields = self._kind.__dataclass_fields__.values()

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
 
 from herorun.core.lazy_pydantic.markers import MISSING, Marker, ValidatorMarker
-from herorun.core.lazy_pydantic.readers import KNOWN_OPTIONS, constrained, reader_of, refuse
-from herorun.core.lazy_pydantic.scalars import Reader, called
+from herorun.core.lazy_pydantic.readers import KNOWN_OPTIONS, apply_constraints, reader_of, refuse
+from herorun.core.lazy_pydantic.scalars import Reader, call_validator
 
 
 class FieldInfo:
@@ -56,16 +56,16 @@ class FieldInfo:
         kind = self.whole_annotation
         reader = reader_of(kind, False) if self.is_plain else refuse
         if self.mark:
-            reader = constrained(reader, self.annotation, (self.mark,))
+            reader = apply_constraints(reader, self.annotation, (self.mark,))
         for mode, function in (*validators.get(self.name, ()), *validators.get("*", ())):
-            reader = _wrapped(reader, mode, function)
+            reader = _wrap_reader(reader, mode, function)
         return reader
 
 
-def _wrapped(reader: Reader, mode: str, function: Callable[..., Any]) -> Reader:
+def _wrap_reader(reader: Reader, mode: str, function: Callable[..., Any]) -> Reader:
     if mode == "before":
-        return lambda value: reader(called(function, value))
-    return lambda value: called(function, reader(value))
+        return lambda value: reader(call_validator(function, value))
+    return lambda value: call_validator(function, reader(value))
 
 
 def own_fields(cls: Any) -> dict[str, FieldInfo]:

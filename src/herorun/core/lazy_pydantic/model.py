@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from herorun.core.lazy_pydantic.fields import FieldInfo, own_fields, own_validators
 from herorun.core.lazy_pydantic.markers import MISSING, ValidatorMarker
-from herorun.core.lazy_pydantic.scalars import Unsure, called, read_text
+from herorun.core.lazy_pydantic.scalars import Unsure, call_validator, read_text
 
 _NOTHING: Mapping[str, Any] = {}
 
@@ -133,11 +133,11 @@ class BaseModel(metaclass=ModelType):
             cls.__plan__ = ReadingPlan(cls)
         plan = cls.__plan__
         for function in plan.before:
-            source = called(function, source)
+            source = call_validator(function, source)
         values, names, extra = _values(plan, source)
         _fill_slots(self, values, names, extra)
         for function in plan.after:
-            if called(function, self) is not self:
+            if call_validator(function, self) is not self:
                 raise Unsure
         return self
 

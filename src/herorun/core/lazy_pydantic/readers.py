@@ -18,7 +18,7 @@ from herorun.core.lazy_pydantic.scalars import (
     SCALARS,
     Reader,
     Unsure,
-    called,
+    call_validator,
     read_exact,
     read_float,
     read_member,
@@ -81,7 +81,7 @@ def _reader_of_class(kind: Any, is_stored: bool) -> Reader:
 def _reader_of_form(kind: Any, is_stored: bool) -> Reader:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return constrained(reader_of(arguments[0], is_stored), arguments[0], arguments[1:])
+        return apply_constraints(reader_of(arguments[0], is_stored), arguments[0], arguments[1:])
     if origin in (Union, types.UnionType):
         return _union(arguments, is_stored)
     if origin is Literal:
@@ -191,7 +191,7 @@ def _of_its_type(
     return by_type[kind](value) if kind in by_type else rest(value)
 
 
-def constrained(inner: Reader, kind: Any, metadata: Sequence[Any]) -> Reader:
+def apply_constraints(inner: Reader, kind: Any, metadata: Sequence[Any]) -> Reader:
     """With the other arguments of `Annotated`, from the inside out."""
     for mark in metadata:
         if not isinstance(mark, Marker):
@@ -209,18 +209,18 @@ def _is_marked_by_us(mark: Any) -> bool:
 def _with_mark(inner: Reader, kind: Any, mark: Marker) -> Reader:
     match mark.name:
         case "AfterValidator":
-            return lambda value: called(mark.values[0], inner(value))
+            return lambda value: call_validator(mark.values[0], inner(value))
         case "BeforeValidator":
-            return lambda value: inner(called(mark.values[0], value))
+            return lambda value: inner(call_validator(mark.values[0], value))
         case "PlainSerializer" | "WithJsonSchema":
             return inner
         case "Field" | "StringConstraints" if mark.options.keys() <= KNOWN_OPTIONS:
             limits = {n: v for n, v in mark.options.items() if n in _CONSTRAINTS - {"strict"}}
-            return _limited(inner, kind, limits) if limits else inner
+            return _apply_limits(inner, kind, limits) if limits else inner
     return refuse
 
 
-def _limited(inner: Reader, kind: Any, limits: Mapping[str, Any]) -> Reader:
+def _apply_limits(inner: Reader, kind: Any, limits: Mapping[str, Any]) -> Reader:
     if get_origin(kind) in (Union, types.UnionType):
         members = [each for each in get_args(kind) if each is not type(None)]
         if len(members) > 1:

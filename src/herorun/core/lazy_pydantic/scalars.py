@@ -22,7 +22,7 @@ EARLIEST, LATEST = datetime(1000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo
 LONGEST = timedelta(days=36_500)
 
 
-def called(function: Callable[..., Any], /, *values: Any, **by_name: Any) -> Any:
+def call_validator(function: Callable[..., Any], /, *values: Any, **by_name: Any) -> Any:
     """What a validator makes of it; pydantic says what it refuses."""
     try:
         return function(*values, **by_name)
@@ -74,7 +74,7 @@ def read_time(value: Any, is_stored: bool) -> Any:
         return value
     if type(value) is not str or not _STORED_TIME.fullmatch(value):
         raise Unsure
-    at = called(datetime.fromisoformat, value)
+    at = call_validator(datetime.fromisoformat, value)
     if is_stored and not EARLIEST <= at <= LATEST:
         raise Unsure
     return at

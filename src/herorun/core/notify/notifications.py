@@ -52,7 +52,8 @@ def news(
         ]
     else:
         milestone = (
-            _event_action(current, *each) for each in _reached(evidence, history, policy, ledger)
+            _event_action(current, *each)
+            for each in _list_milestones(evidence, history, policy, ledger)
         )
         notices = [notice for notice in milestone if not _ever(notice, announced_keys)]
         if days := (now - current.started) // DAY:
@@ -94,7 +95,7 @@ def _ever(notice: Tell, keys: Iterable[str]) -> bool:
     return any(verb_of(key) == Verb.TELL and parse_key(key).last == what for key in keys)
 
 
-def _reached(
+def _list_milestones(
     evidence: Evidence, history: History, policy: RecoveryPolicy, ledger: Ledger
 ) -> Iterator[tuple[str, str, str]]:
     """Only of a job that lives: what an ended one reached, its end tells."""

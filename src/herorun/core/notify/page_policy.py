@@ -237,7 +237,7 @@ class UndeliveredAlert:
     why: str
 
 
-def undelivered(
+def list_undelivered_alerts(
     pages: Pages, queue: Mapping[str, Intended], tries_by_key: Mapping[str, Tries]
 ) -> tuple[UndeliveredAlert, ...]:
     """What must be sent and was refused: by every channel, or in the issue where there is no

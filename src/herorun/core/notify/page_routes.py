@@ -42,7 +42,7 @@ def is_held(urgency: Urgency, quiet: str | None, now: datetime) -> bool:
     return quiet is not None and urgency.can_wait and quiet_hours(quiet).covers(now)
 
 
-def grouped(pages: Iterable[Page], routes: Routes) -> list[list[Page]]:
+def group_pages(pages: Iterable[Page], routes: Routes) -> list[list[Page]]:
     """What waits for the same channels is one message: an incident is reported once. The most
     urgent stands first in it.
     """

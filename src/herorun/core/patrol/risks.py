@@ -127,7 +127,11 @@ def mean_use(gpus: tuple[Gpu, ...]) -> float:
 
 
 def _threads(observation: HostObservation) -> Iterator[Advice]:
-    if not isinstance(observation.gpus, tuple) or not observation.gpus or not pegged(observation):
+    if (
+        not isinstance(observation.gpus, tuple)
+        or not observation.gpus
+        or not uses_all_cores(observation)
+    ):
         return
     use = mean_use(observation.gpus)
     if use < HEALTHY:
@@ -141,7 +145,7 @@ def _threads(observation: HostObservation) -> Iterator[Advice]:
         )
 
 
-def pegged(observation: HostObservation) -> bool:
+def uses_all_cores(observation: HostObservation) -> bool:
     """Whether our own processes use up what they may: then the machine is not busy with somebody
     else.
     """
@@ -186,7 +190,9 @@ def _machine(
             f"Memory is at {memory.share:.0%} of its limit: the kernel kills at 100 %. Use "
             "fewer workers, or a larger machine.",
         )
-    elif _crowded(observation) and memory.share is not None and not pegged(observation):
+    elif (
+        _is_overloaded(observation) and memory.share is not None and not uses_all_cores(observation)
+    ):
         message = (
             f"The machine is busy (load {observation.load:.0f} on {observation.cpus} CPUs), yet "
             "this cgroup has room: a noisy neighbour."
@@ -200,7 +206,7 @@ def _machine(
         )
 
 
-def _crowded(observation: HostObservation) -> bool:
+def _is_overloaded(observation: HostObservation) -> bool:
     return bool(
         observation.load and observation.cpus and observation.load > BUSY * observation.cpus
     )

@@ -44,7 +44,7 @@ def _by_health(observation: HostObservation) -> tuple[PatrolState, Remedy]:
 
 def is_success_alone(observation: HostObservation) -> bool:
     """Whether the scheduler's success is the only sign: nothing was declared."""
-    return observation.succeeded and observation.alive is Alive.NO and not _declared(observation)
+    return observation.succeeded and observation.alive is Alive.NO and not _has_signs(observation)
 
 
 def job_fact_of(observation: HostObservation) -> JobFact:
@@ -118,5 +118,5 @@ def _signs(observation: HostObservation) -> list[bool | None]:
     return signs + [copy.is_complete for copy in observation.copies] if signs else []
 
 
-def _declared(observation: HostObservation) -> bool:
+def _has_signs(observation: HostObservation) -> bool:
     return bool(_signs(observation))

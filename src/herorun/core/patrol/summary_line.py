@@ -88,14 +88,16 @@ def _summarise_log(observation: HostObservation, before: PreviousTick | None) ->
     if not isinstance(log, LogEnd):
         return
     age = f" ({format_span(log.age)} ago)" if log.age is not None else ""
-    gain_text = _gained(log.step, before, observation)
+    gain_text = _describe_gain(log.step, before, observation)
     if log.line:
         yield f"{log.line[:120]}{gain_text}{age}"
     elif log.age is not None:
         yield f"log written {format_span(log.age)} ago"
 
 
-def _gained(step: int | None, before: PreviousTick | None, observation: HostObservation) -> str:
+def _describe_gain(
+    step: int | None, before: PreviousTick | None, observation: HostObservation
+) -> str:
     if step is None or before is None or before.step is None:
         return ""
     seconds = (observation.at - before.at).total_seconds()

@@ -38,7 +38,7 @@ def decide(
         return PatrolAdvice(PatrolState.UNKNOWN, (_unreachable(observation),))
     advice = [
         *_down(observation, remedy, ways),
-        *_undecided(observation, state, ways),
+        *_advise_undecided(observation, state, ways),
         *_results(observation),
         *_copies(observation, ways),
         *_all_done(observation, state, ways),
@@ -82,10 +82,12 @@ def _down(observation: HostObservation, remedy: Remedy, ways: PatrolCommands) ->
         )
         yield Advice("unconfirmed", message, ways.status)
     elif remedy is Remedy.RESUME:
-        yield from _resumed(observation, without, ways)
+        yield from _advise_resume(observation, without, ways)
 
 
-def _resumed(observation: HostObservation, without: str, ways: PatrolCommands) -> Iterator[Advice]:
+def _advise_resume(
+    observation: HostObservation, without: str, ways: PatrolCommands
+) -> Iterator[Advice]:
     no_reason = "" if observation.why else ", and no reason is known"  # the line has the reason
     end = "has ended" if observation.why else "is gone"
     message = f"The job {end}{without}{no_reason}.{_cause(observation, ways)}"
@@ -126,7 +128,7 @@ def _how_to_resume(observation: HostObservation, ways: PatrolCommands) -> str:
     return "The next command is:"
 
 
-def _undecided(
+def _advise_undecided(
     observation: HostObservation, state: PatrolState, ways: PatrolCommands
 ) -> Iterator[Advice]:
     chain = observation.chain

@@ -66,7 +66,7 @@ def judge_condition(
     """`facts` is what else is known: `job`, `run` and `step`. A look that saw nothing ends
     nothing.
     """
-    if _reached(condition, observation, state, facts):
+    if _is_met(condition, observation, state, facts):
         return WaitOutcome.REACHED, f"{condition} is reached"
     if state is PatrolState.UNKNOWN:
         return (
@@ -89,7 +89,7 @@ def judge_condition(
     return WaitOutcome.WAIT, f"{condition} is not reached yet"
 
 
-def _reached(
+def _is_met(
     condition: WaitCondition,
     observation: HostObservation,
     state: PatrolState,

@@ -4,7 +4,7 @@ The digest covers the values alone. Tracker state, free disk, the lease and the 
 evidence and not part of the plan: they change while the plan does not.
 """
 
-from herorun.core.plan.diff import moved
+from herorun.core.plan.diff import describe_differences
 from herorun.core.plan.model import PLAN_SCHEMA, Plan, argv_to_run
 from herorun.core.plan.values import Patch, Retention, StartPoint, TrackerRun, snapshot_ref
 
@@ -16,6 +16,6 @@ __all__ = [
     "StartPoint",
     "TrackerRun",
     "argv_to_run",
-    "moved",
+    "describe_differences",
     "snapshot_ref",
 ]

@@ -69,7 +69,7 @@ def make_plan(
         data=Sourced(contract.data.manifests, contract_path),
         hardware=Sourced(contract.hardware.model_dump(exclude_none=True), contract_path),
         output_root=Sourced(contract.output.root.rstrip("/"), contract_path),
-        temporary_root=Sourced(_unslashed(contract.output.temporary_root), contract_path),
+        temporary_root=Sourced(_strip_slashes(contract.output.temporary_root), contract_path),
         start=choose_start(contract, contract_path, checkpoints, siblings, history),
         final_step=final_step(contract, sources),
         tracker=_plan_tracker(contract, contract_path),
@@ -188,5 +188,5 @@ def _retention(contract: Contract, source: str) -> Sourced[Retention]:
     )
 
 
-def _unslashed(path: str | None) -> str | None:
+def _strip_slashes(path: str | None) -> str | None:
     return path.rstrip("/") if path else None

@@ -6,7 +6,7 @@ from typing import Any
 from herorun.core.canonical_json import canonical
 
 
-def moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
+def describe_differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
     """What differs between two plans' values, one line a value, in words."""
     return tuple(
         f"{name}: {_show_side(old)} -> {_show_side(new)}"

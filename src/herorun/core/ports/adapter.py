@@ -62,15 +62,15 @@ class SchedulerTraits:
 
 
 def scheduler_traits(adapter: object) -> SchedulerTraits:
-    return _declared(adapter, SchedulerTraits)
+    return _read_declared_traits(adapter, SchedulerTraits)
 
 
 def tracker_traits(adapter: object) -> TrackerTraits:
     """The type is evidence, because checks ask it; nothing is read for it but the attributes."""
-    return _declared(adapter, TrackerTraits)
+    return _read_declared_traits(adapter, TrackerTraits)
 
 
-def _declared(adapter: object, traits: Callable[..., T]) -> T:
+def _read_declared_traits(adapter: object, traits: Callable[..., T]) -> T:
     names = [name for name in traits.__annotations__ if hasattr(adapter, name)]
     return traits(**{name: getattr(adapter, name) for name in names})
 

@@ -106,13 +106,13 @@ class ChainedRows(_RowSequence):
             if first < len(part) and end > 0:
                 parts.append(part[max(first, 0) : end])
             first, end = first - len(part), end - len(part)
-        return chained(parts)
+        return chain_rows(parts)
 
     def __iter__(self) -> Iterator[Row]:
         return chain.from_iterable(self.parts)
 
 
-def chained(parts: Iterable[Sequence[Row]]) -> Sequence[Row]:
+def chain_rows(parts: Iterable[Sequence[Row]]) -> Sequence[Row]:
     """One sequence of them all, a tuple where none of them holds columns."""
     flat = [part for rows in parts for part in parts_of(rows) if len(part)]
     if not any(isinstance(part, ColumnarRows) for part in flat):
@@ -171,4 +171,4 @@ class RowBuilder:
         self._before, self._open = len(self) + len(rows), []
 
     def build(self) -> Sequence[Row]:
-        return chained([*self._parts, self._open])
+        return chain_rows([*self._parts, self._open])

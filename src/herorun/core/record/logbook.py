@@ -58,7 +58,9 @@ def add_to_pages(
     size = len(text.encode())
     for section, entry in entries_of(lines):
         if size >= PAGE:
-            pages[page_path(first, number)] = closed(add_entries(text, entries), first, number + 1)
+            pages[page_path(first, number)] = close_page(
+                add_entries(text, entries), first, number + 1
+            )
             number, entries = number + 1, []
             text = page_heading(first, number)
             size = len(text.encode())
@@ -76,13 +78,13 @@ def page_heading(first: str, number: int) -> str:
     )
 
 
-def closed(text: str, first: str, following: int) -> str:
+def close_page(text: str, first: str, following: int) -> str:
     """A page that the page numbered `following` comes after."""
     name = _base_name(page_path(first, following))
     return f"{text.rstrip()}\n\nContinued in [{name}]({name}).\n"
 
 
-def opened(text: str) -> tuple[str, str]:
+def reopen_page(text: str) -> tuple[str, str]:
     """A page without the link with which it was closed, and the name of the page that the link
     leads to.
     """
@@ -92,7 +94,7 @@ def opened(text: str) -> tuple[str, str]:
 
 def parts(text: str) -> tuple[str, str, str]:
     """What stands before the sections, Launched Instances, Event Log."""
-    head, _, sections = opened(text)[0].partition(f"\n{INSTANCES}")
+    head, _, sections = reopen_page(text)[0].partition(f"\n{INSTANCES}")
     instances, _, events = sections.partition(f"\n{EVENTS}")
     return head, instances, events
 

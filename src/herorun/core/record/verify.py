@@ -16,7 +16,7 @@ from herorun.core.finding import count
 from herorun.core.journal import BrokenJournal, JournalLine, read_lines
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.record.logbook import opened, page_heading, page_path, parts
+from herorun.core.record.logbook import page_heading, page_path, parts, reopen_page
 from herorun.core.record.logbook_entries import CONTRACT, EVENTS, INSTANCES
 from herorun.core.record.render import MARK, entry_digest
 
@@ -78,12 +78,16 @@ def judge_history(history: Iterable[RecordSnapshot]) -> HistoryVerdict:
         lines = _read_journal(last)
     except BrokenJournal as error:
         return HistoryVerdict((*faults, f"journal: {error}"), commits, entries, 0)
-    faults += [*_twice(lines), *_unlinked(last.pages), *_disagreements(lines, last.pages)]
+    faults += [
+        *_twice(lines),
+        *_list_unlinked_pages(last.pages),
+        *_disagreements(lines, last.pages),
+    ]
     newer = sum(isinstance(line.event, Newer) for line in lines)
-    return HistoryVerdict(tuple(faults), commits, entries, newer, _dated(lines))
+    return HistoryVerdict(tuple(faults), commits, entries, newer, _describe_backdated_lines(lines))
 
 
-def _dated(lines: Sequence[JournalLine]) -> str:
+def _describe_backdated_lines(lines: Sequence[JournalLine]) -> str:
     """The lines that are dated over an hour before the one that they follow; empty for none."""
     timed_lines = [line for line in lines if not isinstance(line.event, Newer)]
     back = {after.id: before.event.at - after.event.at for before, after in pairwise(timed_lines)}
@@ -143,11 +147,13 @@ def _pages_between(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> I
         elif new is not old and new != old:
             newest = path == [*before][-1]
             yield from (
-                _grown(path, old, new) if newest else [f"{path} was changed after it was closed"]
+                _list_page_changes(path, old, new)
+                if newest
+                else [f"{path} was changed after it was closed"]
             )
 
 
-def _grown(path: str, before: bytes, after: bytes) -> Iterator[str]:
+def _list_page_changes(path: str, before: bytes, after: bytes) -> Iterator[str]:
     old, new = sections(_decode_page(before)), sections(_decode_page(after))
     if old.head != new.head:
         yield (
@@ -185,7 +191,7 @@ def _decode_page(page: bytes) -> str:
     return page.decode("utf-8", "replace")
 
 
-def _unlinked(pages: Mapping[str, bytes]) -> Iterator[str]:
+def _list_unlinked_pages(pages: Mapping[str, bytes]) -> Iterator[str]:
     """Pages that do not name the one that comes next, or the one before."""
     paths = list(pages)
     if not paths:
@@ -198,7 +204,7 @@ def _unlinked(pages: Mapping[str, bytes]) -> Iterator[str]:
             return
         if number > 1 and parts(text)[0] != parts(page_heading(first, number))[0]:
             yield f"logbook: {path} does not begin as its page {number} does"
-        next_page, after = opened(text)[1], page_path(first, number + 1)
+        next_page, after = reopen_page(text)[1], page_path(first, number + 1)
         if number == len(paths) and next_page:
             yield f"logbook: {path} says that it continues in {next_page}, which does not exist"
         elif number < len(paths) and next_page != after.rpartition("/")[2]:

@@ -33,7 +33,9 @@ def machine_at(listing: str, worker: str, ended_at: datetime) -> str | None:
     if not isinstance(machines, list):
         raise ValueError("the list of machines is not a JSON list")
     matching = (machine for machine in machines if worker in _addresses(machine))
-    names = {_node_name(machine) for machine in matching if _created(machine) <= ended_at}
+    names = {
+        _node_name(machine) for machine in matching if _parse_creation_time(machine) <= ended_at
+    }
     if len(names) > 1:
         raise ValueError(f"several machines ({len(names)}) have the address {worker}")
     return names.pop() if names else None
@@ -47,7 +49,7 @@ def _node_name(machine: object) -> str:
     return name.rpartition("/")[2]
 
 
-def _created(machine: object) -> datetime:
+def _parse_creation_time(machine: object) -> datetime:
     text = machine.get("createTime") if isinstance(machine, dict) else None
     if (made_at := parse_utc(str(text))) is None:
         raise ValueError("its createTime is missing, so it may be another machine")

@@ -75,15 +75,15 @@ def relaunch_objection(
         *_vetoes(alerts, checks, ledger),
         *_by_contract(policy),
         *(_by_ending(ending, policy, ledger) if ending else []),
-        *_spent(policy, ledger, ending, now),
-        *_tried(ledger),
+        *_list_budget_objections(policy, ledger, ending, now),
+        *_list_try_objections(ledger),
     ]
     final = [each for each in objections if each.final]
-    open_ones = final or [each for each in objections if not _answered(each, ledger)]
+    open_ones = final or [each for each in objections if not _is_approved(each, ledger)]
     return open_ones[0] if open_ones else None
 
 
-def _answered(objection: RelaunchObjection, ledger: Ledger) -> bool:
+def _is_approved(objection: RelaunchObjection, ledger: Ledger) -> bool:
     """Whether a person approved for this instance. After another failed attempt, a new approval is
     needed.
     """
@@ -148,7 +148,7 @@ def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[R
                 "person", f"A relaunch alone does not fix this failure ({ending.seen}).{advice}"
             )
         )
-    if repeated(ending, ledger.endings):
+    if is_repeated(ending, ledger.endings):
         objections.append(
             RelaunchObjection(
                 "repeated",
@@ -190,7 +190,7 @@ def _bug(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> RelaunchObje
     )
 
 
-def repeated(ending: Ending, endings: Sequence[Ending]) -> bool:
+def is_repeated(ending: Ending, endings: Sequence[Ending]) -> bool:
     """Whether the previous instance failed in the same way, without a new complete checkpoint
     since.
     """
@@ -212,7 +212,7 @@ def attempts(endings: Sequence[Ending], ending: Ending | None) -> int:
     return min(stuck(endings, ending), others - (ending is None))
 
 
-def _spent(
+def _list_budget_objections(
     policy: RecoveryPolicy, ledger: Ledger, ending: Ending | None, now: datetime
 ) -> list[RelaunchObjection]:
     objections = []
@@ -257,7 +257,7 @@ def _hours(policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> list[Relaun
     return [RelaunchObjection("hours", why, reason=SPEND)] if hours >= most else []
 
 
-def _tried(ledger: Ledger) -> list[RelaunchObjection]:
+def _list_try_objections(ledger: Ledger) -> list[RelaunchObjection]:
     tries = ledger.failed.get(write_key(Verb.RELAUNCH, ledger.instance))
     if tries and tries.count >= MOST_TRIES:
         return [

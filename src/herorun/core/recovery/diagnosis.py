@@ -191,11 +191,11 @@ def _cause(job: Job, triage: Triage | None, stop_reasons: Mapping[str, str]) -> 
         return Cause.REFUSED
     log_cause = _CLASSES.get(triage.failure_class) if triage else None
     if job.state is JobState.CANCELLED:
-        return _cancelled(job, log_cause)
+        return _diagnose_cancellation(job, log_cause)
     return _STATES.get(job.state) or log_cause or Cause.UNKNOWN
 
 
-def _cancelled(job: Job, log_cause: Cause | None) -> Cause:
+def _diagnose_cancellation(job: Job, log_cause: Cause | None) -> Cause:
     """The cause of a cancelled job: stopped by a person only if nothing else explains it."""
     if job.stopped_by is not None:
         return Cause.BY_HAND

@@ -114,14 +114,14 @@ def mask_places(text: str, mask: str) -> str:
     small, ascii_only = text.lower(), text.isascii()  # a pattern also takes `ſ` for an s
     if ":" in text.rpartition("@")[0]:
         for place in _USERINFOS:
-            text = place.sub(lambda match: _masked(match, mask), text)
+            text = place.sub(lambda match: _mask_value(match, mask), text)
     for hints, place in _PLACES:
         if not ascii_only or any(map(small.__contains__, hints)):
-            text = place.sub(lambda match: _masked(match, mask), text)
+            text = place.sub(lambda match: _mask_value(match, mask), text)
     return text
 
 
-def _masked(match: re.Match[str], mask: str) -> str:
+def _mask_value(match: re.Match[str], mask: str) -> str:
     """Masked once: the mask's own end is no part of what may stand in a value."""
     return match[0] if mask.startswith(match["value"]) else f"{match['head']}{mask}"
 

@@ -135,7 +135,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
 
 
 @cache
-def _compiled(shape: str) -> re.Pattern[str]:
+def _compile_shape(shape: str) -> re.Pattern[str]:
     """When it is first needed: all of them take longer than most commands have to say."""
     return re.compile(shape)
 
@@ -143,7 +143,7 @@ def _compiled(shape: str) -> re.Pattern[str]:
 def mask_shapes(text: str, mask: str) -> str:
     for hint, shape in _SHAPES:
         if hint in text:
-            text = _compiled(shape).sub(mask, text)
+            text = _compile_shape(shape).sub(mask, text)
     return text
 
 
@@ -171,10 +171,10 @@ def _span(text: str, border: int) -> tuple[int, int]:
         match.span()
         for hint, shape in _SHAPES
         if hint in text
-        for match in _compiled(shape).finditer(text)
+        for match in _compile_shape(shape).finditer(text)
     )
     return next((span for span in spans if span[0] < border < span[1]), (0, 0))
 
 
 def has_shape(text: str) -> bool:
-    return any(hint in text and _compiled(shape).search(text) for hint, shape in _SHAPES)
+    return any(hint in text and _compile_shape(shape).search(text) for hint, shape in _SHAPES)

@@ -46,7 +46,7 @@ def secrets_in(text: str) -> tuple[str, ...]:
     return tuple(value for value in values if not harmless(value))
 
 
-def exposed(path: str, before: bytes, after: bytes) -> Iterator[str]:
+def find_exposed_lines(path: str, before: bytes, after: bytes) -> Iterator[str]:
     """`path:line` of every line that may hold a secret and was not there before.
 
     A binary file has no lines: it is named where something in it has the shape of a known kind of

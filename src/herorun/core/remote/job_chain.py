@@ -171,7 +171,7 @@ def start_command(chain: ChainTable) -> str:
 def install(contract: Contract, top: str, login: SshLogin | None) -> str:
     """The command, from here, that brings the script there whole and starts nothing."""
     must_have_stages(contract)
-    return _piped(contract, top, login)
+    return _build_upload_command(contract, top, login)
 
 
 def start_there(contract: Contract, login: SshLogin | None) -> str:
@@ -182,7 +182,7 @@ def start_there(contract: Contract, login: SshLogin | None) -> str:
 def install_and_start(contract: Contract, top: str, login: SshLogin | None) -> str:
     """The one command, from here, that brings the script there whole and starts it."""
     chain = must_have_stages(contract)
-    return _piped(contract, top, login, start_command(chain))
+    return _build_upload_command(contract, top, login, start_command(chain))
 
 
 def behind_a_job(
@@ -196,10 +196,12 @@ def behind_a_job(
     """
     folder = shlex.quote(must_have_stages(contract).folder or "")
     command = submission(f"{folder}/chain.sh", f"{folder}/chain.log", f"{contract.slug}-chain")
-    return _piped(contract, top, login, command)
+    return _build_upload_command(contract, top, login, command)
 
 
-def _piped(contract: Contract, top: str, login: SshLogin | None, then: str = "") -> str:
+def _build_upload_command(
+    contract: Contract, top: str, login: SshLogin | None, then: str = ""
+) -> str:
     """A script that did not come whole, or not at all, replaces nothing and starts nothing: its
     last line is looked at before it is moved to its place.
     """

@@ -66,12 +66,12 @@ def _stretch_bounds(
     parts: list[list[float]] = [[] for _ in range(count)]
     for step, value in points:
         parts[min((step - first) * count // (last - first), count - 1)].append(value)
-    return _filled([min(part) if part else None for part in parts]), _filled(
+    return _fill_gaps([min(part) if part else None for part in parts]), _fill_gaps(
         [max(part) if part else None for part in parts]
     )
 
 
-def _filled(values: Sequence[float | None]) -> list[float]:
+def _fill_gaps(values: Sequence[float | None]) -> list[float]:
     """The first and the last one are there: both hold a point."""
     points = [(at, value) for at, value in enumerate(values) if value is not None]
     filled_values = [points[0][1]]

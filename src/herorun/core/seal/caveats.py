@@ -38,8 +38,8 @@ def caveats(
             if each.name not in verified_names
         ),
         *_gaps(memory, events, CADENCES * cadence, at),
-        *(_waived(waiver) for waiver in waivers),
-        *_overlooked(memory),
+        *(_describe_waiver(waiver) for waiver in waivers),
+        *_list_overlooked_findings(memory),
         *_sizes(manifest),
     ]
     return list(dict.fromkeys(lines))
@@ -90,12 +90,12 @@ def _gap(instance: str, since: datetime, until: datetime) -> str:
     )
 
 
-def _waived(waiver: Waiver) -> str:
+def _describe_waiver(waiver: Waiver) -> str:
     subject = f" [{waiver.subject}]" if waiver.subject else ""
     return f"waived: {waiver.check}{subject}, by {waiver.approved_by}: {waiver.reason}"
 
 
-def _overlooked(memory: Memory) -> list[str]:
+def _list_overlooked_findings(memory: Memory) -> list[str]:
     """What was open at a launch, and did not stop it under a lenient `[policy] mode`."""
     return [
         f"{launching.instance} was launched with an open finding: {message}"

@@ -27,12 +27,12 @@ from herorun.core.triage.tracebacks import (
     bare,
     begins_call_stack,
     begins_logging_error,
-    chained,
-    dedented,
+    dedent_line,
     falls_back,
     frame_of,
     handles,
     indent_of,
+    is_chain_marker,
     patient,
     raised_by,
     starts_traceback,
@@ -76,7 +76,7 @@ def match_line(now: LineParser, raw: bytes, number: int, inside: bool) -> None:
 def _read_line(now: LineParser, line: LogLine, number: int) -> None:
     traceback = now.open.get(line.stream)
     if traceback and traceback.indent:
-        line = replace(line, content=dedented(line.content, traceback.indent))
+        line = replace(line, content=dedent_line(line.content, traceback.indent))
     frame = frame_of(line.content)
     if starts_traceback(line.content):
         _open_traceback(now, line, number)
@@ -187,7 +187,7 @@ def _read_inside_ignored(now: LineParser, traceback: Open, line: LogLine, number
     else:
         _resume(now, line.stream)
     if exception:
-        _raised(now, line, number, exception)
+        _handle_exception(now, line, number, exception)
     elif announces_ignored(line.content):
         _outside(now, line, number)
     elif not remaining:
@@ -203,7 +203,7 @@ def _read_inside_traceback(now: LineParser, traceback: Open, line: LogLine, numb
     if patient_match:
         now.open[line.stream] = patient_match
     if exception:
-        _raised(now, line, number, exception)
+        _handle_exception(now, line, number, exception)
     elif not is_indented:
         _outside(now, line, number)
 
@@ -216,11 +216,11 @@ def _outside(now: LineParser, line: LogLine, number: int) -> None:
         _remember_stream(now.logging_errors, stream, number + APART)
     if begins_call_stack(content) and number <= now.logging_errors.get(stream, 0):
         _open_call_stack(now, line, number)
-    elif chained(content) and number <= now.ignoring.get(stream, (0, 0))[0]:
+    elif is_chain_marker(content) and number <= now.ignoring.get(stream, (0, 0))[0]:
         _announce(now, stream, number, 2)
     elif handles(content):
         _remember_stream(now.handled, stream, now.ended.get(stream, 0))
-    elif chained(content):
+    elif is_chain_marker(content):
         _remember_stream(now.handled, stream, -now.ended.get(stream, 0))
     else:
         exception = bare(content)
@@ -229,7 +229,7 @@ def _outside(now: LineParser, line: LogLine, number: int) -> None:
             cause = now.handled.pop(stream) if now.handled.get(stream, 0) < 0 else 0
             # an announcement stands for the head of its traceback
             exception = replace(exception, ignored=is_ignored, earlier=cause, traced=is_ignored)
-            _raised(now, line, number, exception)
+            _handle_exception(now, line, number, exception)
         else:
             if content.strip() not in ("", _DUE_TO) and not announces_ignored(content):
                 now.ignoring.pop(stream, None)  # its traceback would come at once
@@ -241,7 +241,9 @@ def awaits_ignored(now: LineParser, number: int) -> bool:
     return any(count and due > number for due, count in now.ignoring.values())
 
 
-def _raised(now: LineParser, line: LogLine, number: int, exception: LoggedException) -> None:
+def _handle_exception(
+    now: LineParser, line: LogLine, number: int, exception: LoggedException
+) -> None:
     matches = of_exception(now.signature_set, line, number, exception)
     if exception.ignored:
         true_matches = [match for match in matches if _stays_true(match, exception)]

@@ -131,7 +131,7 @@ def _walk(now: LineParser, body: bytes, lines: int, inside: bool) -> int:
         if reads_all or not now.watch.on or marks.opens(start, end):
             _pieces(now, body[start:end], lines, torn_off)
         if now.watch.on and not torn_off and end - start <= LONGEST:
-            _watched(now, body[start:end], lines)
+            _watch_progress(now, body[start:end], lines)
         at = end + 1
     return lines + (_newlines(body[at:]) + 1 if at <= len(body) else 0)
 
@@ -180,7 +180,7 @@ class _Marks:
         return has_stem and self._gate.opens(self._body[start:end])
 
 
-def _watched(now: LineParser, line: bytes, number: int) -> None:
+def _watch_progress(now: LineParser, line: bytes, number: int) -> None:
     now.watch = now.watch.after(line)
     if now.watch.is_enough:
         now.watch = NOT_YET

@@ -150,9 +150,9 @@ def indent_of(content: str) -> int:
     return blanks if starts_traceback(content) else max(blanks - 2, 0)
 
 
-def dedented(content: str, indent: int) -> str:
+def dedent_line(content: str, indent: int) -> str:
     """
-    >>> dedented("    ValueError: x", 4), dedented("  ValueError: x", 4)
+    >>> dedent_line("    ValueError: x", 4), dedent_line("  ValueError: x", 4)
     ('ValueError: x', 'ValueError: x')
     """
     return content[:indent].lstrip(" \t") + content[indent:]
@@ -163,7 +163,7 @@ def handles(content: str) -> bool:
     return content.lstrip().startswith(_HANDLING)
 
 
-def chained(content: str) -> bool:
+def is_chain_marker(content: str) -> bool:
     return content.lstrip().startswith((_HANDLING, _CAUSED))
 
 

@@ -42,7 +42,7 @@ def judge_log(
     root = log.root
     if root and root.strength > Strength.FAINT and code not in _SAYS_MORE:
         return _verdict_of(signature_set, root, log)
-    return _settled(signature_set, log, code) or _without_a_root(
+    return _settle_by_confirmation(signature_set, log, code) or _without_a_root(
         signature_set, log, code, last_line
     )
 
@@ -60,7 +60,7 @@ _INCOMPLETE = (
 )
 
 
-def _settled(
+def _settle_by_confirmation(
     signature_set: SignatureSet, attempt: AttemptLog, code: int | None
 ) -> TriageVerdict | None:
     """A faint end, or an exit code, that a confirmation explains."""
@@ -94,10 +94,10 @@ def _without_a_root(
         return replace(_verdict_of(signature_set, match, attempt), failure=_faint(match))
     if code or not last_line:
         return replace(_nothing(attempt), advice=_EMPTY if not last_line else _NO_WORD, person=True)
-    return _doubted(_quiet(signature_set, attempt), attempt)
+    return _doubt_success(_quiet(signature_set, attempt), attempt)
 
 
-def _doubted(verdict: TriageVerdict, attempt: AttemptLog) -> TriageVerdict:
+def _doubt_success(verdict: TriageVerdict, attempt: AttemptLog) -> TriageVerdict:
     """That nothing in a log looks wrong is no success: the line that shows one may be missing."""
     if verdict.failure is not FailureClass.BENIGN or attempt.success:
         return verdict

@@ -15,7 +15,7 @@ from herorun.core.event import Intended
 from herorun.core.evidence import Evidence, Metrics
 from herorun.core.journal import Memory
 from herorun.core.journal.decision import reason_of
-from herorun.core.markdown import addressed, quoted, without_markup
+from herorun.core.markdown import mention_dri, quote_line, without_markup
 from herorun.core.notify.escalation import Option
 from herorun.core.notify.notifications import is_digest
 from herorun.core.notify.page_policy import urgency
@@ -124,8 +124,8 @@ def entry_lines(status: str, evidence: str, decision: str, following: str) -> di
 def _question(run: MonitoredRun, action: Escalate, proposer: "Proposer | None") -> str:
     """The question to the responsible person, with the commands that answer it."""
     stop_when = run.contract.stop_when
-    stop = f" The contract says when to stop: {quoted(stop_when)}" if stop_when else ""
+    stop = f" The contract says when to stop: {quote_line(stop_when)}" if stop_when else ""
     return (
-        f"{addressed(run.contract.dri or run.launcher.user or 'unknown')}: your decision "
+        f"{mention_dri(run.contract.dri or run.launcher.user or 'unknown')}: your decision "
         f"is needed ({action.reason}).{stop}\n\n{_options(run, action, proposer)}"
     )

@@ -18,7 +18,13 @@ from herorun.core.evidence import ActionBlock, Evidence, Gaps, JobLog, Metrics
 from herorun.core.evidence_log import canonical_facts, digests, encode_evidence, evidence_line
 from herorun.core.finding import count
 from herorun.core.journal import Memory, fold
-from herorun.core.journal.decision import allowed, checked_in, decided, interventions, to_intend
+from herorun.core.journal.decision import (
+    build_decision,
+    checked_in,
+    interventions,
+    restrict_actions,
+    to_intend,
+)
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.incremental import OwnLog
 from herorun.operations.babysit.intents import intents
@@ -105,7 +111,7 @@ def _evaluate_and_perform(
     doubts += _unread_lines(evidence)
     interventions_due = interventions(this_tick.actions) if lease or observes else ()
     block = ActionBlock(lease, is_lost, observes, interventions_due)
-    actions = allowed(this_tick.actions, block)
+    actions = restrict_actions(this_tick.actions, block)
     doubts += [why for why in (block.lease, block.judge) if why]
     doubts += _journal(run, this_tick, {**evidence, ActionBlock: block}, actions, folded_memory)
     outcomes = [*questions, *(perform(run, action) for action in actions)]
@@ -250,7 +256,7 @@ def _journal(
     """
     facts = canonical_facts(encode_evidence(evidence))
     digest_of_rules, gaps = rules_digest(rules_of(run)), evidence[Gaps].gaps
-    decision = decided(this_tick, evidence, folded_memory.memory, actions)
+    decision = build_decision(this_tick, evidence, folded_memory.memory, actions)
     memory_after = fold([decision], folded_memory.memory)
     metrics = evidence.get(Metrics)
     rows = metrics.rows if isinstance(metrics, Metrics) else 0

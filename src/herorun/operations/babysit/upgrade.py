@@ -21,12 +21,14 @@ def replay_for_upgrade(run: MonitoredRun, rules: Rules) -> tuple[tuple[Performed
     """
     judge, pin = run.record.memory().judge, run.contract.herorun or ""
     if must_replay(judge, __version__, pin):
-        from herorun.core.version_change import compared
+        from herorun.core.version_change import summarize_replays
         from herorun.operations.babysit.replay import replays
 
         at = now()
         since = at - REPLAY_WINDOW
-        run.record.append(compared(judge, __version__, pin, at, list(replays(run, rules, since))))
+        run.record.append(
+            summarize_replays(judge, __version__, pin, at, list(replays(run, rules, since)))
+        )
     memory = run.record.memory()
     return _ask_about_upgrade(run, memory), observe_reason(memory.judge, __version__)
 

@@ -13,7 +13,7 @@ from herorun.core.errors import Blocked, CouldNotLook, WrongUse, describe_error,
 from herorun.core.evidence import Candidate, FinalStep, Taint
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.lineage import acceptable, refusal, tainted
+from herorun.core.lineage import acceptable, describe_taints, refusal
 from herorun.core.redaction.scrub import scrub
 from herorun.core.retention import (
     PrunePlan,
@@ -68,7 +68,7 @@ class CheckpointListing:
             candidate,
             state=state,
             problem=candidate.problem or each.doubt,
-            tainted=tainted(candidate, self.taints),
+            tainted=describe_taints(candidate, self.taints),
             refused=self.refusals.get(candidate.path, ""),
             bytes=each.bytes,
             files=each.files,

@@ -18,7 +18,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.health.liveness import RowPatience
 from herorun.core.journal import Memory
-from herorun.core.journal.decision import decided
+from herorun.core.journal.decision import build_decision
 from herorun.core.lazy_dataclass import dataclass
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.health.taints import with_taints_now
@@ -41,7 +41,7 @@ def record_before_replacing(run: Run) -> None:
     if not has_new_taints and memory.current.name in memory.ends:
         return
     result, evidence = evaluate(run, memory=memory)
-    event = decided(result, evidence, memory, ())
+    event = build_decision(result, evidence, memory, ())
     if not has_new_taints and event.ended is None:
         return
     metrics = evidence.get(Metrics)

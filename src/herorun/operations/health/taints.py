@@ -6,8 +6,8 @@ from herorun import discover
 from herorun.core.babysit.tick import tick
 from herorun.core.evidence import FinalStep, Metrics, Now
 from herorun.core.journal import Memory
-from herorun.core.journal.decision import decided
-from herorun.core.taint import TAINTING, decided as tainted_by
+from herorun.core.journal.decision import build_decision
+from herorun.core.taint import TAINTING, apply_decision as tainted_by
 from herorun.gather import gather
 from herorun.operations.health.evaluate import READ_DEADLINE
 from herorun.operations.health.rules import rules_of
@@ -27,4 +27,6 @@ def with_taints_now(run: Run, memory: Memory) -> Memory:
     inputs = {**run.given(memory), Now: Now(at)}
     evidence = gather([*needs, Metrics, FinalStep], discover.sources(), inputs, READ_DEADLINE)
     result = tick(memory.alerts, memory.ledger, evidence, rules, at)
-    return replace(memory, health=tainted_by(memory.health, decided(result, evidence, memory, ())))
+    return replace(
+        memory, health=tainted_by(memory.health, build_decision(result, evidence, memory, ()))
+    )

@@ -16,7 +16,7 @@ from herorun.core.journal import (
     chain,
     fold,
     read_lines,
-    scrubbed,
+    scrub_event,
 )
 from herorun.record import FoldedMemory, Pushed
 from herorun.system.files import locked, make_folders, sync_folder
@@ -66,7 +66,7 @@ class Journal:
             self._read()
             self.must_understand()
             prev = self._lines[-1].hash if self._lines else START
-            new = chain([scrubbed(event) for event in events], prev)
+            new = chain([scrub_event(event) for event in events], prev)
             data = "".join(f"{line.text}\n" for line in new).encode()
             _append(self.path, data)
             self._read()

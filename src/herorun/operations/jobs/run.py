@@ -21,7 +21,7 @@ from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.adhoc_jobs.log_parser import progress_in
 from herorun.core.adhoc_jobs.resubmit_command import split_command
 from herorun.core.adhoc_jobs.spec import JobSpec
-from herorun.core.adhoc_jobs.state_file import projected
+from herorun.core.adhoc_jobs.state_file import project_state
 from herorun.core.adhoc_jobs.stored_command import without_secrets
 from herorun.core.adhoc_jobs.tasks import memory_asked
 from herorun.core.babysit.action_key import Verb, write_key
@@ -290,5 +290,5 @@ def keep_facts(run: "JobRun") -> None:
     jobs = [instance.job for instance in run.record.memory().instances]
     own_facts = {"kind": run.facts.kind, "where": run.facts.where, "jobs": jobs}
     restarts = run.current.number - 1 if run.current else 0
-    state = projected(run.facts, jobs[-1], restarts, now(), {}, {})
+    state = project_state(run.facts, jobs[-1], restarts, now(), {}, {})
     write_atomic(run.folder / FACTS, (canonical({**state, **own_facts}) + "\n").encode())

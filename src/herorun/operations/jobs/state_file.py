@@ -5,7 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from herorun.core.adhoc_jobs.spec import JobSpec
-from herorun.core.adhoc_jobs.state_file import FOLDER, facts_in, name_of, newest_first, projected
+from herorun.core.adhoc_jobs.state_file import (
+    FOLDER,
+    facts_in,
+    name_of,
+    newest_first,
+    project_state,
+)
 from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import Job, Triage
 from herorun.core.journal import Memory
@@ -99,7 +105,7 @@ def project(run: JobRun, more: Mapping[str, Any] | None = None) -> None:
     restarts = memory.current.number - 1 if memory.current else run.facts.restarts
     journal = {"journal": str(run.record.path)}
     with locked(run.folder / "state-file.lock", what="another herorun that writes this state file"):
-        document = projected(
+        document = project_state(
             run.facts,
             job,
             restarts,

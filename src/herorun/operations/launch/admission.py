@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
-from herorun.core.admission import salted, sealed
+from herorun.core.admission import digest_secret, digest_with_salt
 from herorun.core.canonical_json import canonical, plain
 from herorun.core.code.impact import of_impact
 from herorun.core.config.key_classes import environment_classes
@@ -70,7 +70,7 @@ def salted_secrets(run: Run, plan: Plan) -> dict[str, str]:
     if scheduler_traits(run.scheduler).secrets_source is not None:
         return {}
     return {
-        name: salted(os.environ[name], os.urandom(8).hex())
+        name: digest_with_salt(os.environ[name], os.urandom(8).hex())
         for name in plan.secrets.value
         if name in os.environ
     }
@@ -103,14 +103,14 @@ def _sealed(value: Any, name: str = "") -> Any:
         return {key: _sealed(item, str(key)) for key, item in value.items()}
     form = plain(value)
     (clean,) = scrub_tree({name: form}).values()
-    return form if clean == form else sealed(form)
+    return form if clean == form else digest_secret(form)
 
 
 def _sealed_argv(argv: Sequence[str]) -> list[str]:
     """The same for a command line."""
     clean_argv = scrub_argv(tuple(argv))
     return [
-        word if word == clean else sealed(word)
+        word if word == clean else digest_secret(word)
         for word, clean in zip(argv, clean_argv, strict=True)
     ]
 

@@ -9,7 +9,7 @@ from herorun.core.contract import Contract
 from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Failed, Intended, Launching
-from herorun.core.markdown import addressed, code, quoted, without_markup
+from herorun.core.markdown import code, mention_dri, quote_line, without_markup
 from herorun.core.notify.page_policy import Urgency
 from herorun.core.record.logbook_entries import change_of
 from herorun.core.record.render import command_line
@@ -81,13 +81,13 @@ def launch_comment(run: Run, order: LaunchOrder, launching: Launching) -> str:
     of_plan = ", of the plan" if launching.adopts else ""  # whether the job has these is unknown
     facts = {
         "Instance": launching.instance,
-        "Why": quoted(scrub(order.why)),
-        "DRI": addressed(run.dri),
+        "Why": quote_line(scrub(order.why)),
+        "DRI": mention_dri(run.dri),
         "Commit": f"`{plan.commit.value}`{of_plan}",
-        "Tree dirty": quoted(order.dirty),
-        **({"Policy": quoted(order.policy)} if order.policy else {}),
+        "Tree dirty": quote_line(order.dirty),
+        **({"Policy": quote_line(order.policy)} if order.policy else {}),
         **(
-            {"Warnings": quoted(scrub("; ".join(order.overlooked)))}
+            {"Warnings": quote_line(scrub("; ".join(order.overlooked)))}
             if order.relaunch_of and order.overlooked
             else {}
         ),
@@ -101,7 +101,7 @@ def launch_comment(run: Run, order: LaunchOrder, launching: Launching) -> str:
         "Final step": str(plan.final_step.value),
         "Plan": f"`{plan.digest}`",
         "Record": record_link(run),
-        **{name: quoted(scrub(fact)) for name, fact in launching.facts.items()},
+        **{name: quote_line(scrub(fact)) for name, fact in launching.facts.items()},
     }
     lines = "\n".join(f"- {name}: {value}" for name, value in facts.items())
     return f"**Hero {change_of(launching)} requested: {launching.instance}**\n\n{lines}"
@@ -149,7 +149,7 @@ def give_up(run: Run, launching: Launching, why: str) -> None:
     what, verb = ("adoption", "adopted") if launching.adopts else ("submission", "submitted")
     message = (
         f"It was requested, and ended without a{'n' if launching.adopts else ''} {what}: "
-        f"{quoted(why)}"
+        f"{quote_line(why)}"
     )
     title = f"Not {verb}: {launching.instance}"
     intent = post_intent(run, key, title, message, {}, now(), edits=post_key, own_comment=False)

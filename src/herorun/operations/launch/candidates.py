@@ -15,7 +15,7 @@ from herorun.core.evidence import (
     Unavailable,
     candidates_of,
 )
-from herorun.core.lineage import discarded, is_rejected, refusal
+from herorun.core.lineage import compute_discarded_steps, is_rejected, refusal
 from herorun.core.plan import Plan
 from herorun.schemas.parts import CandidateEntry, Candidates, DiscardedEntry
 
@@ -106,7 +106,7 @@ def _discarded(
     start, metrics = plan.start.value, evidence.get(Metrics)
     rows = metrics if isinstance(metrics, Metrics) and history.instances else None
     reached_steps = (*mine, *siblings)
-    cost = discarded(
+    cost = compute_discarded_steps(
         start.step if start else 0, reached_steps, rows, plan.hardware.value.get("count")
     )
     return DiscardedEntry.of(cost)

@@ -27,7 +27,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import count, few
 from herorun.core.journal import Memory
 from herorun.core.journal.launch_intents import plan_values
-from herorun.core.plan import PLAN_SCHEMA, Plan, moved
+from herorun.core.plan import PLAN_SCHEMA, Plan, describe_differences
 from herorun.core.redaction.scrub import MASK, scrub, scrub_tree
 from herorun.operations.launch.preflight import PreflightOutcome, plan_json
 from herorun.runs import Run, hide_from_git, hide_output
@@ -190,7 +190,7 @@ def _digest(plan: dict[str, Any]) -> str:
 
 def must_be(reviewed_plan: dict[str, Any], plan: Plan, slug: str) -> None:
     """Raise `Blocked`, naming every value that differs from the reviewed one."""
-    changes = moved(plan_values(reviewed_plan["plan"]), plan_values(plan_json(plan)))
+    changes = describe_differences(plan_values(reviewed_plan["plan"]), plan_values(plan_json(plan)))
     if not changes and reviewed_plan["plan_digest"] == plan.digest:
         return
     differences = "; ".join(changes) or "a value that is masked in the file"
@@ -208,7 +208,7 @@ def moved_since(reviewed_plan: dict[str, Any], answer: PreflightOutcome) -> str:
     after = moving_evidence(answer)
     past, present = before.get("findings"), after["findings"]
     changes = _moved_findings(past if isinstance(past, dict) else {}, present)
-    changes += moved({**before, "findings": None}, {**after, "findings": None})
+    changes += describe_differences({**before, "findings": None}, {**after, "findings": None})
     return f"since the plan was reviewed: {'; '.join(changes)}" if changes else ""
 
 
@@ -229,7 +229,7 @@ def since_last_instance(memory: Memory, answer: PreflightOutcome) -> tuple[str, 
     launching = memory.launchings.get(memory.current.name) if memory.current else None
     if launching is None or answer.plan is None:
         return ()
-    values = moved(plan_values(launching.plan), plan_values(plan_json(answer.plan)))
+    values = describe_differences(plan_values(launching.plan), plan_values(plan_json(answer.plan)))
     code = answer.report.evidence.get(CodeChange)
     if isinstance(code, CodeChange) and code.files:
         names = few([scrub(name) for name in code.files])  # as the findings shorten them

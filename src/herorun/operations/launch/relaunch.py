@@ -157,14 +157,14 @@ def must_be_admitted_tree(run: Run, plan: Plan) -> None:
 
 def _is_admitted_tree(run: Run, plan: Plan, tree: WorkTree, evidence: Evidence) -> bool:
     """Whether the edits in the checkout are the admitted ones, or none if none were admitted."""
-    from herorun.core.code.edits import blocking_changes, ignored
+    from herorun.core.code.edits import blocking_changes, list_ignored_files
     from herorun.runs.recorded_plan import patch_of
     from herorun.system.git.worktree_snapshot import MEGABYTE, take_snapshot
 
     if plan.patch.value is None:
         return not blocking_changes(run.contract, run.file, tree, evidence[ImportClosure])
     cap = run.contract.code.snapshot_max_mb * MEGABYTE
-    snapshot = take_snapshot(run.repository, tree.commit, ignored(tree), cap)
+    snapshot = take_snapshot(run.repository, tree.commit, list_ignored_files(tree), cap)
     return snapshot is not None and patch_of(snapshot) == plan.patch.value
 
 

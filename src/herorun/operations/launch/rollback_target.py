@@ -19,8 +19,8 @@ from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lineage import (
     acceptable,
+    compute_discarded_steps,
     describe_given_up,
-    discarded,
     given_up,
     is_rejected,
     mistrust,
@@ -176,7 +176,9 @@ def _list_rollback_facts(
 
     metrics = evidence[Metrics]
     rows = metrics if isinstance(metrics, Metrics) else None
-    cost = discarded(target.step, (target, *above), rows, plan.hardware.value.get("count"))
+    cost = compute_discarded_steps(
+        target.step, (target, *above), rows, plan.hardware.value.get("count")
+    )
     last = rows.high_water if rows else 0 if isinstance(metrics, Nothing) else None
     tracker = plan.tracker.value
     temporary = ", which is temporary" if target.temporary else ""

@@ -16,7 +16,7 @@ from herorun.core.errors import (
 )
 from herorun.core.event import Done, HandedOff, Intended
 from herorun.core.evidence import LeaseSeen, Now, Unavailable
-from herorun.core.markdown import quoted
+from herorun.core.markdown import quote_line
 from herorun.core.record.lease import stale_at, takeover_command, takeover_wait
 from herorun.gather import gather
 from herorun.operations.health.evaluate import must_be_launched
@@ -200,7 +200,7 @@ def _post_handoff(run: Run) -> tuple[str, ...]:
     assert handover is not None
     warnings = []
     try:
-        body = "\n".join(f"- {name}: {quoted(value)}" for name, value in handover.facts.items())
+        body = "\n".join(f"- {name}: {quote_line(value)}" for name, value in handover.facts.items())
         post_entry(
             run,
             write_key(Verb.HANDOFF, f"{handover.at:%Y%m%dT%H%M%S}"),

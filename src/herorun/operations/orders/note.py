@@ -8,7 +8,7 @@ from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import Blocked, HerorunError, describe_error
 from herorun.core.event import Noted
 from herorun.core.journal import JournalLine
-from herorun.core.markdown import quoted
+from herorun.core.markdown import quote_line
 from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.operations.record.post import post_entry
 from herorun.record import Pushed
@@ -34,7 +34,7 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
     line = _find_queued_note(run, note) or _find_line(run, note)
     warning = ""
     if to_issue:
-        body = "\n".join(f"- {name}: {quoted(value)}" for name, value in lines.items())
+        body = "\n".join(f"- {name}: {quote_line(value)}" for name, value in lines.items())
         try:
             with locked(run.lock("act")):
                 post_entry(run, write_key(Verb.NOTE, line.id), title, body, {})

@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from herorun import discover
-from herorun.core.approvals import committed
+from herorun.core.approvals import requires_committed_approval
 from herorun.core.check import Gate
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Outcome
@@ -87,7 +87,7 @@ def _who_signs(run: Run | None) -> str:
     person = " or ".join(approvers) or "the person who accepts the finding"
     commit = (
         "that person must also commit it, because a commit by anyone else blocks the launch"
-        if committed(contract)
+        if requires_committed_approval(contract)
         else "ask that person first; anyone may commit it"
     )
     return f"approved_by must name {person}; {commit}"

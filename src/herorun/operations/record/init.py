@@ -16,7 +16,7 @@ from herorun.core.event import Amended, Initialised
 from herorun.core.evidence import Sourced
 from herorun.core.identity.links import file_link
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.markdown import addressed, one_line, quoted
+from herorun.core.markdown import mention_dri, one_line, quote_line
 from herorun.core.plan import Plan
 from herorun.core.ports import Post, tracker_traits
 from herorun.core.redaction.scrub import scrub, scrub_tree
@@ -149,16 +149,16 @@ def _issue(run: Run, final_step: str) -> Post:
     facts = {
         "kind": "Hero run" if contract.is_hero else "Run",
         "slug": run.slug,
-        "goal": quoted(contract.goal),
-        "dri": addressed(run.dri),
+        "goal": quote_line(contract.goal),
+        "dri": mention_dri(run.dri),
         "flops": f"{contract.model_flops:.3g}" if contract.model_flops else "not stated",
         "tokens": f"{contract.tokens:.3g}" if contract.tokens else "not stated",
-        "cluster": quoted(_cluster(contract)),
-        "output_root": quoted(contract.output.root),
-        "final_step": quoted(final_step),
+        "cluster": quote_line(_cluster(contract)),
+        "output_root": quote_line(contract.output.root),
+        "final_step": quote_line(final_step),
         "tracker_name": tracker_traits(run.tracker).label,
         "tracker": one_line("; ".join((_describe_tracker(run), *tracker_links(contract)))),
-        "stop_when": quoted(contract.stop_when),
+        "stop_when": quote_line(contract.stop_when),
         "logbook": file_link(record.logbook_path, record.branch, remote, page),
     }
     body = Template(template("issue.md")).safe_substitute(

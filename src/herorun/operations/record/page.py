@@ -22,7 +22,7 @@ from herorun.core.notify.page_policy import (
     format_moment,
     sending_key,
 )
-from herorun.core.notify.page_routes import group_title, grouped, is_held, takers
+from herorun.core.notify.page_routes import group_pages, group_title, is_held, takers
 from herorun.core.ports import Channel, Post
 from herorun.core.recovery.backoff import back_off, backs_off
 from herorun.core.recovery.policy import format_hourly_cost
@@ -42,7 +42,7 @@ def send_pages(run: MonitoredRun) -> list[str]:
     due = [p for p in run.record.memory().pages.in_order if not _is_held(run, p)]
     doubts = [
         f"{page.title}: {why}"
-        for group in grouped(due, run.contract.notify)
+        for group in group_pages(due, run.contract.notify)
         for page, why in _send(run, group, down)
     ]
     summary_page = run.record.memory().pages.summary(now())

@@ -16,7 +16,7 @@ from herorun.core.finding import count
 from herorun.core.journal.launch_intents import plan_values
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.metric_names import names_of
-from herorun.core.plan import moved
+from herorun.core.plan import describe_differences
 from herorun.operations.metrics.series import Curves, RowSeries, curves_of
 from herorun.operations.report.curve_file import columns_of, names_of as names_of_columns, rows_of
 from herorun.operations.report.differences import CompareOutcome
@@ -220,7 +220,7 @@ def _kind(a: Subject, b: Subject, repeat: bool) -> tuple[str, tuple[str, ...]]:
         for change in diff_launches(before, after, b.run.contract.config)
         if change.steers or change.kind is KeyClass.RESUME_BREAKING
     ]
-    changes += moved(
+    changes += describe_differences(
         {name: before.get(name) for name in TRAINS}, {name: after.get(name) for name in TRAINS}
     )
     if repeat or not changes:

@@ -18,7 +18,7 @@ from herorun.core.goodput.timeline import Beat
 from herorun.core.journal import Memory
 from herorun.core.journal.launch_intents import plan_values
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.plan import argv_to_run, moved
+from herorun.core.plan import argv_to_run, describe_differences
 from herorun.core.record.logbook_entries import change_of
 from herorun.core.record.render import command_line
 from herorun.core.report.annotations import (
@@ -207,7 +207,7 @@ def _compare_instances(
     one, other = plan_values(before.plan), plan_values(after.plan)
     changes = [str(change) for change in diff_launches(one, other, run.contract.config)]
     names = ("commit", *TRAINS, "start")
-    changes += moved(
+    changes += describe_differences(
         {name: one.get(name) for name in names}, {name: other.get(name) for name in names}
     )
     return changes[:MOST_CHANGES]

@@ -18,7 +18,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.evidence_names import ALL
 from herorun.core.journal import Memory, fold
-from herorun.core.journal.decision import decided
+from herorun.core.journal.decision import build_decision
 from herorun.core.notify.notifications import progress_of
 from herorun.core.ports import Unknown
 from herorun.core.run_summary import RunSummary
@@ -129,7 +129,7 @@ def status_of_run(
         log=facts.log if is_known or Path(facts.log).exists() else "",
     )
     checks, alerts = look.checks, look.alerts
-    memory_after = fold([decided(result, evidence, memory, ())], memory)
+    memory_after = fold([build_decision(result, evidence, memory, ())], memory)
     command = next_command(run, result, memory_after, evidence)
     is_paused = memory.ledger.paused(now())
     command_here = typed_here(run, command, evidence)

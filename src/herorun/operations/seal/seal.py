@@ -20,7 +20,7 @@ from herorun.core.evidence import (
 from herorun.core.gate_verdict import GateVerdict
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.markdown import quoted
+from herorun.core.markdown import quote_line
 from herorun.core.redaction.scrub import scrub
 from herorun.core.seal.kinds import SealKind
 from herorun.core.seal.manifest import Manifest
@@ -244,7 +244,7 @@ def _announce_seal(run: Run, event: Sealed) -> list[str]:
             run,
             write_key(Verb.POST, event.tag),
             title,
-            as_list({name: quoted(value) for name, value in event.lines.items()}),
+            as_list({name: quote_line(value) for name, value in event.lines.items()}),
             {},
         )
     except (HerorunError, OSError) as error:

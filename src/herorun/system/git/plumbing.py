@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from herorun.core.errors import CouldNotLook, HerorunError, rooted
+from herorun.core.errors import CouldNotLook, HerorunError, attach_root
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.system import progress
@@ -247,7 +247,7 @@ def fetch(
     with (
         swept(repository.common),
         progress.spinner(scrub(f"fetching from {remote}")),
-        rooted(f"remote {remote}"),
+        attach_root(f"remote {remote}"),
     ):
         repository.git(*arguments, timeout=REMOTE, settings=_UNPACKED if loose else ())
 

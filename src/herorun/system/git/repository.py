@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections.abc import Sequence
 
-from herorun.core.errors import CouldNotLook, rooted
+from herorun.core.errors import CouldNotLook, attach_root
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.system.git.calls import GitCalls
@@ -286,7 +286,7 @@ class Repository(GitCalls):
         self, remote: str, *patterns: str, timeout: float | None = None
     ) -> dict[str, str]:
         """Ref name -> object on the remote, as it answers now, within `REMOTE` by default."""
-        with rooted(f"remote {remote}"):
+        with attach_root(f"remote {remote}"):
             answer = self.git("ls-remote", "--quiet", remote, *patterns, timeout=timeout or REMOTE)
         rows = (line.partition("\t") for line in answer.text.splitlines())
         return {name: oid for oid, _, name in rows if name}

@@ -106,7 +106,7 @@ def from_diff(repository: Repository, head: str, diff: bytes) -> str:
 
 def described(repository: Repository, head: str, commit: str) -> Snapshot:
     """A snapshot by its commit: its identity, and what in it should not be published."""
-    from herorun.core.redaction.scan import exposed
+    from herorun.core.redaction.scan import find_exposed_lines
 
     rows = _diff_snapshot(repository, head, commit)
     blobs = repository.blobs(sorted({oid for _, old, new in rows for oid in (old, new) if oid}))
@@ -118,7 +118,11 @@ def described(repository: Repository, head: str, commit: str) -> Snapshot:
         raise WrongUse(
             f"{elsewhere} is kept by Git LFS, which a snapshot cannot push: commit and push it."
         )
-    secrets = [place for path, before, after in contents for place in exposed(path, before, after)]
+    secrets = [
+        place
+        for path, before, after in contents
+        for place in find_exposed_lines(path, before, after)
+    ]
     return Snapshot(
         commit,
         tree_of(repository, commit),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from herorun.core.identity.client_variables import contradiction, same_server, unstated
+from herorun.core.identity.client_variables import contradiction, describe_unstated_key, same_server
 from herorun.core.identity.intent import option
 from herorun.core.plan import TrackerRun
 
@@ -59,7 +59,7 @@ def _difference(name: str, value: str, run: TrackerRun) -> str:
         return ""
     key, contract_value = stated_values[name]
     if not contract_value:
-        return "" if key == "group" else unstated(key)
+        return "" if key == "group" else describe_unstated_key(key)
     return "" if _is_same_value(name, value, contract_value) else contradiction(key, contract_value)
 
 
