@@ -406,6 +406,24 @@ def test_no_variable_is_a_bare_participle() -> None:
     assert fields == FIELDS_ON_RECORD, "name the thing that it holds, where it is not on record"
 
 
+# A function is a verb with its object. These are called by third parties, or named by a rule.
+PARTICIPLES_BY_CONTRACT = {
+    "checks/health/crashed.py": {"crashed"},  # a check is a function of its own name
+    "core/finding.py": {"failed", "passed"},  # the results that every check returns
+}
+
+
+def test_no_function_of_the_rules_and_the_evidence_is_a_bare_participle() -> None:
+    participles = {
+        name: {function for function in source.functions if is_participle(function)}
+        for name, source in sources().items()
+        if name.split("/")[0] in ("core", "checks", "sources")
+    }
+    assert {k: v for k, v in participles.items() if v} == PARTICIPLES_BY_CONTRACT, (
+        "name what it returns or does: a verb with its object"
+    )
+
+
 @pytest.mark.parametrize("name", ["speed", "run", "ended_at", "is_stored", "red"])
 def test_a_noun_is_no_bare_participle(name: str) -> None:
     assert not is_participle(name)

@@ -86,7 +86,7 @@ def from_shell(
     for name, value in sorted(shell.items()):
         if not admissible(name, sets) or name in secrets:
             continue
-        why = _withheld(name, value, is_local)
+        why = _explain_withholding(name, value, is_local)
         if why:
             withheld_values[name] = why
         else:
@@ -94,7 +94,7 @@ def from_shell(
     return values, withheld_values
 
 
-def _withheld(name: str, value: str, is_local: bool) -> str:
+def _explain_withholding(name: str, value: str, is_local: bool) -> str:
     if looks_secret(name, value):
         return "it looks like a secret: name it in [command] secrets"
     if "\n" in value or "\0" in value or not is_text(value):

@@ -22,7 +22,7 @@ from herorun.core.notify.escalation_policy import Case, Situation, all_answered,
 from herorun.core.recovery.backoff import wait_of
 from herorun.core.recovery.bad_node import delete_command, machine_at
 from herorun.core.recovery.classify import Cause, Ending, ending_of
-from herorun.core.recovery.decision import attempts, is_repeated, stuck
+from herorun.core.recovery.decision import attempts, count_stalled_ends, is_repeated
 from herorun.core.recovery.diagnosis import Scene
 from herorun.core.recovery.policy import (
     ActionPause,
@@ -294,7 +294,7 @@ def test_four_ends_of_any_kind_without_a_new_checkpoint_stop():
     row = [an_ending(Cause.PREEMPTION, n, advanced=False) for n in (1, 2, 3, 4)]
 
     assert asked(after(row[3], *row[:3])) == "no-progress"
-    assert stuck(row[:3], None) == 3
+    assert count_stalled_ends(row[:3], None) == 3
 
 
 @pytest.mark.parametrize(

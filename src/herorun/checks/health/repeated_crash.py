@@ -73,10 +73,12 @@ def _describe_repeats(last: End, before: Sequence[End], limits: Limits) -> list[
     of_error = _count_alike_in_a_row(
         before,
         lambda end: (
-            _stuck(end, last) and len(last.fingerprint) > 0 and end.fingerprint == last.fingerprint
+            _is_same_checkpoint(end, last)
+            and len(last.fingerprint) > 0
+            and end.fingerprint == last.fingerprint
         ),
     )
-    in_window = _count_alike_in_a_row(before, lambda end: _stuck(end, last))
+    in_window = _count_alike_in_a_row(before, lambda end: _is_same_checkpoint(end, last))
     on_node = _count_alike_in_a_row(
         before, lambda end: bool(set(end.failed_on) & set(last.failed_on))
     )
@@ -112,6 +114,6 @@ def _at_same_step(end: End, last: End, max_difference: int) -> bool:
     return abs(end.step - last.step) <= max_difference
 
 
-def _stuck(end: End, last: End) -> bool:
+def _is_same_checkpoint(end: End, last: End) -> bool:
     """Whether both failed between the same two checkpoints; False if the checkpoint is unknown."""
     return last.checkpoint is not None and end.checkpoint == last.checkpoint

@@ -71,9 +71,9 @@ def wrong_resume(
     if wrong:
         return failed(f"{job.instance} {wrong}", subject=job.instance)
     if isinstance(metrics, Unavailable):
-        return _unread(job, metrics)
+        return _report_unavailable_start(job, metrics)
     if isinstance(receipt, Unavailable):
-        return _unread(job, receipt)
+        return _report_unavailable_start(job, receipt)
     by_rows = None
     if isinstance(metrics, Metrics) and history.wrote(metrics):
         all_there = Checkpoints(
@@ -89,7 +89,7 @@ def wrong_resume(
     return not_applicable(f"{job.instance}: {_silent(metrics, history)}", subject=job.instance)
 
 
-def _unread(job: Job, source: Unavailable) -> Verdict:
+def _report_unavailable_start(job: Job, source: Unavailable) -> Verdict:
     message = f"could not read where {job.instance} began: {source.why}"
     return unknown(message, subject=job.instance)
 

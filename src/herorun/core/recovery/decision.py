@@ -155,8 +155,8 @@ def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[R
                 "The same failure came twice, without a new complete checkpoint in between.",
             )
         )
-    if stuck(ledger.endings, ending) >= MOST_WITHOUT_CHECKPOINT:
-        ends = stuck(ledger.endings, ending)
+    if count_stalled_ends(ledger.endings, ending) >= MOST_WITHOUT_CHECKPOINT:
+        ends = count_stalled_ends(ledger.endings, ending)
         objections.append(
             RelaunchObjection(
                 "no-progress", f"{ends} ends in a row, without a new complete checkpoint."
@@ -199,7 +199,7 @@ def is_repeated(ending: Ending, endings: Sequence[Ending]) -> bool:
     return same and ending.advanced is False and not ending.cause.free
 
 
-def stuck(endings: Sequence[Ending], ending: Ending | None) -> int:
+def count_stalled_ends(endings: Sequence[Ending], ending: Ending | None) -> int:
     """The number of consecutive ends without a new complete checkpoint, including this one."""
     row = [each for each in endings if ending is None or each.instance != ending.instance]
     row += [ending] if ending else []
@@ -209,7 +209,7 @@ def stuck(endings: Sequence[Ending], ending: Ending | None) -> int:
 def attempts(endings: Sequence[Ending], ending: Ending | None) -> int:
     """The same number of relaunches: the first end is not a relaunch's."""
     others = sum(1 for each in endings if ending is None or each.instance != ending.instance)
-    return min(stuck(endings, ending), others - (ending is None))
+    return min(count_stalled_ends(endings, ending), others - (ending is None))
 
 
 def _list_budget_objections(

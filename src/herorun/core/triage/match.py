@@ -117,7 +117,7 @@ def _match_exception(
     )
 
 
-def torn(traceback_line: int, where: Frame | None, text: str) -> Match:
+def match_torn_traceback(traceback_line: int, where: Frame | None, text: str) -> Match:
     """A traceback whose end was never written."""
     mark = fingerprint("torn", "", where.site if where else "", "")
     unknown = FailureClass.UNKNOWN

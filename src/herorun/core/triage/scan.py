@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.line_parser import Ignoring, LineParser, awaits_ignored, match_line
-from herorun.core.triage.match import Match, torn
+from herorun.core.triage.match import Match, match_torn_traceback
 from herorun.core.triage.prefilter import line_end
 from herorun.core.triage.progress import (
     END_BYTES,
@@ -108,7 +108,9 @@ def finish(signature_set: SignatureSet, state: Scan) -> tuple[Scan, list[Match]]
     """
     after, matches = scan(signature_set, state, b"\n") if state.carry else (state, [])
     remaining = [
-        torn(o.line, o.user, f"{o.last or 'a traceback'} (the exception is missing)")
+        match_torn_traceback(
+            o.line, o.user, f"{o.last or 'a traceback'} (the exception is missing)"
+        )
         for o in after.open
         if not o.ignored
     ]
