@@ -1,5 +1,6 @@
 """The local store: the contract suite, then what is special about files."""
 
+import errno
 import os
 import socket
 import stat
@@ -13,7 +14,8 @@ import herorun
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Store
 from herorun.stores import _posix_files, _ssh_remote, local
-from herorun.system.files import locked
+from herorun.system.disk_reserve import keep_reserve
+from herorun.system.files import locked, node
 from ports.store_suite import StoreBench, StoreSuite
 
 SRC = str(Path(herorun.__file__).parents[1])
@@ -184,3 +186,32 @@ def test_a_file_of_gigabytes_is_not_read_whole(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="larger than 256 MiB"):
         _ssh_remote.read(str(file))
     assert connect().end(str(file), 4) == b"\0\0\0\0"
+
+
+def test_a_swap_sweeps_what_a_killed_writer_left(tmp_path: Path) -> None:
+    lease, store = tmp_path / "lease.json", connect()
+    store.create(str(lease), b"1")
+    ended = subprocess.Popen([sys.executable, "-c", "pass"])
+    ended.wait()
+    leftover = tmp_path / f".lease.json.{node()}-{ended.pid}-deadbeef.new"
+    leftover.write_bytes(b"half")
+    assert store.swap(str(lease), b"1", b"2")
+    assert not leftover.exists() and lease.read_bytes() == b"2"
+
+
+def test_a_swap_on_a_full_disk_is_given_the_reserve(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease, reserve, store = tmp_path / "lease.json", tmp_path / "reserve", connect()
+    store.create(str(lease), b"1")
+    keep_reserve(reserve)
+    sync = os.fsync
+
+    def full_while_reserved(descriptor: int) -> None:
+        if reserve.exists():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full_while_reserved)
+    assert store.swap(str(lease), b"1", b"2")
+    assert lease.read_bytes() == b"2" and not reserve.exists()

@@ -61,28 +61,29 @@ def generation(path: str) -> str:
     return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}"
 
 
-def create_bytes(path: str, data: bytes) -> None:
+def create_bytes(
+    path: str, data: bytes, create: Callable[[str, bytes], None] | None = None
+) -> None:
+    """`create` writes the file, if the caller has more to do for it than this module does."""
     _make_folder(os.path.dirname(path))
-    _create_atomic(path, data)
+    (create or _create_atomic)(path, data)
 
 
-def swap_bytes(path: str, before: bytes, after: bytes) -> bool:
+def swap_bytes(
+    path: str,
+    before: bytes,
+    after: bytes,
+    replace: Callable[[str, bytes, int], None] | None = None,
+) -> bool:
     """Safe between processes of the machine, and between machines where the file system carries
-    flock.
+    flock. `replace` is as `create` for `create_bytes`.
     """
     # a missing file is reported before a lock is made next to it
     mode = stat.S_IMODE(os.stat(path).st_mode)
     with _lock_of(path):
         if read_bytes(path) != before:
             return False
-        with _naming_the_file(path):
-            temporary = _temporary_path(path, after, mode)
-            try:
-                os.replace(temporary, path)
-            except BaseException:
-                os.unlink(temporary)
-                raise
-            _sync(os.path.dirname(path))
+        (replace or _replace_atomic)(path, after, mode)
         return True
 
 
@@ -166,6 +167,17 @@ def _create_atomic(path: str, data: bytes) -> None:
             _put(path, data, _READABLE)
         finally:
             os.unlink(temporary)
+        _sync(os.path.dirname(path))
+
+
+def _replace_atomic(path: str, data: bytes, mode: int) -> None:
+    with _naming_the_file(path):
+        temporary = _temporary_path(path, data, mode)
+        try:
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
         _sync(os.path.dirname(path))
 
 

@@ -6,11 +6,13 @@ A read that hangs, as on a dead mount, is cut off by the deadline of `gather`.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 from herorun.core.errors import WrongUse
 from herorun.core.ports import AdapterOptions, FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.core.redaction.scrub import scrub
 from herorun.stores import _posix_files
+from herorun.system.files import create_atomic, write_atomic
 
 
 class Options(AdapterOptions):
@@ -68,10 +70,20 @@ class LocalStore:
         return ()
 
     def create(self, path: str, data: bytes) -> None:
-        _posix_files.create_bytes(_local(path), data)
+        """As all that herorun writes here: leftovers are swept, and a full disk gives up the
+        reserve.
+        """
+        _posix_files.create_bytes(
+            _local(path), data, lambda file, content: create_atomic(Path(file), content)
+        )
 
     def swap(self, path: str, before: bytes, after: bytes) -> bool:
-        return _posix_files.swap_bytes(_local(path), before, after)
+        return _posix_files.swap_bytes(
+            _local(path),
+            before,
+            after,
+            lambda file, content, mode: write_atomic(Path(file), content, mode),
+        )
 
     def delete(self, path: str) -> None:
         """Deletes a link itself, never its target."""
