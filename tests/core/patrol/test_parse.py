@@ -78,7 +78,7 @@ WELL, BADLY = Found(a_job(JobState.SUCCEEDED)), Found(a_job(JobState.FAILED, exi
         (WELL, own(process=NOWHERE), Alive.UNKNOWN, False),
         (WELL, Blind("cut"), Alive.UNKNOWN, False),
         (WELL, own(session=False), Alive.NO, True),
-        (Found(a_job(JobState.GONE)), None, Alive.UNKNOWN, False),
+        (Found(a_job(JobState.GONE)), None, Alive.NO, False),
     ],
 )
 def test_a_job_that_is_named_by_its_id_is_one_sign_of_several(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from herorun.core.evidence import Job
+from herorun.core.evidence import Job, JobState
 from herorun.core.patrol.observation import (
     Alive,
     Blind,
@@ -66,6 +66,8 @@ def _answer_about(search: Any) -> Any:
         return {"why": "its scheduler lists no such job: check its id and the host"}
     if isinstance(search, Unknown) and search.forgotten:
         return False
+    if isinstance(search, Found) and search.job.state is JobState.GONE:
+        return search.job.ending, False  # its adapter saw that it ended, and not how
     liveness, why, well = _by_scheduler(search)
     if liveness is Alive.UNKNOWN:
         return {"why": why}
