@@ -13,6 +13,7 @@ from commands.answers import ask
 from herorun.core.event import Word
 from herorun.core.health.run_health import RunHealth
 from herorun.core.notify.escalation import ACK_WHILE_DOWN, Option
+from herorun.core.record.lease import takeover_command
 from herorun.operations.launch.propose import Proposer
 from memory_folder import in_memory
 from stories import CRASH, SLUG, WAIT, Story
@@ -167,3 +168,11 @@ def test_an_acknowledgement_of_a_run_that_is_down_is_no_promise_to_monitor_it(
 
     assert (ack.effect == ACK_WHILE_DOWN) is (health is RunHealth.DOWN)
     assert shlex.split(ack.command) == ["herorun", "ack", "tiny", "crashed"]
+
+
+def test_a_takeover_says_how_long_the_lease_is_watched(story: Story) -> None:
+    story.launched()
+    run = story.run
+    (offer,) = Proposer(run, run.record.memory()).proposals((Option.TAKE,))
+    assert offer.command == takeover_command(SLUG, run.contract.babysit.cadence)
+    assert "--wait" in offer.command and offer.effect

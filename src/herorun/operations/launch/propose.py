@@ -7,7 +7,7 @@ blocking findings, always works.
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 
 from herorun import discover
@@ -26,6 +26,7 @@ from herorun.core.notify.escalation import (
     proposal,
 )
 from herorun.core.plan import Plan
+from herorun.core.record.lease import takeover_command
 from herorun.core.recovery.classify import Cause
 from herorun.gather import gather
 from herorun.operations.launch.relaunch import gate_of, must_be_resumable, resumed
@@ -93,6 +94,9 @@ class Proposer:
                 return self._fork(before) or self._preflight()
             case Option.LAUNCH:
                 return self._preflight()
+            case Option.TAKE:  # the lease is watched first, so the command says for how long
+                take = takeover_command(self.run.slug, self.run.contract.babysit.cadence)
+                return replace(proposal(way, self.run.slug, about, ask), command=take)
             case Option.ACK if self._is_down:
                 return ProposedCommand(command_of(way, self.run.slug, about), ACK_WHILE_DOWN)
         return proposal(way, self.run.slug, about, ask)
