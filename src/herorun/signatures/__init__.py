@@ -16,7 +16,7 @@ from threading import Lock
 
 from herorun.core.canonical_json import sha256
 from herorun.core.contract import Contract
-from herorun.core.errors import WrongUse, describe_error
+from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.triage.parse import parse
 from herorun.core.triage.signatures import SignatureSet, UnreadSignatureSet
 from herorun.core.untrusted_toml import parse_toml
@@ -46,6 +46,8 @@ def _read_rows() -> SignatureSet:
 
 @cache
 def _rows() -> SignatureSet:
+    if f"sha256:{_digest_of(_texts())}" != _shipped().digest:
+        raise CouldNotLook("Another herorun was installed since: start this command again.")
     return parse(_documents())
 
 

@@ -142,7 +142,9 @@ def _fault_message(
     message = fault["msg"].removeprefix("Value error, ").replace("valid tuple", "list")
     message = f"{message[:1].lower()}{message[1:]}"
     given_value = f"{fault['input']!r:.80}"
-    is_shown = given_value in message or "notify" in fault["loc"][:1]  # an address may be a secret
+    is_shown = (isinstance(fault["input"], str) and given_value in message) or "notify" in fault[
+        "loc"
+    ][:1]  # an address may be a secret
     value = "" if is_shown else f", not {given_value}"
     return f"`{key}`: {message}{value}" if fault["loc"] else message
 
