@@ -1,7 +1,7 @@
 """What a tick prints for a person proposes a command that fits what was ticked."""
 
 import pytest
-from screens.signature_set import TICKS
+from screens.catalogue import TICKS
 
 from herorun.core.babysit.actions import Relaunch
 from herorun.operations.babysit.perform import Performed
