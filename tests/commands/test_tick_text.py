@@ -1,13 +1,13 @@
 """What a tick prints for a person proposes a command that fits what was ticked."""
 
 import pytest
-from screens.catalogue import TICKS
 
 from herorun.core.babysit.actions import Relaunch
 from herorun.operations.babysit.perform import Performed
 from herorun.operations.babysit.tick_json import actions_of
 from herorun.output.run_facts import describe_health
 from herorun.output.tick import show_summary, show_tick
+from screens.catalogue import TICKS
 from screens.states import RUN
 
 
