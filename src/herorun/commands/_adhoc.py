@@ -215,7 +215,7 @@ def _spec_from_options(
     from herorun.core.adhoc_jobs.spec import JobSpec
     from herorun.job_kinds import must_be_complete, must_be_id, resolved, with_command, with_kind
     from herorun.operations.jobs.paths import with_absolute_paths
-    from herorun.operations.jobs.takeover import merged, spec_on_record
+    from herorun.operations.jobs.takeover import merge_specs, spec_on_record
 
     stated_options = {
         ("kind" if name == "scheduler" else name): value
@@ -229,7 +229,9 @@ def _spec_from_options(
         must_be_id(named_spec.kind, named_spec.job)
     named_spec = with_absolute_paths(resolved(named_spec, str(start)), start)
     spec_before = spec_on_record(named_spec, start) if named_spec.job and not new_job else None
-    facts = merged(spec_before, named_spec, stated_options, start) if spec_before else named_spec
+    facts = (
+        merge_specs(spec_before, named_spec, stated_options, start) if spec_before else named_spec
+    )
     if "resubmit" not in stated_options and (spec_before is None or spec_before.names_no_command):
         facts = with_command(facts)
     facts = stored_request(with_kind(resolved(facts, str(start))), start)
@@ -243,7 +245,7 @@ def _resumed(start: Path, stated_options: dict[str, str]) -> "JobSpec":
     from herorun.core.errors import WrongUse
     from herorun.job_kinds import must_be_complete, with_command
     from herorun.operations.jobs.state_file import newest
-    from herorun.operations.jobs.takeover import merged
+    from herorun.operations.jobs.takeover import merge_specs
 
     newest_file = newest(start)
     if newest_file is None:
@@ -255,7 +257,7 @@ def _resumed(start: Path, stated_options: dict[str, str]) -> "JobSpec":
     for fault in faults:
         output.show_run_note(spec_before.job, f"{fault}; {path} is used instead")
     named_spec = JobSpec.of({"job": spec_before.job, "kind": spec_before.kind, **stated_options})
-    facts = merged(spec_before, named_spec, stated_options, start)
+    facts = merge_specs(spec_before, named_spec, stated_options, start)
     if "resubmit" not in stated_options and spec_before.names_no_command:
         facts = with_command(facts)
     must_be_complete(facts)

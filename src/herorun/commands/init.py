@@ -78,13 +78,13 @@ def _written(path: Path) -> "Init":
 
 def _begun(run: "Run", path: Path, draft: "ContractDraft") -> "Init":
     """Creates the record and the issue of a completed contract."""
-    from herorun.operations.launch.config_stability import advised
+    from herorun.operations.launch.config_stability import advise_unstable_keys
     from herorun.operations.record.contract_template import must_be_filled_in
     from herorun.operations.record.init import initialise
     from herorun.schemas.runs import Init
 
     must_be_filled_in(run, path, draft)
-    keys, advice = advised(run)
+    keys, advice = advise_unstable_keys(run)
     outcome = initialise(run)
     return Init(
         slug=run.slug,

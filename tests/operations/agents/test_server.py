@@ -18,7 +18,7 @@ def test_a_call_has_its_name_its_arguments_and_whether_orders_count(
     handlers: dict[str, Any] = {}
     calls: Any = SimpleNamespace()
     monkeypatch.setattr(lowlevel, "Server", lambda name, **options: handlers.update(options))
-    monkeypatch.setattr(server, "_called", lambda *call: call)
+    monkeypatch.setattr(server, "_call_tool", lambda *call: call)
     server.server_of(calls, orders)
     params = SimpleNamespace(name="status", arguments={"run": "tiny"})
     called = anyio.run(handlers["on_call_tool"], None, params)

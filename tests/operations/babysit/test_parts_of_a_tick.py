@@ -76,7 +76,7 @@ def test_a_record_of_a_newer_herorun_is_only_observed(
 
     whole = TickOutcome(run=run, tick=TICK, evidence={})
     monkeypatch.setattr(tick, "_acting_tick", refuses)
-    monkeypatch.setattr(tick, "observed", lambda *_: whole)
+    monkeypatch.setattr(tick, "observe_run", lambda *_: whole)
     outcome = tick.run_tick(run)
     assert outcome.tick is not None and outcome.tick.monitor is MonitorHealth.PARTIAL
 

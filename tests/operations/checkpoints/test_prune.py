@@ -364,8 +364,8 @@ def test_checkpoints_are_looked_into_at_the_same_time(monkeypatch: pytest.Monkey
     there = {
         str(step): checkpoints.ListedCheckpoint(a_checkpoint(step), False) for step in (4, 3, 2, 1)
     }
-    monkeypatch.setattr(checkpoints, "listed", lambda run: there)
-    monkeypatch.setattr(checkpoints, "sized", sized)
+    monkeypatch.setattr(checkpoints, "list_by_path", lambda run: there)
+    monkeypatch.setattr(checkpoints, "measure_checkpoint", sized)
     listing = checkpoints.list_checkpoints(None)  # type: ignore[arg-type]  # who lists them is replaced
     assert [each.candidate.step for each in listing.checkpoints] == [1, 2, 4]
 

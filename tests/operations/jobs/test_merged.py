@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.adhoc_jobs.spec import JobSpec
-from herorun.operations.jobs.takeover import merged
+from herorun.operations.jobs.takeover import merge_specs
 
 
 @pytest.fixture
@@ -25,12 +25,12 @@ def base(tmp_path: Path) -> JobSpec:
 
 
 def test_what_nobody_says_stays_as_it_is_known(base: JobSpec, tmp_path: Path) -> None:
-    assert merged(base, JobSpec(job="2", kind=""), {"job": "2"}, tmp_path) == base
+    assert merge_specs(base, JobSpec(job="2", kind=""), {"job": "2"}, tmp_path) == base
 
 
 def test_what_is_said_now_counts(base: JobSpec, tmp_path: Path) -> None:
     spec = JobSpec(job="2", kind="slurm", host="other", user="eve")
-    answer = merged(base, spec, {"job": "2", "host": "other"}, tmp_path)
+    answer = merge_specs(base, spec, {"job": "2", "host": "other"}, tmp_path)
     assert answer == replace(base, host="other")
 
 
@@ -38,7 +38,7 @@ def test_another_command_takes_over_no_secret_value_or_folder(
     base: JobSpec, tmp_path: Path
 ) -> None:
     spec = JobSpec(job="1", kind="slurm", resubmit="sbatch b.sh")
-    answer = merged(base, spec, {"resubmit": "sbatch b.sh"}, tmp_path)
+    answer = merge_specs(base, spec, {"resubmit": "sbatch b.sh"}, tmp_path)
     assert answer == replace(
         base, resubmit="sbatch b.sh", secrets=(), values={}, cwd=str(tmp_path.resolve())
     )
@@ -46,4 +46,4 @@ def test_another_command_takes_over_no_secret_value_or_folder(
 
 def test_a_folder_of_another_machine_is_replaced_by_this_one(base: JobSpec, tmp_path: Path) -> None:
     gone = replace(base, cwd=str(tmp_path / "gone"))
-    assert merged(gone, gone, {}, tmp_path) == replace(base, cwd=str(tmp_path.resolve()))
+    assert merge_specs(gone, gone, {}, tmp_path) == replace(base, cwd=str(tmp_path.resolve()))

@@ -56,7 +56,7 @@ def test_the_same_resubmission_is_ordered_once(job: Any, monkeypatch: pytest.Mon
         return reason == "hangs"
 
     monkeypatch.setattr(orders, "just_ordered", just_ordered)
-    monkeypatch.setattr(orders, "_unwatched", lambda run: ("unwatched",))
+    monkeypatch.setattr(orders, "_warn_unmonitored", lambda run: ("unwatched",))
     outcome = orders.resubmit_job(job, "hangs")
     assert (outcome.code, outcome.warnings) == (0, ("unwatched",))
     assert "loose-2" in outcome.message and "tiny-1" in outcome.message

@@ -12,7 +12,7 @@ import tomli_w
 from herorun.core.errors import Blocked
 from herorun.core.evidence import Nothing, SourceRun, Unavailable
 from herorun.core.journal import Memory
-from herorun.operations.launch.relaunch import resumed
+from herorun.operations.launch.relaunch import plan_resume
 from herorun.runs import open_run
 from stories import CRASH, WAIT, Story, contract_of
 from wording import mentions
@@ -119,7 +119,7 @@ def test_a_relaunch_passes_it_over_too(story: Story) -> None:
     assert story.tick() == 1
     run = story.run
     memory = run.record.memory()
-    plan = resumed(run, memory, "tiny-1")
+    plan = plan_resume(run, memory, "tiny-1")
     assert plan.start.value and plan.start.value.step == 2
 
 
@@ -135,7 +135,7 @@ def test_where_all_are_tainted_a_relaunch_asks_a_person_and_says_why_once(story:
     run = story.run
     memory = run.record.memory()
     with pytest.raises(Blocked, match=r"not-finite.* \(2 checkpoints, steps 2 to 9\)"):
-        resumed(run, memory, "tiny-1")
+        plan_resume(run, memory, "tiny-1")
 
 
 @pytest.mark.thorough

@@ -50,7 +50,7 @@ def test_a_fork_that_is_launched_at_once_ends_with_the_code_of_the_launch(
     begun = OrderOutcome(old, "begun", warnings=("not pushed",))
     launched = SimpleNamespace(exit_code=code, warnings=("no babysitter",))
     monkeypatch.setattr(fork, "open_run", lambda slug, start: new)
-    monkeypatch.setattr(fork, "_checked", lambda old, new, step: new)
+    monkeypatch.setattr(fork, "_check_fork", lambda old, new, step: new)
     monkeypatch.setattr(fork, "_begin_fork", lambda old, new, show: begun)
     monkeypatch.setattr(fork, "launch", lambda run, **_: launched if run is new else None)
     monkeypatch.setattr(fork, "_describe_launched", lambda outcome: "launched")
@@ -78,7 +78,7 @@ def test_the_same_relaunch_by_hand_is_done_once(
         return "relaunched"
 
     monkeypatch.setattr(relaunch, "memory_for_orders", lambda run: memory)
-    monkeypatch.setattr(relaunch, "settled", lambda run: "tiny-2")
+    monkeypatch.setattr(relaunch, "settle_instance", lambda run: "tiny-2")
     monkeypatch.setattr(relaunch, "find_job", lambda run, name: None)
     monkeypatch.setattr(
         relaunch, "just_ordered", lambda run, word, about, reason: again and about == ("tiny-1",)

@@ -201,7 +201,7 @@ def relaunches(acted: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("herorun.operations.launch.relaunch.relaunch", start_next)
     way = SimpleNamespace(command="THE WAY", effect="")
-    monkeypatch.setattr(relaunch, "_proposed", lambda run, option, reason: (way,))
+    monkeypatch.setattr(relaunch, "_propose_commands", lambda run, option, reason: (way,))
 
 
 def test_a_job_that_lives_is_relaunched_only_behind_its_stop(

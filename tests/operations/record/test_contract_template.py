@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from herorun.core.errors import WrongUse
-from herorun.operations.record.contract_template import FROM, drafted
+from herorun.operations.record.contract_template import FROM, fill_template
 from herorun.runs import template
 from wording import mentions
 
@@ -20,11 +20,11 @@ TOLD = {
 
 
 def test_nothing_said_is_the_template_as_it_stands() -> None:
-    assert drafted(template("run.toml"), {}) == template("run.toml")
+    assert fill_template(template("run.toml"), {}) == template("run.toml")
 
 
 def test_each_setting_stands_in_its_table_and_says_where_it_is_from() -> None:
-    text = drafted(template("run.toml"), TOLD)
+    text = fill_template(template("run.toml"), TOLD)
     document = tomllib.loads(text)
     assert document["dri"] == "@dri"
     assert document["output"] == {
@@ -47,14 +47,14 @@ def test_each_setting_stands_in_its_table_and_says_where_it_is_from() -> None:
 @pytest.mark.parametrize(("key", "missing"), [("entity", "project"), ("project", "entity")])
 def test_half_of_a_tracker_is_none(key: str, missing: str) -> None:
     with pytest.raises(WrongUse) as refused:
-        drafted(template("run.toml"), {key: "team"})
+        fill_template(template("run.toml"), {key: "team"})
     assert mentions(str(refused.value), f"lacks {missing}", "wandb")
 
 
 def test_another_kind_gets_the_keys_that_are_set() -> None:
     """Also one of an installed package: it is validated when the contract is read."""
     settings = {"tracker": "mlflow", "project": "hero", "issue": "theirs", "repo": "owner/name"}
-    tables = tomllib.loads(drafted(template("run.toml"), settings))
+    tables = tomllib.loads(fill_template(template("run.toml"), settings))
     assert tables["tracker"]["kind"] == "mlflow" and "entity" not in tables["tracker"]
     assert tables["tracker"]["project"] == "hero" and "path" not in tables["tracker"]
     assert tables["issue"] == {"kind": "theirs", "repo": "owner/name"}

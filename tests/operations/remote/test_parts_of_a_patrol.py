@@ -43,7 +43,7 @@ def test_a_run_that_is_down_continues_by_the_command_that_the_gate_accepts(
     monkeypatch.setattr(patrol, "with_taints_now", lambda run, memory: tainted)
     monkeypatch.setattr(patrol, "continuation_command", continuation_command)
     monkeypatch.setattr(patrol, "decide", lambda look, ways, before: decided.append(ways))
-    patrol.decided(run, a_look(alive=Alive.NO, succeeded=succeeded))
+    patrol.decide_advice(run, a_look(alive=Alive.NO, succeeded=succeeded))
     (ways,) = decided
     if succeeded:
         assert ways == WAYS
@@ -61,7 +61,7 @@ def test_a_wait_observes_this_run_and_leaves_the_signal_as_it_was(
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(wait, "now", lambda: NOON)
     monkeypatch.setattr(wait.process_registry, "registered", lambda *_: nullcontext("own"))
-    monkeypatch.setattr(wait, "replaced", lambda own: [])
+    monkeypatch.setattr(wait, "retire_earlier_waits", lambda own: [])
     monkeypatch.setattr(wait, "_loop", lambda see, *rest: (see, *rest))
     ended = wait.wait_for(run, lambda *about: about, condition, 60.0, 9, show=pytest.fail)
     assert ended[:4] == ((run, condition), condition, 60.0, 9)

@@ -26,7 +26,13 @@ from herorun.core.patrol.table import decide
 from herorun.core.recovery.policy import ActionPause, RelaunchAnswer
 from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.operations.remote import patrol
-from herorun.operations.remote.patrol import PatrolTick, decided, remember, remembered, ways_of
+from herorun.operations.remote.patrol import (
+    PatrolTick,
+    decide_advice,
+    read_previous_tick,
+    remember,
+    ways_of,
+)
 from herorun.system.clock import now
 from herorun.system.files import locked
 from wording import mentions
@@ -57,7 +63,7 @@ def test_a_tick_is_remembered_for_the_next_one(tmp_path: Path) -> None:
     def after(observation: HostObservation, before: PreviousTick | None) -> PreviousTick | None:
         advice = decide(observation, ways_of(run))
         remember(run, PatrolTick(observation, advice, "", before))
-        return remembered(run)
+        return read_previous_tick(run)
 
     facts = facts_of(look, decide(look, ways_of(run)))
     first = after(look, None)
@@ -81,9 +87,9 @@ def propose(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"step": 5}'])
 def test_a_damaged_memory_is_none(tmp_path: Path, content: bytes) -> None:
     run = a_run(tmp_path)
-    assert remembered(run) is None
+    assert read_previous_tick(run) is None
     (tmp_path / patrol.MEMORY).write_bytes(content)
-    assert remembered(run) is None
+    assert read_previous_tick(run) is None
 
 
 def test_the_commands_of_a_run(tmp_path: Path) -> None:
@@ -119,11 +125,11 @@ def test_the_gate_is_asked_for_the_command_of_a_run_that_is_down(
 ) -> None:
     propose(monkeypatch, "herorun relaunch tiny # herorun")
     run = a_run(tmp_path, LAUNCHED if current else None, patrol=table)
-    (gone,) = decided(run, a_look(alive=Alive.NO, **changes)).advice
+    (gone,) = decide_advice(run, a_look(alive=Alive.NO, **changes)).advice
     assert (gone.row, gone.command) == ("gone", command)
     monitoring = [] if not current else ["unmonitored"]
-    assert [each.row for each in decided(run, a_look()).advice] == monitoring
-    (unproven,) = decided(
+    assert [each.row for each in decide_advice(run, a_look()).advice] == monitoring
+    (unproven,) = decide_advice(
         run, a_look(alive=Alive.NO, succeeded=True, markers={"/d/DONE": None})
     ).advice
     assert mentions(unproven.message, "/d/DONE") and "relaunch" not in unproven.command
@@ -157,7 +163,7 @@ def test_what_comes_before_the_next_command_depends_on_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, names: tuple[str, ...]
 ) -> None:
     propose(monkeypatch, f"herorun {verb} tiny")
-    (gone,) = decided(a_run(tmp_path, LAUNCHED), a_look(alive=Alive.NO)).advice
+    (gone,) = decide_advice(a_run(tmp_path, LAUNCHED), a_look(alive=Alive.NO)).advice
     assert gone.command == f"herorun -C '/my work' {verb} tiny"
     assert mentions(gone.message, *names)
 

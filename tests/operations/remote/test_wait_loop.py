@@ -93,7 +93,7 @@ def test_it_is_still_from_its_last_movement_on(slept: list[float]) -> None:
 def test_a_signal_ends_the_wait_and_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wait.process_registry, "registered", lambda *_: nullcontext())
     monkeypatch.setattr(wait.process_registry, "registered_watchers", dict)
-    monkeypatch.setattr(wait, "replaced", lambda own: [])
+    monkeypatch.setattr(wait, "retire_earlier_waits", lambda own: [])
     run: Any = SimpleNamespace(
         slug="tiny", place=SimpleNamespace(repository="/w"), name_to_type="tiny"
     )
@@ -137,8 +137,8 @@ def test_the_line_that_is_printed_is_no_older_than_the_state_that_ended_the_wait
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     reads: list[str] = []
-    for name in ("_observe_run", "probe_host", "decided"):
+    for name in ("_observe_run", "probe_host", "decide_advice"):
         monkeypatch.setattr(wait, name, lambda *args, name=name: reads.append(name))
     run: Any = SimpleNamespace(place=SimpleNamespace(reach="box"))
     wait.observer_of_run(run, WaitCondition(state="finished"))()
-    assert reads == ["_observe_run", "probe_host", "decided"]
+    assert reads == ["_observe_run", "probe_host", "decide_advice"]

@@ -85,7 +85,7 @@ def test_a_new_wait_replaces_those_of_its_own_run_alone(
     ]
     registry |= {Path(str(each.pid)): each for each in (own, *others)}
     registry[Path("damaged")] = None
-    assert wait.replaced(own) == [others[0]]
+    assert wait.retire_earlier_waits(own) == [others[0]]
 
 
 def test_the_end_of_a_wait_names_the_newer_one(
@@ -106,7 +106,7 @@ def test_the_end_of_a_wait_names_the_newer_one(
         if not stays:
             del registry[Path("2")]
         with pytest.raises(KeyboardInterrupt):
-            wait._retired("tiny", "/w", enders)
+            wait._end_wait("tiny", "/w", enders)
         assert len(enders) == 1 and name in enders[0]
 
 

@@ -17,7 +17,7 @@ from herorun.core.journal import Memory, fold
 from herorun.core.seal.kinds import SealKind
 from herorun.core.seal.render import tag_message
 from herorun.operations.seal import resume
-from herorun.operations.seal.statement import remembered
+from herorun.operations.seal.statement import build_record_part
 from wording import mentions
 
 TAG = "herorun/tiny/seal-1"
@@ -35,7 +35,7 @@ def the_memory(*events: Any, instances: int = 1) -> Memory:
 
 def of_record(memory: Memory, **changes: Any) -> dict[str, Any]:
     """A statement that states the run as this memory has it."""
-    return made(**{**remembered(memory), **changes})
+    return made(**{**build_record_part(memory), **changes})
 
 
 def in_tag(statement: dict[str, Any]) -> str:

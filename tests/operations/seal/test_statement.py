@@ -131,7 +131,7 @@ def test_the_record_states_each_instance_and_every_caveat() -> None:
             Noted(at=NOON, by="@dri", title="A note", lines=lines, caveat="mixed"),
         ]
     )
-    stated = statement.remembered(memory)
+    stated = statement.build_record_part(memory)
     assert [(each["name"], each["checked_in"]) for each in stated["instances"]] == [
         ("tiny-1", False)
     ]

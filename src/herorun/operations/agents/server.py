@@ -101,7 +101,7 @@ def server_of(calls: ToolCalls, orders: bool) -> "Server[Any]":
 
     async def call_tool(_context: Any, params: Any) -> "CallToolResult":
         values = params.arguments or {}
-        return await anyio.to_thread.run_sync(_called, calls, orders, params.name, values)
+        return await anyio.to_thread.run_sync(_call_tool, calls, orders, params.name, values)
 
     return Server(
         "herorun",
@@ -163,7 +163,7 @@ def _confirm_tool() -> dict[str, Any]:
     }
 
 
-def _called(
+def _call_tool(
     calls: ToolCalls, orders: bool, name: str, values: Mapping[str, Any]
 ) -> "CallToolResult":
     from mcp.types import CallToolResult, TextContent

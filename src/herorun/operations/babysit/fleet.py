@@ -12,7 +12,7 @@ from herorun.core.babysit.cadence import URGENT_GAP
 from herorun.core.babysit.shard import Shard
 from herorun.core.babysit.stop_condition import StopCondition
 from herorun.operations.babysit.batch import BatchResult, each
-from herorun.operations.babysit.loop import tick_once, unattended
+from herorun.operations.babysit.loop import mark_unattended, tick_once
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.supervise import AlarmCallback, Fleet, Report
 from herorun.operations.health.shared_polls import SharedPolls
@@ -39,7 +39,7 @@ def watch_all(
     loop ends. An error that `before_poll` raises ends all loops.
     """
     fleet = Fleet(start, report, on_alarm, until, SharedPolls().expect(names, start), shard)
-    with unattended(), _handle_end_request() as end_requested:
+    with mark_unattended(), _handle_end_request() as end_requested:
         try:
             for name in names:
                 fleet.start(name)

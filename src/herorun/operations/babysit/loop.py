@@ -135,7 +135,7 @@ def tick_once(
     journal. `push` gets the record and whether the push is urgent: the tick notified or acted.
     """
     run, drift = watched_run(name, start)
-    with unattended():
+    with mark_unattended():
         tick = run_tick(run, drift, polls, lambda urgent: push(run.record, urgent))
     # if a loop runs, its heartbeat stays: it is the babysitter, and its next tick stays due
     with contextlib.suppress(OSError):  # a full disk: the tick was taken and is in the record
@@ -147,7 +147,7 @@ def tick_once(
 
 
 @contextlib.contextmanager
-def unattended() -> Iterator[None]:
+def mark_unattended() -> Iterator[None]:
     """Marks submissions in this context as not by a person: the scheduler then uses the environment
     of the launch.
     """
@@ -219,7 +219,7 @@ def _once(own: BabysitLoop[W]) -> tuple[float, int | None]:
     own, so that all evidence is freed.
     """
     run, drift = own.opened(own.name, own.start)
-    with unattended():
+    with mark_unattended():
         tick = own.tick(run, drift)
     ends = tick.is_complete or own.until.reached(tick.step, now())
     pause = _seconds_to_next_tick(tick, own.until)

@@ -46,19 +46,19 @@ def perform(run: MonitoredRun, action: Action) -> Performed:
             case Relaunch(_, instance, why):
                 relaunch_once(run, intent, instance, why)
             case Stop(_, instance, why):
-                owned(run, intent)
+                confirm_lease(run, intent)
                 stop_once(run, intent, instance, why)
             case DeleteNode():
                 from herorun.operations.babysit.replace_node import delete_node
 
-                owned(run, intent)
+                confirm_lease(run, intent)
                 delete_node(run, intent, action)
     except (HerorunError, OSError) as error:
         return Performed(action, scrub(describe_error(error)))
     return Performed(action)
 
 
-def owned(run: MonitoredRun, intent: Intended) -> None:
+def confirm_lease(run: MonitoredRun, intent: Intended) -> None:
     """Check the lease again right before an action that cannot be undone: the tick's own check may
     be minutes old.
     """
@@ -106,10 +106,10 @@ def stop_once(run: MonitoredRun, intent: Intended, instance: str, why: str) -> N
     """Ask the scheduler to stop it; the end is confirmed by a later tick."""
     with journal_failure(run, intent):
         run.scheduler.stop(instance, run.launcher.owner)
-    run.record.append(stopped(intent, instance, why))
+    run.record.append(build_stop_outcome(intent, instance, why))
 
 
-def stopped(intent: Intended, instance: str, why: str) -> Done:
+def build_stop_outcome(intent: Intended, instance: str, why: str) -> Done:
     """The outcome of a stop, with its entry in the logbook."""
     lines = entry_lines(
         f"the scheduler was asked to stop {instance}", why, "stop", "confirm the end"
@@ -133,7 +133,7 @@ def settle(run: MonitoredRun, is_certain: bool = True) -> list[str]:
             if intent.body:
                 deliver(run, intent)
             elif is_certain and verb_of(key) in INTERVENTIONS | STARTS:
-                run.record.append(_settled(run, intent))
+                run.record.append(_find_launch_outcome(run, intent))
         except (HerorunError, OSError) as error:
             doubts.append(scrub(f"{key}: {describe_error(error)}"))
     return doubts
@@ -144,7 +144,7 @@ def rollback_key(instance: str, step: int | None) -> str:
     return write_key(Verb.ROLLBACK, instance, step)
 
 
-def _settled(run: MonitoredRun, intent: Intended) -> Done | Failed:
+def _find_launch_outcome(run: MonitoredRun, intent: Intended) -> Done | Failed:
     memory = run.record.memory()
     for instance in memory.instances:
         launching = memory.launchings.get(instance.name)

@@ -62,9 +62,11 @@ def run_tick(
     try:
         return _acting_tick(run, drift, polls, push)
     except HeldElsewhere as error:
-        return replace(observed(run, str(error), polls, push), monitored_elsewhere=True)
+        return replace(observe_run(run, str(error), polls, push), monitored_elsewhere=True)
     except NewerRecord as error:  # anyone who may push can write it: monitoring continues
-        outcome = observed(run, str(error), polls, lambda _: Pushed("a newer record is not pushed"))
+        outcome = observe_run(
+            run, str(error), polls, lambda _: Pushed("a newer record is not pushed")
+        )
         assert outcome.tick is not None
         return replace(outcome, tick=replace(outcome.tick, monitor=MonitorHealth.PARTIAL))
 
@@ -154,7 +156,7 @@ def _ping(run: MonitoredRun, tick: Tick) -> list[str]:
     return [f"the heartbeat was not sent: {problem}"] if problem else []
 
 
-def observed(
+def observe_run(
     run: MonitoredRun,
     why: str,
     polls: SharedPolls | None = None,

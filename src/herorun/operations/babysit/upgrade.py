@@ -42,13 +42,13 @@ def _ask_about_upgrade(run: MonitoredRun, memory: Memory) -> tuple[Performed, ..
         replay is None
         or replay.version != __version__
         or not replay.key
-        or _known(memory, replay.key)
+        or _has_action(memory, replay.key)
     ):
         return ()
     return (perform(run, _upgrade_action(run, replay)),)
 
 
-def _known(memory: Memory, key: str) -> bool:
+def _has_action(memory: Memory, key: str) -> bool:
     return key in memory.done or key in memory.intended or key in memory.queued
 
 

@@ -80,9 +80,11 @@ def list_checkpoints(run: Run) -> CheckpointListing:
     """The checkpoints of every root that the run ever wrote to. An unreadable root raises
     `CouldNotLook`.
     """
-    entries = listed(run).values()
+    entries = list_by_path(run).values()
     with ThreadPoolExecutor(AT_ONCE) as at_once:
-        checkpoints = [each for each in at_once.map(lambda one: sized(run, one), entries) if each]
+        checkpoints = [
+            each for each in at_once.map(lambda one: measure_checkpoint(run, one), entries) if each
+        ]
     return CheckpointListing(
         tuple(sorted(checkpoints, key=lambda s: (s.candidate.step, s.candidate.path))), now()
     )
@@ -105,7 +107,7 @@ class ListedCheckpoint:
     link: bool
 
 
-def listed(run: Run) -> dict[str, ListedCheckpoint]:
+def list_by_path(run: Run) -> dict[str, ListedCheckpoint]:
     """The checkpoints of all roots, by path, with one or two listings for each root."""
     by_path: dict[str, ListedCheckpoint] = {}
     roots = _recorded_roots(run, run.record.memory())
@@ -176,7 +178,7 @@ def _exists(run: Run, root: str) -> bool:
         return False
 
 
-def sized(run: Run, one: ListedCheckpoint) -> SizedCheckpoint | None:
+def measure_checkpoint(run: Run, one: ListedCheckpoint) -> SizedCheckpoint | None:
     """The examined checkpoint, with its files' total size. None if it was removed since the
     listing.
     """

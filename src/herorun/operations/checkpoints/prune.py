@@ -17,7 +17,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.retention import PrunePlan, Victim, format_size
 from herorun.operations.checkpoints.delete import delete_checkpoint
-from herorun.operations.checkpoints.list import listed, make_plan, sized
+from herorun.operations.checkpoints.list import list_by_path, make_plan, measure_checkpoint
 from herorun.operations.checkpoints.references import all_references
 from herorun.operations.record.lease import take_lease
 from herorun.operations.record.post import post_entry
@@ -189,7 +189,7 @@ def _check_victim(run: Run, plan: PrunePlan, victim: Victim) -> None:
     """Raise `Blocked` if something refers to the victim now, or if no other complete checkpoint
     would remain.
     """
-    entries = listed(run)
+    entries = list_by_path(run)
     entry = entries.get(victim.path)
     if entry and (why := all_references(run).why(entry.candidate)):
         raise Blocked(f"{victim.path} must be kept: {'; '.join(why)}")
@@ -201,7 +201,8 @@ def _check_victim(run: Run, plan: PrunePlan, victim: Victim) -> None:
     ]
     newest_first = sorted(stay, key=lambda one: -one.candidate.step)
     if not any(
-        (checkpoint := sized(run, one)) and checkpoint.candidate.complete for one in newest_first
+        (checkpoint := measure_checkpoint(run, one)) and checkpoint.candidate.complete
+        for one in newest_first
     ):
         raise Blocked("none of the complete checkpoints that the plan keeps exists any more")
 
@@ -210,8 +211,8 @@ def _must_be_as_planned(run: Run, victim: Victim, is_begun: bool) -> None:
     """Raise `Blocked` unless the victim is as planned, or is the incomplete rest of our own
     interrupted deletion.
     """
-    entry = listed(run).get(victim.path)
-    current = sized(run, entry) if entry else None
+    entry = list_by_path(run).get(victim.path)
+    current = measure_checkpoint(run, entry) if entry else None
     if current is None:
         if not is_begun:
             raise Blocked(f"{victim.path} is gone, and this plan did not delete it")

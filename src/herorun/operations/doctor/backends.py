@@ -196,7 +196,7 @@ def _channel(channel: Channel, send_test: bool) -> Iterator[DoctorPart]:
     problem = channel.problem()
     message = problem or "can be used; nothing was sent"
     if send_test and not problem:
-        problem, message = _sent(channel)
+        problem, message = _send_test(channel)
     fix = (
         "Set the variable to an address that is read, then `herorun doctor --send-test` again."
         if problem
@@ -216,7 +216,7 @@ def _heartbeat(variable: str, send_test: bool) -> Iterator[DoctorPart]:
     yield DoctorPart("channel", variable, Fit.FAILED if problem else Fit.OK, problem or good, fix)
 
 
-def _sent(channel: Channel) -> tuple[str, str]:
+def _send_test(channel: Channel) -> tuple[str, str]:
     """Why the test message was refused, or ""; and the message about it."""
     at = timestamp(now().replace(microsecond=0))
     body = (

@@ -26,7 +26,7 @@ SECONDS = 20.0
 
 
 def probes(start: Path, repository: Repository | None) -> Iterator[tuple[str, str, Probe]]:
-    yield "herorun", "installed", _installed
+    yield "herorun", "installed", _describe_installation
     yield "herorun", "settings", lambda: _settings(start)
     yield "git", "program", _git
     yield (
@@ -43,7 +43,7 @@ def probes(start: Path, repository: Repository | None) -> Iterator[tuple[str, st
             yield "git", f"remote {remote}", partial(_remote, repository, remote)
 
 
-def _installed() -> Iterator[DoctorPart]:
+def _describe_installation() -> Iterator[DoctorPart]:
     python = ".".join(map(str, sys.version_info[:3]))
     yield DoctorPart(
         "herorun",
@@ -151,7 +151,7 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
             "clock", "this machine", Fit.FAILED, message, "Set the clock, best by NTP."
         )
         return
-    state, why = _synchronised()
+    state, why = _query_clock_sync()
     if why and newest is None:
         raise CouldNotLook(f"It is unknown whether the clock is synchronised: {why}.")
     if why:
@@ -173,7 +173,7 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
     )
 
 
-def _synchronised() -> tuple[str, str]:
+def _query_clock_sync() -> tuple[str, str]:
     """`yes` or `no`; or "" and why it is unknown, as in a container without timedatectl or
     systemd.
     """

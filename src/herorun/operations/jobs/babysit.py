@@ -13,7 +13,7 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Absent
 from herorun.core.redaction.scrub import MASK
 from herorun.job_kinds import job_kind
-from herorun.operations.babysit.loop import unattended, watch
+from herorun.operations.babysit.loop import mark_unattended, watch
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.jobs.folders import move_aside
 from herorun.operations.jobs.job_contract import CADENCE
@@ -93,7 +93,7 @@ def _where(facts: JobSpec) -> str:
 
 def tick_job(run: JobRun, drift: str = "") -> TickOutcome:
     """One tick, once the state file names this machine as the one that monitors the job."""
-    with unattended():
+    with mark_unattended():
         claim(run)
         return tick_and_project(run)
 

@@ -25,7 +25,7 @@ Listing: TypeAlias = Callable[[], tuple[tuple[str, str], ...]]
 def find_jobs(session: JobSession, start: Path, host: str = "", user: str = "") -> list[JobPlace]:
     """Every place, in order, whatever became of the one before."""
     places: list[tuple[str, Listing]] = [
-        (f"registry {session.file}", lambda: _registered(session)),
+        (f"registry {session.file}", lambda: _list_registered(session)),
         *_listings(host, user),
         (f"{EXPERIMENTS}/", lambda: _experiments(start)),
     ]
@@ -40,7 +40,7 @@ def _ask_place(name: str, ask: Listing) -> JobPlace:
         return JobPlace(place=name, jobs=[], why=scrub(describe_error(error)))
 
 
-def _registered(session: JobSession) -> tuple[tuple[str, str], ...]:
+def _list_registered(session: JobSession) -> tuple[tuple[str, str], ...]:
     entries, fault = read_jobs(session)
     rows = tuple(
         (
@@ -63,10 +63,10 @@ def _listings(host: str, user: str) -> Iterator[tuple[str, Listing]]:
     for kind in kinds():
         spec = JobSpec(job="", kind=kind, host=host, user=user)
         if name := job_kind(kind).listing(spec):
-            yield name, partial(_listed, spec)
+            yield name, partial(_list_scheduler_jobs, spec)
 
 
-def _listed(spec: JobSpec) -> tuple[tuple[str, str], ...]:
+def _list_scheduler_jobs(spec: JobSpec) -> tuple[tuple[str, str], ...]:
     job_kind(spec.kind).must_be_reachable(spec)
     adapter = connect_kind(spec, state_home() / "jobs")
     if not isinstance(adapter, ListsJobs):

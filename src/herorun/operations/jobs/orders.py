@@ -42,7 +42,7 @@ def resubmit_job(
             f"The command that submits {run.facts.job} is unknown: give it with --resubmit."
         )
     if message := _done_already(run, reason):
-        return OrderOutcome(run, message, warnings=_unwatched(run))
+        return OrderOutcome(run, message, warnings=_warn_unmonitored(run))
     name = _current(run)
     tick_and_project(run)
     with locked(run.lock("act"), what="another herorun that acts on this job"):
@@ -53,7 +53,7 @@ def resubmit_job(
             resubmit(run, name, f"ordered by a person{f': {reason}' if reason else ''}")
         project(run)
     return OrderOutcome(
-        run, f"{run.job_id} was submitted in place of {name}", warnings=_unwatched(run)
+        run, f"{run.job_id} was submitted in place of {name}", warnings=_warn_unmonitored(run)
     )
 
 
@@ -93,7 +93,7 @@ def _current(run: JobRun) -> str:
     return current.name
 
 
-def _unwatched(run: JobRun) -> tuple[str, ...]:
+def _warn_unmonitored(run: JobRun) -> tuple[str, ...]:
     if is_locked(run.lock("babysitter")):
         return ()
     folder_options = ["-C", run.facts.cwd] if run.facts.cwd else []

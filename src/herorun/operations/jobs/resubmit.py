@@ -41,7 +41,7 @@ def resubmit(run: JobRun, instance: str, why: str) -> str:
         Intended(at=now(), key=key, attempt=1, what=f"submit again after {instance}: {why}")
     )
     try:
-        job = _submitted(run, instance)
+        job = _run_resubmit(run, instance)
     except (Blocked, CouldNotLook) as error:
         run.record.append(Failed(now(), key, 1, scrub(str(error))))
         raise Blocked(str(error)) from None
@@ -114,7 +114,7 @@ def _must_have_progressed(run: JobRun, memory: Memory, instance: str) -> None:
         )
 
 
-def _submitted(run: JobRun, instance: str) -> str:
+def _run_resubmit(run: JobRun, instance: str) -> str:
     env = {**_resubmit_env(run), "HERORUN_AFTER": instance}
     argv = argv_of(run.facts.resubmit, run.facts.secrets, env)
     try:

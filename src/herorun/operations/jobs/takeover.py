@@ -16,7 +16,7 @@ def spec_on_record(spec: JobSpec, start: Path) -> JobSpec | None:
     return of_job(start, spec) or known_spec(spec)
 
 
-def merged(base: JobSpec, spec: JobSpec, options: Mapping[str, str], start: Path) -> JobSpec:
+def merge_specs(base: JobSpec, spec: JobSpec, options: Mapping[str, str], start: Path) -> JobSpec:
     """Field by field: what is given now counts, and everything else stays as it is known."""
     facts = replace(base, **{each: getattr(spec, each) for each in options if each != "job"})
     if "resubmit" in options:

@@ -107,7 +107,7 @@ def _watch(
     doubted_jobs: set[str] = set()
     ended_jobs: list[JobStatus] = []
     while True:
-        statuses, fault, is_empty = _checked(session)
+        statuses, fault, is_empty = _poll_jobs(session)
         problems = {
             f"{s.entry['type']} {s.entry['id']}: {s.why}"
             for s in statuses
@@ -137,7 +137,7 @@ def _watch(
         time.sleep(every)
 
 
-def _checked(session: JobSession) -> tuple[list[JobStatus], str, bool]:
+def _poll_jobs(session: JobSession) -> tuple[list[JobStatus], str, bool]:
     """One poll, and whether nothing is left; whatever it meets, the next one is due: a watch that
     ended sees nothing.
     """

@@ -43,7 +43,7 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "tree": plan.code_tree.value,
         "code": code,
         "argv": _sealed_argv(submission.argv),
-        "config": _sealed(plan.config.value),
+        "config": _digest_secrets(plan.config.value),
         "config_digests": file_digests(code, configs),
         "output_root": plan.output_root.value,
         # for check-ins of an earlier version
@@ -82,10 +82,10 @@ def _admitted_environment(run: Run, plan: Plan, code: str) -> dict[str, Any]:
     """
     from_shell = SHELL in plan.env.source
     traits = scheduler_traits(run.scheduler)
-    flags = _gathered(run, plan, code, CodeFlags)
+    flags = _gather_exported(run, plan, code, CodeFlags)
     secrets = dict.fromkeys(plan.secrets.value, "") | salted_secrets(run, plan)
     return {
-        "values": _sealed(plan.env.value),
+        "values": _digest_secrets(plan.env.value),
         "secrets": secrets,
         "flags": sorted(flags.names) if from_shell and isinstance(flags, CodeFlags) else [],
         "watched": TRAINERS if from_shell else [],
@@ -95,12 +95,12 @@ def _admitted_environment(run: Run, plan: Plan, code: str) -> dict[str, Any]:
     }
 
 
-def _sealed(value: Any, name: str = "") -> Any:
+def _digest_secrets(value: Any, name: str = "") -> Any:
     """The config, with each secret in it (which a person accepted by a waiver) replaced by its
     digest.
     """
     if isinstance(value, Mapping) and value:
-        return {key: _sealed(item, str(key)) for key, item in value.items()}
+        return {key: _digest_secrets(item, str(key)) for key, item in value.items()}
     form = plain(value)
     (clean,) = scrub_tree({name: form}).values()
     return form if clean == form else digest_secret(form)
@@ -119,13 +119,13 @@ def training_files(run: Run, plan: Plan, code: str, names: Sequence[str]) -> Seq
     """Those files that can change the training; all of them if it is unknown what the command
     imports.
     """
-    closure = _gathered(run, plan, code, ImportClosure)
+    closure = _gather_exported(run, plan, code, ImportClosure)
     if not isinstance(closure, ImportClosure):
         return names
     return of_impact(names, run.contract.code.impact, closure.files, Impact.BLOCK)
 
 
-def _gathered(run: Run, plan: Plan, code: str, kind: Any) -> Any:
+def _gather_exported(run: Run, plan: Plan, code: str, kind: Any) -> Any:
     """Evidence about the exported code, and not about the checkout."""
     inputs = {
         Repository: replace(run.repository, top=Path(code)),

@@ -38,7 +38,7 @@ def checkpoint_choice(plan: Plan | None, evidence: Evidence) -> Candidates:
             for c in candidates
         ],
         unexamined=len({*mine, *siblings}) - len(candidates),
-        discarded=_discarded(plan, evidence, history, mine, siblings),
+        discarded=_compute_discard(plan, evidence, history, mine, siblings),
         unread=[
             v.why
             for v in map(evidence.get, (History, Checkpoints, StartSiblings))
@@ -93,7 +93,7 @@ def _candidate_entry(candidate: Candidate, start: Any, refusal_reason: str) -> C
     )
 
 
-def _discarded(
+def _compute_discard(
     plan: Plan | None,
     evidence: Evidence,
     history: History,

@@ -47,7 +47,7 @@ def _advice(keys: Sequence[str]) -> str:
     )
 
 
-def advised(run: Run) -> tuple[tuple[str, ...], str]:
+def advise_unstable_keys(run: Run) -> tuple[tuple[str, ...], str]:
     """The unstable keys, and what to write into the contract. If the command fails, its error is
     returned, not raised.
     """

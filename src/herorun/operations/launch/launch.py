@@ -101,7 +101,9 @@ def launch(
         run.record.must_understand()
         apply_proof(run, run.contract)
         run.must_be_proven()
-        earlier_launch = _adopted_before(run, babysit, adopt) if adopt else _continued(run, babysit)
+        earlier_launch = (
+            _adopted_before(run, babysit, adopt) if adopt else _continue_launch(run, babysit)
+        )
         adoptee = find_adoptee(run, adopt) if adopt and earlier_launch is None else None
         this_launch, answer = earlier_launch or _fresh(
             run, reviewed_plan, babysit, show_request, adoptee
@@ -166,7 +168,7 @@ def start_watch(run: Run, babysit: bool) -> tuple[str, str]:
     return _describe_monitor(run, babysit), ""
 
 
-def _continued(run: Run, babysit: bool) -> tuple[Launched, PreflightOutcome] | None:
+def _continue_launch(run: Run, babysit: bool) -> tuple[Launched, PreflightOutcome] | None:
     """An interrupted launch whose job exists: the launch is completed, not repeated."""
     settled_launch = settle_launching(run, _describe_monitor(run, babysit))
     if settled_launch is None:

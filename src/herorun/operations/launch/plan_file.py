@@ -51,7 +51,7 @@ def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> Path | No
         "plan": plan_json(answer.plan),
         "seen": moving_evidence(answer),
     }
-    ours, place = run.repository.top / ".herorun", _resolved(path)
+    ours, place = run.repository.top / ".herorun", _resolve_path(path)
     if run.repository.common in place.parents:
         raise WrongUse(
             f"{path} is in git's own folder: name another file, such as `.herorun/plan.json`."
@@ -72,7 +72,7 @@ def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> Path | No
     return _free_path(ours, run.slug)
 
 
-def _resolved(path: Path) -> Path:
+def _resolve_path(path: Path) -> Path:
     try:
         return path.resolve()
     except (OSError, RuntimeError) as error:  # a loop of links

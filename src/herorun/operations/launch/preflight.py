@@ -157,10 +157,10 @@ def preflight(run: Run, adoptee: Adoptee | None = None) -> PreflightOutcome:
     """Evaluate the launch gate, for a new job or for `adoptee`, a running one. Only reads."""
     if run.repository.resolve("HEAD") is None:
         raise WrongUse(f"{run.repository.top} has no commit yet: commit the training code first.")
-    fetched_evidence = _fetched(run)
+    fetched_evidence = _fetch_record(run)
     memory = run.record.memory()
     run.drift = contract_drift(run)
-    inputs = {History: _history(run, memory), **_given(run, adoptee), **fetched_evidence}
+    inputs = {History: _history(run, memory), **_collect_inputs(run, adoptee), **fetched_evidence}
     report = run_gate(run, Gate.LAUNCH, extra=[Plan], inputs=inputs)
     plan = report.evidence[Plan]
     issue = memory.initialised.issue if memory.initialised else ""
@@ -188,7 +188,7 @@ def _history(run: Run, memory: Memory) -> History:
     return with_taints_now(run, memory).history
 
 
-def _fetched(run: Run) -> Evidence:
+def _fetch_record(run: Run) -> Evidence:
     """Fetch the record. If the code has the same remote, its answer is evidence, so that it is not
     queried again.
 
@@ -211,7 +211,7 @@ def _fetched(run: Run) -> Evidence:
     return evidence
 
 
-def _given(run: Run, adoptee: Adoptee | None) -> Evidence:
+def _collect_inputs(run: Run, adoptee: Adoptee | None) -> Evidence:
     """Inputs for the gate. A job to adopt does not count as a live duplicate."""
     source = {
         SourceLaunches: source_launches(run.repository, run.contract),

@@ -29,7 +29,7 @@ from herorun.core.plan import Plan
 from herorun.core.record.lease import takeover_command
 from herorun.core.recovery.classify import Cause
 from herorun.gather import gather
-from herorun.operations.launch.relaunch import gate_of, must_be_resumable, resumed
+from herorun.operations.launch.relaunch import gate_of, must_be_resumable, plan_resume
 from herorun.operations.launch.rollback_target import RollbackPreview, choose, steps_to_go_back_to
 from herorun.runs import Run
 from herorun.system.clock import now
@@ -171,7 +171,7 @@ class Proposer:
         """The plan that a relaunch would follow now; None where it would be refused."""
         try:
             must_be_resumable(self.run)
-            plan = resumed(self.run, self.memory, self._instance)
+            plan = plan_resume(self.run, self.memory, self._instance)
         except (HerorunError, OSError):
             return None
         return plan if self._passes(plan) else None

@@ -56,7 +56,7 @@ def relaunch(run: MonitoredRun, instance: str, why: str, by_itself: bool = False
             f"a person repeats it, or relaunches instead; `herorun status {run.slug}` shows the "
             "commands that work now."
         )
-    plan = resumed(run, memory, instance)
+    plan = plan_resume(run, memory, instance)
     message = f"relaunch after {instance}: {why}"
     return start_again(run, plan, Successor(instance, message, babysitter, by_itself=by_itself))
 
@@ -168,7 +168,7 @@ def _is_admitted_tree(run: Run, plan: Plan, tree: WorkTree, evidence: Evidence) 
     return snapshot is not None and patch_of(snapshot) == plan.patch.value
 
 
-def resumed(run: Run, memory: Memory, instance: str) -> Plan:
+def plan_resume(run: Run, memory: Memory, instance: str) -> Plan:
     """The instance's admitted plan, started from the newest complete checkpoint that nothing
     excludes. Raises if there is none.
     """

@@ -84,7 +84,7 @@ def choose(
 
     old_plan = admitted_plan(run, memory.launchings[name])
     plan = old_plan.started_from(target, "the step that a person named")
-    above = tuple(_examined(run, c) for c in checkpoints.candidates if c.step > step)
+    above = tuple(_examine_candidate(run, c) for c in checkpoints.candidates if c.step > step)
     return RollbackPreview(
         name,
         target,
@@ -103,7 +103,7 @@ def choose(
 
 
 def target_of(run: Run, checkpoints: Checkpoints, memory: Memory, step: int) -> Candidate:
-    of_step = [_examined(run, c) for c in checkpoints.candidates if c.step == step]
+    of_step = [_examine_candidate(run, c) for c in checkpoints.candidates if c.step == step]
     refusals = [(c, why) for c in of_step if (why := _against(run, c, memory))]
     good = [c for c in of_step if not _against(run, c, memory)]
     if good:
@@ -152,7 +152,7 @@ def _paths(run: Run, step: int) -> list[str]:
     ]
 
 
-def _examined(run: Run, candidate: Candidate) -> Candidate:
+def _examine_candidate(run: Run, candidate: Candidate) -> Candidate:
     if candidate.examined:
         return candidate
     try:

@@ -45,11 +45,11 @@ def start_instance(run: Run, order: LaunchOrder) -> Launched:
     except (HerorunError, OSError) as error:
         _not_submitted(run, launching, error)
         raise
-    job = _adopt_job(run, launching) if launching.adopts else _submitted(run, order, launching)
+    job = _adopt_job(run, launching) if launching.adopts else _submit_order(run, order, launching)
     return _confirm(run, order, launching, job)
 
 
-def _submitted(run: Run, order: LaunchOrder, launching: Launching) -> Job:
+def _submit_order(run: Run, order: LaunchOrder, launching: Launching) -> Job:
     try:
         return submit(run, order.plan, launching.instance, order.show_request)
     except WrongUse as error:  # refused before anything was started
@@ -153,13 +153,13 @@ def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) 
     if is_forgotten and may_be_forgotten and not launching.adopts:
         answer = Found(Job("unknown", launching.instance, JobState.GONE))
     if isinstance(answer, Unknown):
-        raise _undecided(run, launching, answer)
+        raise _explain_undecided(run, launching, answer)
     if isinstance(answer, Found):
         return _continue(run, launching, babysitter, answer.job)
     return None
 
 
-def _undecided(run: Run, launching: Launching, answer: Unknown) -> CouldNotLook:
+def _explain_undecided(run: Run, launching: Launching, answer: Unknown) -> CouldNotLook:
     """The error for an instance of which the scheduler does not say whether it was submitted."""
     way_on = (
         f"If you know that no such job runs: `herorun stop {run.slug}` records that."

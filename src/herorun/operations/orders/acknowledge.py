@@ -34,7 +34,9 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
     repeated.
     """
     memory = memory_for_orders(run)
-    keys = [a.key for a in _chosen(run, (*memory.alerts.values(), *memory.unacknowledged), name)]
+    keys = [
+        a.key for a in _select_alerts(run, (*memory.alerts.values(), *memory.unacknowledged), name)
+    ]
     fresh = [key for key in keys if key not in memory.acked]
     if not fresh:
         message = "already acknowledged" if keys else "no open alerts to acknowledge"
@@ -43,7 +45,7 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
     warnings = order(run, Word.ACK, fresh, reason)
     return OrderOutcome(
         run,
-        _acknowledged(fresh, ended_keys),
+        _describe_effect(fresh, ended_keys),
         warnings=(*warnings, *filter(None, [_consequence_while_down(run, memory)])),
     )
 
@@ -100,7 +102,7 @@ def end_of_monitoring(run: MonitoredRun) -> str:
     )
 
 
-def _acknowledged(keys: Sequence[str], ended_keys: Sequence[str]) -> str:
+def _describe_effect(keys: Sequence[str], ended_keys: Sequence[str]) -> str:
     """What the order does: it closes an alert that ended unresolved, and only silences another."""
     effects = {
         "no more reminders; it closes by itself once the problem is over": [
@@ -115,7 +117,7 @@ def _acknowledged(keys: Sequence[str], ended_keys: Sequence[str]) -> str:
     )
 
 
-def _chosen(run: MonitoredRun, alerts: Iterable[Alert], name: str) -> list[Alert]:
+def _select_alerts(run: MonitoredRun, alerts: Iterable[Alert], name: str) -> list[Alert]:
     """The alerts with this name, which is a check, `check[subject]` or a complete key; all if the
     name is empty.
     """

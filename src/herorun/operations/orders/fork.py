@@ -69,7 +69,7 @@ def fork(
             roots=roots,
             tracker_id=tracker_id,
         )
-    new = _checked(old, open_run(slug, start), step)
+    new = _check_fork(old, open_run(slug, start), step)
     first_part = _begin_fork(old, new, show_first)
     if not and_launch:
         next_step = f"Next: `herorun preflight {slug}`, then `herorun launch {slug}`"
@@ -173,7 +173,7 @@ def _source(old: Run, step: int | None) -> Candidate:
 # --- then: the run --------------------------------------------------------------------------------
 
 
-def _checked(old: Run, new: Run, step: int | None) -> Run:
+def _check_fork(old: Run, new: Run, step: int | None) -> Run:
     """Raise unless the new contract is a committed fork of that run, and shares nothing that two
     runs must not share.
     """

@@ -40,7 +40,7 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
                 post_entry(run, write_key(Verb.NOTE, line.id), title, body, {})
         except (HerorunError, OSError) as error:
             warning = f"the issue was not updated yet: {describe_error(error)}"
-    push_result = _pushed(run)
+    push_result = _push_record(run)
     is_queued = not push_result and run.record.remote is not None
     if not push_result:
         message = (
@@ -58,7 +58,7 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
     )
 
 
-def _pushed(run: Run) -> Pushed:
+def _push_record(run: Run) -> Pushed:
     """Push until it succeeds or `PATIENCE` is over: perhaps nothing else pushes from this clone for
     days.
     """

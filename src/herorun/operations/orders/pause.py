@@ -30,7 +30,7 @@ def pause(run: Run, until: datetime, reason: str = "") -> OrderOutcome:
         message, warnings = f"{message}, as it was", push_warning(run)
     else:
         warnings = order(run, Word.PAUSE, [run.slug], reason, until)
-    return OrderOutcome(run, message, warnings=(*warnings, *_unwatched(run, memory)))
+    return OrderOutcome(run, message, warnings=(*warnings, *_warn_unmonitored(run, memory)))
 
 
 def resume(run: Run, reason: str = "") -> OrderOutcome:
@@ -44,8 +44,8 @@ def resume(run: Run, reason: str = "") -> OrderOutcome:
     if is_down and recovery is Recovery.RELAUNCH:
         message += "; the run was down, and that tick may relaunch it"
     warnings = order(run, Word.RESUME, [run.slug], reason)
-    return OrderOutcome(run, message, warnings=(*warnings, *_unwatched(run, memory)))
+    return OrderOutcome(run, message, warnings=(*warnings, *_warn_unmonitored(run, memory)))
 
 
-def _unwatched(run: Run, memory: Memory) -> tuple[str, ...]:
+def _warn_unmonitored(run: Run, memory: Memory) -> tuple[str, ...]:
     return unwatched_warnings(run) if memory.current else ()

@@ -24,7 +24,7 @@ from herorun.operations.orders.order import (
     person,
     push_warning,
 )
-from herorun.operations.orders.stop import find_job, settled, stop_and_wait
+from herorun.operations.orders.stop import find_job, settle_instance, stop_and_wait
 from herorun.runs import Run
 from herorun.system.files import locked
 
@@ -50,7 +50,7 @@ def relaunch_by_hand(
         is_pending = before.unsettled is not None or any(
             verb_of(k) in STARTS for k in before.intended
         )
-        name = settled(run)
+        name = settle_instance(run)
         memory = run.record.memory()
         origin = memory.launchings[name].relaunch_of
         # only if this order started it: after a refused order, a rollback may have started the
@@ -79,7 +79,7 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
     job = find_job(run, name)
     if job is not None and not job.state.ended:
         if not stop_first:
-            (way,) = _proposed(run, Option.STOP_AND_RELAUNCH, reason)
+            (way,) = _propose_commands(run, Option.STOP_AND_RELAUNCH, reason)
             raise Blocked(
                 f"{name} is still {job.state}: `{way.command}` ({way.effect}), or leave it."
             )
@@ -108,13 +108,13 @@ def _start_of(memory: Memory, name: str) -> str:
 def _may_be_relaunched(run: Run, name: str, reason: str) -> None:
     ending = run.record.memory().endings.get(name)
     if ending and ending.cause is Cause.NUMERIC:
-        (way,) = _proposed(run, Option.ROLLBACK, reason)
+        (way,) = _propose_commands(run, Option.ROLLBACK, reason)
         raise Blocked(
             f"{name} ended in numeric trouble, which is never relaunched: `{way.command}` "
             f"({way.effect})."
         )
 
 
-def _proposed(run: Run, way: Option, reason: str) -> tuple[ProposedCommand, ...]:
+def _propose_commands(run: Run, way: Option, reason: str) -> tuple[ProposedCommand, ...]:
     memory = with_taints_now(run, run.record.memory())
     return Proposer(run, memory, reason=reason).proposals((way,))

@@ -25,7 +25,7 @@ from herorun.operations.orders.order import (
     person,
 )
 from herorun.operations.orders.relaunch import with_monitor
-from herorun.operations.orders.stop import find_job, settled, stop_and_wait
+from herorun.operations.orders.stop import find_job, settle_instance, stop_and_wait
 from herorun.operations.record.post import journal_failure
 from herorun.runs import Run
 from herorun.system.clock import now
@@ -52,7 +52,7 @@ def rollback(
         is_pending = before.unsettled is not None or any(
             verb_of(key) == Verb.ROLLBACK for key in before.intended
         )
-        name = settled(run)
+        name = settle_instance(run)
         earlier = _done_already(run, name, step, reason, is_pending)
         message = earlier or _go_back(
             run=run,
@@ -98,7 +98,7 @@ def _go_back(
     cannot be resumed from.
     """
     must_be_resumable(run)
-    back = _chosen(run, name, step, reason)
+    back = _choose_rollback(run, name, step, reason)
     show_request("\n".join(f"  {fact}: {value}" for fact, value in back.facts.items()))
     if dry:
         return (
@@ -116,7 +116,7 @@ def _go_back(
                 f"`{way.command}` ({way.effect})."
             )
         stop_and_wait(run, name, reason, wait)
-        back = _chosen(run, name, step, reason)  # the stopped job may have saved once more
+        back = _choose_rollback(run, name, step, reason)  # the stopped job may have saved once more
     record_before_replacing(run)
     _order(run, name, step, reason)
     key = rollback_key(name, step)
@@ -127,7 +127,7 @@ def _go_back(
     return f"{new_name} was submitted in place of {name}, to continue from {back.target.path}"
 
 
-def _chosen(run: Run, name: str, step: int, reason: str) -> RollbackPreview:
+def _choose_rollback(run: Run, name: str, step: int, reason: str) -> RollbackPreview:
     return choose(run, name, step, reason, with_taints_now(run, run.record.memory()))
 
 

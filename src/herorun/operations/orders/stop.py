@@ -9,7 +9,7 @@ from herorun.core.errors import Blocked, CouldNotLook, sentence
 from herorun.core.event import Word
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Found, Unknown
-from herorun.operations.babysit.perform import settle, stop_once, stopped
+from herorun.operations.babysit.perform import build_stop_outcome, settle, stop_once
 from herorun.operations.health.evaluate import must_be_launched
 from herorun.operations.health.replaced_instance import (
     record_forgotten_end,
@@ -39,7 +39,7 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         way_on = f"`herorun status {run.slug}` shows what to do next"
-        name = settled(run, may_be_forgotten=True)
+        name = settle_instance(run, may_be_forgotten=True)
         is_forgotten = find_job(run, name, may_be_forgotten=True) is None
         if is_forgotten:
             must_have_ended(run, name)
@@ -122,7 +122,7 @@ def _close(run: MonitoredRun, name: str) -> None:
     """Record an interrupted stop as done: the job has ended."""
     intent = run.record.memory().intended.get(write_key(Verb.STOP, name))
     if intent:
-        run.record.append(stopped(intent, name, intent.what.partition(": ")[2]))
+        run.record.append(build_stop_outcome(intent, name, intent.what.partition(": ")[2]))
 
 
 def _until_ended(run: MonitoredRun, name: str, wait: float) -> Job | None:
@@ -187,7 +187,7 @@ def _why(job: Job) -> str:
     return f": {sentence(job.reason)}" if job.reason else "."
 
 
-def settled(run: Run, may_be_forgotten: bool = False) -> str:
+def settle_instance(run: Run, may_be_forgotten: bool = False) -> str:
     """The name of the current instance, after an interrupted launch is settled: with
     `may_be_forgotten` also one whose job the scheduler has forgotten.
     """

@@ -47,7 +47,7 @@ def may_be_contract(path: Path) -> None:
 def draft_of(start: Path, slug: str) -> ContractDraft:
     """For the repository around `start`, with its scripts and its own defaults."""
     command = find_command(find_repository(start), slug)
-    text = with_command(drafted(template("run.toml"), read_settings(start).init), command)
+    text = with_command(fill_template(template("run.toml"), read_settings(start).init), command)
     return ContractDraft(text.replace("$slug", slug), tuple(command.lines()))
 
 
@@ -60,7 +60,7 @@ def must_be_filled_in(run: Run, path: Path, draft: ContractDraft) -> None:
         )
 
 
-def drafted(text: str, settings: Mapping[str, str]) -> str:
+def fill_template(text: str, settings: Mapping[str, str]) -> str:
     """The template with these settings, each marked with where it is from; `$slug` stays."""
     if "dri" in settings:
         text = _line(text, "", r"# dri = ", [("dri", settings["dri"])])
@@ -99,21 +99,21 @@ def with_command(text: str, command: CommandDraft) -> str:
     """The template with the script and the config file that are there, or its examples."""
     if command.scripts:
         text = re.sub(
-            r"(?m)^argv = .*$", lambda _: f"argv = {_listed(command.argv)}", text, count=1
+            r"(?m)^argv = .*$", lambda _: f"argv = {_format_list(command.argv)}", text, count=1
         )
-        resume = _listed([*command.argv, "--resume", "{start}"])
+        resume = _format_list([*command.argv, "--resume", "{start}"])
         text = re.sub(
             r"(?m)^# resume_argv = .*$", lambda _: f"# resume_argv = {resume}", text, count=1
         )
     else:
         text = _example(text, "argv", "no training script was found")
     if command.configs:
-        files = f"files = {_listed(command.configs[:1])}"
+        files = f"files = {_format_list(command.configs[:1])}"
         return re.sub(r"(?m)^files = .*$", lambda _: files, text, count=1)
     return _example(text, "files", "no config file was found; [] if there is none")
 
 
-def _listed(values: Sequence[str]) -> str:
+def _format_list(values: Sequence[str]) -> str:
     return json.dumps(list(values), ensure_ascii=False)
 
 

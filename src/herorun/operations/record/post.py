@@ -84,7 +84,7 @@ def deliver(run: MonitoredRun, intent: Intended) -> None:
             Failed(now(), intent.key, intent.attempt, f"the post failed: {describe_error(error)}")
         )
         raise
-    _done(run, intent, reference)
+    _record_done(run, intent, reference)
 
 
 def _may_write_page(run: MonitoredRun) -> bool:
@@ -117,7 +117,7 @@ def _post_comment(run: MonitoredRun, intent: Intended) -> str:
     return reference or edit_result
 
 
-def _done(run: MonitoredRun, intent: Intended, reference: str) -> None:
+def _record_done(run: MonitoredRun, intent: Intended, reference: str) -> None:
     title = intent.what if intent.lines else ""
     run.record.append(Done(now(), intent.key, intent.attempt, title, intent.lines, reference))
 

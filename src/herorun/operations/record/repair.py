@@ -16,7 +16,7 @@ def repair_note(record: Record, tip: str, remote_tip: str | None) -> str:
     """
     for commit in filter(None, dict.fromkeys([tip, remote_tip])):
         if culprit := _culprit(record, commit):
-            good = _restored(record, commit, culprit)
+            good = _find_good_commit(record, commit, culprit)
             return describe_repair(record, commit, culprit, commit == tip, good)
     return ""
 
@@ -43,7 +43,7 @@ def _describe_lost(record: Record, good: str, tip: str) -> str:
     )
 
 
-def _restored(record: Record, tip: str, culprit: str) -> str:
+def _find_good_commit(record: Record, tip: str, culprit: str) -> str:
     """The commit before the damage, if a revert of the damage alone may not apply: it is a merge,
     or a later commit changed a file that it changed. "" if the revert applies.
     """

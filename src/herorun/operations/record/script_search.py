@@ -68,19 +68,19 @@ def find_command(repository: Repository, slug: str) -> CommandDraft:
     ).text.split("\0")
     paths = [path for path in dict.fromkeys(paths_listed) if path and not _NOT_OURS.search(path)]
     paths = [path for path in paths if (repository.top / path).is_file()]  # not deleted
-    scripts = ranked(paths, _SCRIPTS)
+    scripts = rank_paths(paths, _SCRIPTS)
     of_this_run = re.compile(rf"(.*/)?(configs?|conf)/(.*/)?{re.escape(slug)}\.(toml|ya?ml|json)")
-    configs = ranked(
+    configs = rank_paths(
         (path for path in paths if not _NO_CONFIGS.search(path)), (of_this_run, *_CONFIGS)
     )
     takes = bool(scripts) and "--config" in _text(repository, scripts[0])
     return CommandDraft(scripts, configs, takes)
 
 
-def ranked(paths: Iterable[str], patterns: tuple[re.Pattern[str], ...]) -> tuple[str, ...]:
+def rank_paths(paths: Iterable[str], patterns: tuple[re.Pattern[str], ...]) -> tuple[str, ...]:
     """Those whose name or path a pattern fits: the plainest first, then the least deep.
 
-    >>> ranked(["lib/train.py", "train.py", "train_moe.py", "setup.py"], _SCRIPTS)
+    >>> rank_paths(["lib/train.py", "train.py", "train_moe.py", "setup.py"], _SCRIPTS)
     ('train.py', 'lib/train.py', 'train_moe.py')
     """
     places = []

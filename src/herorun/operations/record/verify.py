@@ -163,13 +163,13 @@ def verify_record(record: Record, outside: ExternalAnchors | None = None) -> Ver
     """
     private = f"refs/herorun/probe/{os.getpid()}/record"
     try:
-        return _verified(record, private, outside)
+        return _verify_branch(record, private, outside)
     finally:
         if record.repository.resolve(private):
             delete_refs(record.repository, private)
 
 
-def _verified(record: Record, private: str, outside: ExternalAnchors | None) -> Verified:
+def _verify_branch(record: Record, private: str, outside: ExternalAnchors | None) -> Verified:
     tip = record.tip
     assert tip is not None
     pushed_tip = record.pushed  # before the remote is asked: a babysitter may push meanwhile
@@ -179,7 +179,7 @@ def _verified(record: Record, private: str, outside: ExternalAnchors | None) -> 
         remote_tip, remote_problem = None, f"could not query the remote: {error}"
     lines, faults, notes = [tip], list[str](), [remote_problem]
     if remote_tip:
-        lines, faults, notes = _compared(record, tip, remote_tip, pushed_tip)
+        lines, faults, notes = _compare_tips(record, tip, remote_tip, pushed_tip)
     elif not remote_problem:
         faults, notes = _check_other_refs(record)
     missing_start = _cut_off(record.repository, lines)
@@ -223,7 +223,7 @@ def _on_remote(record: Record, private: str) -> str | None:
     return record.repository.resolve(private)
 
 
-def _compared(
+def _compare_tips(
     record: Record, tip: str, remote_tip: str, pushed_tip: str | None
 ) -> tuple[list[str], list[str], list[str]]:
     """The lines of commits to walk, the longest first; faults and notes on how the remote's stands

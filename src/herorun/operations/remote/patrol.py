@@ -64,14 +64,14 @@ class PatrolTick:
 def patrol(run: Run) -> PatrolTick:
     """Inspect, decide and store. Its time is bounded, even if something hangs."""
     observation = probe_host(run)
-    before = remembered(run)
-    advice = decided(run, observation, before)
+    before = read_previous_tick(run)
+    advice = decide_advice(run, observation, before)
     tick = PatrolTick(observation, advice, scrub(patrol_line(observation, advice, before)), before)
     remember(run, tick)
     return tick
 
 
-def decided(
+def decide_advice(
     run: Run, observation: HostObservation, before: PreviousTick | None = None
 ) -> PatrolAdvice:
     """The advice by the table. If the run is down, the launch gate decides which command continues
@@ -192,7 +192,7 @@ def _was_launched_here(run: Run) -> bool:
 # --- the tick before ------------------------------------------------------------------------------
 
 
-def remembered(run: Run) -> PreviousTick | None:
+def read_previous_tick(run: Run) -> PreviousTick | None:
     """The last tick of this machine; None if its file is missing or damaged."""
     try:
         return decode(PreviousTick, read_json((run.state / MEMORY).read_bytes()))

@@ -20,7 +20,7 @@ from herorun.core.patrol.wait_condition import WaitCondition, WaitOutcome, judge
 from herorun.core.ports import scheduler_traits
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.evaluate import evaluate
-from herorun.operations.remote.patrol import decided
+from herorun.operations.remote.patrol import decide_advice
 from herorun.operations.remote.probe import probe_host
 from herorun.runs import MonitoredRun, Run
 from herorun.system import process_registry
@@ -60,12 +60,12 @@ def wait_for(
     see = observer(run, condition)
     slug, top, began = run.slug, run.place.repository, now().timestamp()
     enders: list[str] = []
-    previous = signal.signal(signal.SIGTERM, lambda number, frame: _retired(slug, top, enders))
+    previous = signal.signal(signal.SIGTERM, lambda number, frame: _end_wait(slug, top, enders))
     try:
         with process_registry.registered(
             "wait", slug, top, str(condition), began, began + every * most
         ) as own:
-            for other in replaced(own):
+            for other in retire_earlier_waits(own):
                 show(
                     f"the earlier wait of {slug} (process {other.pid}, for {other.what}) is "
                     "ended: a run has one wait"
@@ -98,7 +98,7 @@ def observer_of_run(run: Run, condition: WaitCondition) -> Callable[[], WaitObse
         run_facts = _observe_run(run, condition)
         # after them: the line that is printed is never older than the state that ended the wait
         observation = probe_host(run, condition.marker)
-        return observation, decided(run, observation), run_facts
+        return observation, decide_advice(run, observation), run_facts
 
     return see
 
@@ -110,7 +110,9 @@ def must_end(every: float, most: int) -> None:
         )
 
 
-def replaced(own: process_registry.RegisteredWatcher) -> list[process_registry.RegisteredWatcher]:
+def retire_earlier_waits(
+    own: process_registry.RegisteredWatcher,
+) -> list[process_registry.RegisteredWatcher]:
     """Ask earlier waits for the same run to end; returns those that were asked."""
     others = [
         each
@@ -175,7 +177,7 @@ def _observe_run(run: Run, condition: WaitCondition) -> dict[str, Any]:
     return facts
 
 
-def _retired(slug: str, top: str, enders: list[str]) -> None:
+def _end_wait(slug: str, top: str, enders: list[str]) -> None:
     """End the wait, and note what ended it: a newer wait for the same run, or a signal. Raises what
     no handler of a failed query catches.
     """

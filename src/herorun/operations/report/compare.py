@@ -52,7 +52,7 @@ def compare_two(
     except ValueError as error:
         raise WrongUse(f"{error}.") from None
     a, b = _subject(operands[0], start), _subject(operands[1], start)
-    b = replace(b, side=_shifted(b.side, a, b))
+    b = replace(b, side=_shift_steps(b.side, a, b))
     kind, differs = _kind(a, b, repeat)
     result = compare(
         a.side, b.side, list(dict.fromkeys([*_gates_of(b), *own_gates])), metrics, bounds
@@ -184,7 +184,7 @@ def _spans(curves: Curves) -> dict[int, tuple[int, int]]:
     return spans
 
 
-def _shifted(side: Side, a: Subject, b: Subject) -> Side:
+def _shift_steps(side: Side, a: Subject, b: Subject) -> Side:
     """B's rows with A's step numbers: if the trainers count from different first steps, the runs
     are joined on completed updates.
     """

@@ -61,10 +61,10 @@ def notation_of(
             )
         if each.point or each.comma:
             return Notation.POINT if each.point else Notation.COMMA
-    return _undecided(path, firsts)
+    return _assume_point(path, firsts)
 
 
-def _undecided(path: Path, firsts: Iterable["_Firsts"]) -> Notation:
+def _assume_point(path: Path, firsts: Iterable["_Firsts"]) -> Notation:
     example = next((each.either for each in firsts if each.either), "")
     if not example:
         return Notation.POINT

@@ -152,7 +152,7 @@ def chunks_of(path: Path) -> Iterator[Sequence[Row]]:
     kept. `WrongUse` if the file is not a curve.
     """
     if is_json(path):
-        yield from _chunked(rows_of_json(path))
+        yield from _iter_chunks(rows_of_json(path))
         return
     columns = columns_of(path)
     if not _has_steps(columns):
@@ -187,12 +187,12 @@ def _rows_of_lines(
         )
         number += len(chunk)
     reader = csv.reader(chain(chunk, lines), delimiter=delimiter, strict=True)
-    for rows in _chunked(reader):
+    for rows in _iter_chunks(reader):
         yield table.columnar(rows, number) or list(table.rows(rows, number))
         number += len(rows)
 
 
-def _chunked(items: Iterator[Item]) -> Iterator[list[Item]]:
+def _iter_chunks(items: Iterator[Item]) -> Iterator[list[Item]]:
     while chunk := list(islice(items, ROWS)):
         yield chunk
 

@@ -97,7 +97,7 @@ def _run_card(summary: RunSummary, at: datetime, page: str) -> dict[str, Any]:
         "error": readable(summary.error),
         "share": summary.done,
         "facts": [(name, readable(value)) for name, value in facts if value not in ("", "-")],
-        "alerts": [*map(_alert_line, summary.alerts), *_awaited(summary)],
+        "alerts": [*map(_alert_line, summary.alerts), *_list_awaited(summary)],
     }
 
 
@@ -119,7 +119,7 @@ def _alert_line(alert: OpenAlert) -> tuple[str, tuple[str, str]]:
     )
 
 
-def _awaited(summary: RunSummary) -> list[tuple[str, tuple[str, str]]]:
+def _list_awaited(summary: RunSummary) -> list[tuple[str, tuple[str, str]]]:
     return [("unknown", ("missing", readable(missing.message))) for missing in summary.awaited]
 
 

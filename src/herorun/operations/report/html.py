@@ -87,11 +87,11 @@ def html_template(name: str) -> "Template":
     """What the file holds now. To compile one takes longer than to fill it in, and a server fills
     it in again and again.
     """
-    return _compiled(template(name))
+    return _compile_template(template(name))
 
 
 @cache
-def _compiled(text: str) -> "Template":
+def _compile_template(text: str) -> "Template":
     """Escapes every text; an undefined name in a template is an error."""
     from jinja2 import Environment, StrictUndefined
 

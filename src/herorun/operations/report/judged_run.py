@@ -80,7 +80,7 @@ def judge(run: Run, polls: SharedPolls | None = None) -> JudgedRun:
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     needless = _why_unmonitored(result)
     silence = [] if needless else _silence(run, memory, evidence, checks)
-    alerts = [*_needed(shown_alerts(result, memory), needless), *silence]
+    alerts = [*_drop_needless(shown_alerts(result, memory), needless), *silence]
     unread_record = unread_lines(run, evidence)
     monitor = _monitor_state(run, result, bool(needless), bool(unread_record))
     state = (result.run.value, FRESH if monitor == NOT_NEEDED else monitor)
@@ -117,7 +117,7 @@ def _judge_inactive(run: Run, memory: Memory, is_acting: bool, why_shut: str) ->
     )
 
 
-def _needed(alerts: Iterable[Alert], needless: str) -> list[Alert]:
+def _drop_needless(alerts: Iterable[Alert], needless: str) -> list[Alert]:
     """Without one about a babysitter that has nothing to monitor any more."""
     return [each for each in alerts if not needless or each.check != "stale-monitor"]
 

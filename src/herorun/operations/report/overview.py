@@ -264,7 +264,7 @@ def _curve(run: Run) -> tuple[float | None, str, Pace | None]:
         if curves is None or not curves.attempts:
             return None, "", None
         names = names_of(run.contract)
-        return _drawn(_ChartCache(curves), names.loss, names.speed)
+        return _draw_curve(_ChartCache(curves), names.loss, names.speed)
     except (CouldNotLook, OSError):
         return None, "", None
 
@@ -284,7 +284,7 @@ class _ChartCache:
 
 
 @lru_cache(2048)
-def _drawn(
+def _draw_curve(
     cache: _ChartCache, losses: tuple[str, ...], speeds: tuple[str, ...]
 ) -> tuple[float | None, str, Pace | None]:
     curves = cache.curves

@@ -10,7 +10,7 @@ from herorun.core.evidence import Sealing
 from herorun.core.journal import Memory
 from herorun.core.seal.parse import parse_statement, statement_of
 from herorun.core.seal.statement import facts_of
-from herorun.operations.seal.statement import remembered
+from herorun.operations.seal.statement import build_record_part
 from herorun.operations.seal.tag import local_tag, remote_tag
 from herorun.record import LARGEST
 from herorun.runs import Run
@@ -62,7 +62,7 @@ def _matches_request(statement: Mapping[str, Any], sealing: Sealing) -> bool:
 
 def _states(statement: Mapping[str, Any], memory: Memory) -> bool:
     facts = facts_of(statement)
-    record = remembered(memory)
+    record = build_record_part(memory)
     caveats = record.pop("caveats")
     same = all(facts.get(name) == value for name, value in record.items())
     return same and set(caveats) <= set(facts["caveats"])

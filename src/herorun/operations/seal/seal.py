@@ -33,7 +33,7 @@ from herorun.operations.record.post import post_entry
 from herorun.operations.seal.health import gather_health
 from herorun.operations.seal.patch_commit import keep_edits
 from herorun.operations.seal.resume import unfinished_seal
-from herorun.operations.seal.statement import make_statement, remembered
+from herorun.operations.seal.statement import build_record_part, make_statement
 from herorun.operations.seal.tag import local_tag, make_tag, push_tag, remote_tag, tag_name
 from herorun.operations.seal.teardown import stop_watchers
 from herorun.record import Pushed
@@ -102,10 +102,10 @@ def _sealed_alone(run: Run, sealing: Sealing) -> SealOutcome:
         run.record.fetch()
         run.record.must_understand()
         run.must_be_proven()
-        return _sealed(run, sealing)
+        return _seal_run(run, sealing)
 
 
-def _sealed(run: Run, sealing: Sealing) -> SealOutcome:
+def _seal_run(run: Run, sealing: Sealing) -> SealOutcome:
     memory = run.record.memory()
     if before := _before(run, memory, sealing):
         return _again(run, before)
@@ -117,13 +117,13 @@ def _sealed(run: Run, sealing: Sealing) -> SealOutcome:
     if statement is None:
         report = run_seal_gate(run, sealing, WANTED, gather_health(run))
         if report.verdict is not GateVerdict.CLEAR:
-            warnings = _unpushed(run, push_result)
+            warnings = _warn_unpushed(run, push_result)
             return SealOutcome(report=report, warnings=warnings, record_pushed=bool(push_result))
         statement, manifest = _state_seal(run, memory, sealing, report)
     return _tag(run, report, tag, statement, manifest)
 
 
-def _unpushed(run: Run, push_result: Pushed) -> tuple[str, ...]:
+def _warn_unpushed(run: Run, push_result: Pushed) -> tuple[str, ...]:
     """Why the push failed, which the gate does not know."""
     return (
         ()
@@ -200,7 +200,7 @@ def _tag(
     push_result = run.record.push()
     warnings = [] if push_result else [f"the record is not pushed: {push_result.why}"]
     late_caveats = [
-        caveat for caveat in remembered(memory)["caveats"] if caveat not in facts["caveats"]
+        caveat for caveat in build_record_part(memory)["caveats"] if caveat not in facts["caveats"]
     ]
     warnings += [
         f"noted too late for the tag, only the logbook has it: {caveat}" for caveat in late_caveats

@@ -86,7 +86,10 @@ def make_statement(
     document = _as_read(statement(seal_facts))
     facts_of(document)  # raises if it is not valid
     doubts = _caveats(run, memory, report, manifest)
-    document["predicate"]["herorun_seal"] |= {**remembered(memory), **_as_read({"caveats": doubts})}
+    document["predicate"]["herorun_seal"] |= {
+        **build_record_part(memory),
+        **_as_read({"caveats": doubts}),
+    }
     return document, manifest
 
 
@@ -126,11 +129,11 @@ def _of_launch(
         "tracker": plan["tracker"],
         "tracker_label": tracker_traits(run.tracker).label,
         "tracker_links": list(tracker_links(run.contract)),
-        **remembered(memory),
+        **build_record_part(memory),
     }
 
 
-def remembered(memory: Memory) -> dict[str, Any]:
+def build_record_part(memory: Memory) -> dict[str, Any]:
     """The part from the record: a statement that differs in it is out of date."""
     instances = [
         {
