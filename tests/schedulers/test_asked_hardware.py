@@ -51,7 +51,7 @@ def test_iris(options: dict[str, Any], hardware: dict[str, Any]) -> None:
 def test_slurm_by_its_further_arguments(arguments: tuple[str, ...], count: int) -> None:
     options = slurm_options.Options(nodes=4, arguments=arguments)
 
-    assert slurm_limits.offered("", options).hardware["count"] == count
+    assert slurm_limits.parse_offer("", options).hardware["count"] == count
 
 
 @pytest.mark.parametrize(

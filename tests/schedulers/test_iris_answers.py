@@ -21,7 +21,7 @@ from herorun.schedulers._iris.argv import (
     stop_argv,
 )
 from herorun.schedulers._iris.options import OWN_FLAGS, TYPED, Options
-from herorun.schedulers._iris.parse import IrisRow, detailed, listing, log_text, submitted_id
+from herorun.schedulers._iris.parse import IrisRow, add_details, listing, log_text, submitted_id
 from herorun.schedulers._iris.state import gang_of, judge_iris, root_of
 from herorun.schedulers._iris.state_names import STATES, iris_state_of
 from herorun.schedulers._iris.submit import run_argv, unknown_flags
@@ -271,24 +271,26 @@ def test_a_list_as_long_as_it_may_be_is_partial() -> None:
 )
 def test_a_jobs_own_code_is_its_first_failing_tasks(generation: Generation, name: str) -> None:
     """The job's is 0 long after it has failed."""
-    row = detailed(generation, IrisRow(id="/ada/tiny-4", word="failed"), recorded(name))
+    row = add_details(generation, IrisRow(id="/ada/tiny-4", word="failed"), recorded(name))
     assert row.exit_code == 3
 
 
 def test_killed_tasks_are_reported_with_the_memory_that_they_had() -> None:
     killed = recorded("summary-A.json").replace('"exit_code":3', '"exit_code":137')
-    row = detailed(
+    row = add_details(
         A,
         IrisRow(id="/ada/tiny-4", word="failed"),
         killed.replace('"memory_peak_mb":0', '"memory_peak_mb":1990'),
     )
     assert mentions(row.reason, "1 of", "2 tasks", "SIGKILL", "1990", "MB")
-    assert detailed(A, IrisRow(id="/ada/tiny-4", word="failed"), killed).reason == ""
+    assert add_details(A, IrisRow(id="/ada/tiny-4", word="failed"), killed).reason == ""
 
 
 def test_a_detail_of_another_state_is_left_for_the_next_look() -> None:
     row = IrisRow(id="/ada/tiny-4", word="running")
-    assert detailed(C, row, recorded("describe-C.txt")) == row == detailed(C, row, "Traceback")
+    assert (
+        add_details(C, row, recorded("describe-C.txt")) == row == add_details(C, row, "Traceback")
+    )
 
 
 def test_lines_of_one_task_are_its_own_and_of_several_say_whose() -> None:

@@ -12,7 +12,7 @@ import yaml
 
 from herorun.core.evidence import JobState
 from herorun.schedulers._kubernetes.compare import differing_fields
-from herorun.schedulers._kubernetes.review import needed
+from herorun.schedulers._kubernetes.review import list_permissions
 from schedulers.kubernetes_rig import VERSIONS, adapter, unexpected_fields
 from schedulers.test_kubernetes_kueue import waits_in_kueue, workload_of
 from schedulers.test_kubernetes_requests import options
@@ -140,6 +140,6 @@ def test_its_rights_are_enough_for_a_jobset_that_waits_in_kueue_and_is_stopped(
     assert mentions(find_job(scheduler).reason, "quota", "no GPU")
     scheduler.stop("tiny-1", "ada@box")
     assert workload_of(space)["spec"]["active"] is False
-    for verb, group, resource, part in needed(options(queue="heroes", object="jobset")):
+    for verb, group, resource, part in list_permissions(options(queue="heroes", object="jobset")):
         name = f"{resource}.{group}" if group else f"{resource}/{part}" if part else resource
         assert can_i(space, verb, name), (verb, name)

@@ -19,7 +19,7 @@ from herorun.schedulers import kubernetes
 from herorun.schedulers._kubernetes.compare import differing_fields
 from herorun.schedulers._kubernetes.jobset import jobset_of, jobset_record
 from herorun.schedulers._kubernetes.parse import job_record, pod_record
-from herorun.schedulers._kubernetes.review import needed
+from herorun.schedulers._kubernetes.review import list_permissions
 from herorun.schedulers._kubernetes.state import judge_kubernetes
 from ports.scheduler_suite import Rig, SchedulerSuite, SharesLooks, long_ago
 from schedulers.kubernetes_rig import adapter
@@ -142,10 +142,12 @@ def test_a_zero_that_is_left_out_is_no_change_and_another_number_is() -> None:
 
 
 def test_the_verbs_that_it_needs() -> None:
-    asked = {f"{verb} {resource}" for verb, _, resource, _ in needed(options(object="jobset"))}
+    asked = {
+        f"{verb} {resource}" for verb, _, resource, _ in list_permissions(options(object="jobset"))
+    }
     assert {"create jobsets", "patch jobsets", "list jobs", "list pods"} <= asked
     assert "create jobs" not in asked
-    queued = {f"{verb} {each}" for verb, _, each, _ in needed(options(queue="heroes"))}
+    queued = {f"{verb} {each}" for verb, _, each, _ in list_permissions(options(queue="heroes"))}
     assert {"list workloads", "get workloads", "patch workloads", "create jobs"} <= queued
 
 

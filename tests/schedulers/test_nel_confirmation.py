@@ -16,8 +16,8 @@ from herorun.schedulers._nel.confirmation import (
     QUIET,
     EndEvidence,
     UnconfirmedEnds,
-    changed,
-    settled,
+    confirm_state,
+    find_last_change,
 )
 from herorun.schedulers._nel.jobs import NelJobs
 from herorun.schedulers._nel.options import Options
@@ -45,9 +45,9 @@ def test_what_has_left_nothing_is_gone_at_the_second_look_and_neither_failed_nor
     word: str,
 ) -> None:
     first = part(word)
-    assert settled(first, EMPTY, AT, AT).state is JobState.UNKNOWN
-    assert settled(first, EMPTY, AT, LATER - timedelta(seconds=1)).state is JobState.UNKNOWN
-    second = settled(first, EMPTY, AT, LATER)
+    assert confirm_state(first, EMPTY, AT, AT).state is JobState.UNKNOWN
+    assert confirm_state(first, EMPTY, AT, LATER - timedelta(seconds=1)).state is JobState.UNKNOWN
+    second = confirm_state(first, EMPTY, AT, LATER)
     assert (second.state, second.state.ended, second.state.in_doubt) == (JobState.GONE, True, True)
     assert (
         second.raw == word
@@ -58,13 +58,13 @@ def test_what_has_left_nothing_is_gone_at_the_second_look_and_neither_failed_nor
 
 @pytest.mark.parametrize("word", ["unknown", "", "COMPLETED", "done"])
 def test_a_word_that_is_no_end_stays_unknown(word: str) -> None:
-    assert settled(part(word), EMPTY, AT, AT + timedelta(days=9)).state is JobState.UNKNOWN
+    assert confirm_state(part(word), EMPTY, AT, AT + timedelta(days=9)).state is JobState.UNKNOWN
 
 
 @pytest.mark.parametrize(("code", "state"), [(0, JobState.SUCCEEDED), (5, JobState.FAILED)])
 def test_the_exit_code_that_it_wrote_down_settles_what_nel_lost(code: int, state: JobState) -> None:
     stages = Stages(AT, AT, code)
-    part_state = settled(
+    part_state = confirm_state(
         part("error", stages), EndEvidence(stages, has_ended=True, written_at=AT), AT, LATER
     )
     assert (part_state.state, part_state.exit_code, part_state.ended) == (state, code, AT)
@@ -74,7 +74,7 @@ def test_the_exit_code_that_it_wrote_down_settles_what_nel_lost(code: int, state
 def test_a_failure_against_its_own_exit_code_0_is_gone_and_no_success() -> None:
     stages = Stages(AT, AT, 0)
     assert (
-        settled(
+        confirm_state(
             part("failed", stages), EndEvidence(stages, has_ended=True, written_at=AT), AT, LATER
         ).state
         is JobState.GONE
@@ -82,36 +82,40 @@ def test_a_failure_against_its_own_exit_code_0_is_gone_and_no_success() -> None:
 
 
 def test_an_end_without_a_code_is_gone_at_once_at_the_second_look() -> None:
-    part_state = settled(part("failed"), EndEvidence(has_ended=True, written_at=LATER), AT, LATER)
+    part_state = confirm_state(
+        part("failed"), EndEvidence(has_ended=True, written_at=LATER), AT, LATER
+    )
     assert part_state.state is JobState.GONE and mentions(part_state.reason, "not how")
 
 
 def test_what_still_writes_may_run_and_after_an_hours_silence_it_is_gone() -> None:
     first = part("error", Stages(AT))
     busy = EndEvidence(Stages(AT), written_at=AT)
-    assert settled(first, busy, AT, AT + QUIET - timedelta(seconds=1)).state is JobState.UNKNOWN
-    assert settled(first, busy, AT, AT + QUIET).state is JobState.GONE
+    assert (
+        confirm_state(first, busy, AT, AT + QUIET - timedelta(seconds=1)).state is JobState.UNKNOWN
+    )
+    assert confirm_state(first, busy, AT, AT + QUIET).state is JobState.GONE
 
 
 def test_a_job_that_is_known_is_left_as_it_is() -> None:
     for names in (part("running", Stages(AT)), part("success", Stages(AT, AT, 0)), part("killed")):
-        assert settled(names, EMPTY, AT, LATER) == names
+        assert confirm_state(names, EMPTY, AT, LATER) == names
 
 
 def test_slurms_own_answer_that_there_is_no_such_job_settles_its_executors() -> None:
     answer = NoSlurmJob("Slurm does not know job 71")
-    part_state = settled(on_slurm("failed", answer), EndEvidence(slurm=answer), AT, LATER)
+    part_state = confirm_state(on_slurm("failed", answer), EndEvidence(slurm=answer), AT, LATER)
     assert part_state.state is JobState.GONE and mentions(part_state.reason, "know", "71")
     silent = "the login node gave no whole answer"
     assert (
-        settled(
+        confirm_state(
             on_slurm("failed", silent), EndEvidence(slurm=silent), AT, AT + timedelta(days=9)
         ).state
         is JobState.UNKNOWN
     )
     waits = on_slurm("pending", answer)
     assert (
-        settled(waits, EndEvidence(slurm=answer), AT, AT + timedelta(days=9)).state
+        confirm_state(waits, EndEvidence(slurm=answer), AT, AT + timedelta(days=9)).state
         is JobState.PENDING
     )
 
@@ -145,14 +149,14 @@ def test_where_nothing_can_be_kept_no_look_is_the_second(tmp_path: Path) -> None
 
 
 def test_the_newest_change_in_a_folder(tmp_path: Path) -> None:
-    assert changed(tmp_path / "none") is None
+    assert find_last_change(tmp_path / "none") is None
     log = tmp_path / "logs" / "client_stdout.log"
     log.parent.mkdir()
     log.touch()
     os.utime(log, (AT.timestamp(), AT.timestamp()))
     for folder in (log.parent, tmp_path):
         os.utime(folder, (0, 0))
-    assert changed(tmp_path) == AT
+    assert find_last_change(tmp_path) == AT
 
 
 def test_a_file_that_goes_away_meanwhile_does_not_hide_the_others_of_its_folder(
@@ -163,16 +167,16 @@ def test_a_file_that_goes_away_meanwhile_does_not_hide_the_others_of_its_folder(
     (tmp_path / "client_stdout.log").touch()
     os.utime(tmp_path / "client_stdout.log", (AT.timestamp(), AT.timestamp()))
     os.utime(tmp_path, (0, 0))
-    assert changed(tmp_path) == AT
+    assert find_last_change(tmp_path) == AT
 
 
 def test_a_folder_that_cannot_be_read_is_no_absent_one_and_settles_nothing(tmp_path: Path) -> None:
     (tmp_path / "out").touch()  # a file in its place stands for a mount that does not answer
     with pytest.raises(NotADirectoryError):
-        changed(tmp_path / "out")
+        find_last_change(tmp_path / "out")
     jobs = NelJobs(Options(), tmp_path / "kept")
     jobs._doubts.since(part("error"), datetime.now(UTC) - CONFIRM_AFTER)
     part_state = jobs._settled(
-        part("error"), lambda: EndEvidence(written_at=changed(tmp_path / "out"))
+        part("error"), lambda: EndEvidence(written_at=find_last_change(tmp_path / "out"))
     )
     assert part_state.state is JobState.UNKNOWN and os.strerror(errno.ENOTDIR) in part_state.reason

@@ -14,7 +14,13 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.health.queue_reasons import Waiting, why_waiting
 from herorun.core.ports import Submission
-from herorun.schedulers._ray.cluster import began, demand_of, hardware_of, nodes_of, unplaced
+from herorun.schedulers._ray.cluster import (
+    began,
+    demand_of,
+    describe_unplaced,
+    hardware_of,
+    nodes_of,
+)
 from herorun.schedulers._ray.log import own_lines
 from herorun.schedulers._ray.package import package
 from herorun.schedulers._ray.parse import RayJob, RayStop, job_of, record_of, records_of
@@ -224,8 +230,8 @@ def test_only_the_placement_groups_of_the_same_job_count() -> None:
         {"creator_job_id": "02", "state": "CREATED"},
     ]
     fields = {"data": {"result": {"result": groups}}}
-    assert unplaced(fields, "02") == ""
-    assert mentions(unplaced(fields, "01"), "1 of", "1 placement", "wait")
+    assert describe_unplaced(fields, "02") == ""
+    assert mentions(describe_unplaced(fields, "01"), "1 of", "1 placement", "wait")
 
 
 def test_the_hardware_is_reported_as_far_as_the_cluster_shows_it() -> None:

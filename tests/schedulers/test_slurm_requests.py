@@ -11,7 +11,7 @@ from herorun.adapter_declarations import reach
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Offered
 from herorun.core.ports import Submission
-from herorun.schedulers._slurm.limits import offered, partition_argv
+from herorun.schedulers._slurm.limits import parse_offer, partition_argv
 from herorun.schedulers._slurm.options import OURS, Options, slurm_time
 from herorun.schedulers._slurm.parse import Tag
 from herorun.schedulers._slurm.submit import (
@@ -223,7 +223,7 @@ def test_the_number_of_the_job_is_found(answer: str, number: str | None) -> None
     ],
 )
 def test_the_shorter_limit_counts(options: dict[str, str], limit: int | None) -> None:
-    limits = offered(PARTITIONS, Options(**options))
+    limits = parse_offer(PARTITIONS, Options(**options))
     assert isinstance(limits, Offered) and limits.time_limit == limit and "QOS" in limits.partial
 
 
@@ -241,7 +241,7 @@ def test_the_shorter_limit_counts(options: dict[str, str], limit: int | None) ->
 def test_the_hardware_is_what_is_asked_for(
     options: dict[str, object], hardware: dict[str, object]
 ) -> None:
-    assert offered(PARTITIONS, Options(**options)).hardware == hardware
+    assert parse_offer(PARTITIONS, Options(**options)).hardware == hardware
 
 
 def test_only_the_partition_that_is_used_is_asked_for() -> None:

@@ -181,9 +181,9 @@ def test_a_submission_that_is_cut_while_it_sends_starts_nothing_and_can_be_made_
 ) -> None:
     (rig.code / "large").write_bytes(os.urandom(300_000))
     scheduler = shipped(rig, box, folder)
-    whole = ssh.build.packed(str(rig.code))
+    whole = ssh.build.pack_code(str(rig.code))
     with monkeypatch.context() as torn:
-        torn.setattr(ssh.build, "packed", lambda code: whole)
+        torn.setattr(ssh.build, "pack_code", lambda code: whole)
         torn.setattr(
             ssh.build, "digest_of", lambda data: {"size": len(data) + 1, "sha256": "0" * 64}
         )

@@ -41,7 +41,9 @@ def _of_machine(jobs: Path) -> dict[str, str]:
     """The machine's part as recorded at the last launch by a person; without a record, the present
     one.
     """
-    recorded_env = _recorded(jobs / _FILE) if os.environ.get("HERORUN_UNATTENDED") == "1" else None
+    recorded_env = (
+        _read_recorded(jobs / _FILE) if os.environ.get("HERORUN_UNATTENDED") == "1" else None
+    )
     current = machine_environment()
     if recorded_env is None:
         return current
@@ -68,7 +70,7 @@ def keep_environment(submission: Submission, jobs: Path) -> None:
     write_atomic(jobs / _FILE, text.encode("ascii") + b"\n", 0o600)
 
 
-def _recorded(path: Path) -> dict[str, str] | None:
+def _read_recorded(path: Path) -> dict[str, str] | None:
     try:
         document = read_json(path.read_bytes())
     except FileNotFoundError:

@@ -27,7 +27,7 @@ from herorun.schedulers._iris.options import Options as Options, requested_hardw
 from herorun.schedulers._iris.parse import submitted_id
 from herorun.schedulers._iris.state import root_of
 from herorun.schedulers._iris.submit import (
-    bundled,
+    copy_bundle,
     must_be_sound,
     run_argv,
     show_request,
@@ -166,7 +166,7 @@ class Iris(IrisReader):
             if self._options.code == "shared":
                 answer = self._iris.ask(argv, within, code)
             else:
-                with bundled(self._folder, code, admission) as folder:
+                with copy_bundle(self._folder, code, admission) as folder:
                     answer = self._iris.ask(argv, within, str(folder))
         except CouldNotLook as error:
             taken_after(lambda: self._submitted_job(instance), error)

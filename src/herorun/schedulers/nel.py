@@ -26,7 +26,12 @@ from herorun.schedulers._idempotent import end_once, known_job
 from herorun.schedulers._nel.client import refusal
 from herorun.schedulers._nel.hardware import requested_hardware
 from herorun.schedulers._nel.jobs import Asked, NelJobs
-from herorun.schedulers._nel.options import OUTPUT, Options as Options, config_and_overrides, quoted
+from herorun.schedulers._nel.options import (
+    OUTPUT,
+    Options as Options,
+    config_and_overrides,
+    quote_value,
+)
 from herorun.schedulers._nel.parse import (
     NelTask,
     invocation_in,
@@ -235,7 +240,7 @@ class Nel(NelJobs):
 
     def _run_argv(self, submission: Submission) -> list[str]:
         config, overrides = config_and_overrides(submission.argv)
-        mine = f"{OUTPUT}={quoted(self._output(submission.instance))}"
+        mine = f"{OUTPUT}={quote_value(self._output(submission.instance))}"
         options = [word for each in (*overrides, mine) for word in ("-o", each)]
         return [
             "run",

@@ -20,7 +20,7 @@ from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import end_once, known_job, taken_after
 from herorun.schedulers._slurm.client import refusal
 from herorun.schedulers._slurm.jobs import SlurmReader, login_of
-from herorun.schedulers._slurm.limits import offered, partition_argv
+from herorun.schedulers._slurm.limits import parse_offer, partition_argv
 from herorun.schedulers._slurm.options import Options as Options
 from herorun.schedulers._slurm.parse import (
     Tag,
@@ -80,7 +80,7 @@ class Slurm(SlurmReader):
 
     def offers(self, plan: Plan) -> Offered:
         """The options decide it; the plan is not asked."""
-        return offered(self._slurm.output(partition_argv(self._options)), self._options)
+        return parse_offer(self._slurm.output(partition_argv(self._options)), self._options)
 
     def tail(self, instance: str, lines: int) -> str:
         """The end of the log; FileNotFoundError if there is none yet."""

@@ -73,7 +73,7 @@ class SshScheduler:
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
         order = self._order(submission, code, admission)
-        return build.printed(
+        return build.format_request(
             ssh_argv(self._login), order, os.path.abspath(code) if self._ships else ""
         )
 
@@ -88,7 +88,7 @@ class SshScheduler:
         private = json.dumps({"secrets": secrets, "admission": admission_text}).encode("ascii")
         answer = self._probe_instances([name])
         if not self._job(name, answer):
-            began, archive = time.monotonic(), build.packed(code) if self._ships else b""
+            began, archive = time.monotonic(), build.pack_code(code) if self._ships else b""
             # By the machine's own clock: a delayed order must not start a job that was given up
             # since.
             expires = (

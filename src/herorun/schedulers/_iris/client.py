@@ -17,7 +17,7 @@ from herorun.schedulers._iris.argv import (
     list_argv,
     log_argv,
 )
-from herorun.schedulers._iris.parse import IrisListing, IrisRow, detailed, listing, log_text
+from herorun.schedulers._iris.parse import IrisListing, IrisRow, add_details, listing, log_text
 from herorun.schedulers._iris.state_names import iris_state_of
 from herorun.schedulers._iris.submit import FORWARDED
 from herorun.system.process import ProcessResult, run
@@ -63,7 +63,7 @@ class CommandLine:
         if (row.exit_code is not None) if state.ended else row.counts:
             return row
         answer = self.ask(detail_argv(self.generation, row.id))
-        return detailed(self.generation, row, answer.text) if answer.code == 0 else row
+        return add_details(self.generation, row, answer.text) if answer.code == 0 else row
 
     def log(self, job: str, lines: int) -> str | None:
         """The end of the log, with its children's; None if there is no such job."""

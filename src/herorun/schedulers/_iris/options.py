@@ -45,10 +45,10 @@ _WORD = lazy_regex(r"[A-Za-z0-9_.:@/+-]+")
 _NAME = lazy_regex(r"[A-Za-z0-9_][A-Za-z0-9_.@-]*")
 
 
-def checked(argument: str) -> str:
+def check_argument(argument: str) -> str:
     """One flag of `iris job run`, unless it changes what herorun decides.
 
-    >>> checked("--no-sync")
+    >>> check_argument("--no-sync")
     '--no-sync'
     """
     return long_argument(argument, TYPED, OWN_FLAGS)
@@ -62,7 +62,7 @@ def _check_job_name(value: str) -> str:
 
 Word = Annotated[str, AfterValidator(lambda value: safe_word(value, _WORD, "Iris"))]
 Name = Annotated[str, AfterValidator(_check_job_name)]
-Argument = Annotated[str, AfterValidator(checked)]
+Argument = Annotated[str, AfterValidator(check_argument)]
 
 
 class Options(RenamedKeys, AdapterOptions):

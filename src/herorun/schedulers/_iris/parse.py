@@ -123,7 +123,7 @@ def _from_table(text: str) -> tuple[IrisRow, ...]:
         IrisRow(
             id=each["JOB ID"],
             word=each["STATE"],
-            submitted=_zoned(each.get("SUBMITTED", "")),
+            submitted=_parse_zoned_time(each.get("SUBMITTED", "")),
             reason=each.get("REASON", ""),
         )
         for each in cells
@@ -136,7 +136,7 @@ def _cells(heading: str, line: str) -> dict[str, str]:
     return {name: line[start:end].strip() for (name, start), end in zip(starts, ends, strict=True)}
 
 
-def _zoned(text: str) -> datetime | None:
+def _parse_zoned_time(text: str) -> datetime | None:
     """A time with a zone; None without a zone, because it must not be compared with now."""
     try:
         moment = datetime.fromisoformat(text)
@@ -145,9 +145,9 @@ def _zoned(text: str) -> datetime | None:
     return moment.astimezone(UTC) if moment.tzinfo else None
 
 
-def detailed(generation: Generation, row: IrisRow, text: str) -> IrisRow:
+def add_details(generation: Generation, row: IrisRow, text: str) -> IrisRow:
     """The row with the details of `job summary` or `job describe`; unchanged if there are none."""
-    details = _summary(text) if generation is Generation.A else _described(text)
+    details = _summary(text) if generation is Generation.A else _parse_description(text)
     if details is None or plain(details.word) != plain(row.word):
         return row  # the job changed between the two queries: the next one shows it
     return IrisRow(
@@ -176,7 +176,9 @@ def _summary(text: str) -> IrisRow | None:
     return IrisRow(
         id=str(document.get("job_id", "")),
         word=str(document.get("state", "")),
-        reason="; ".join(filter(None, (str(document.get("error") or ""), _killed(tasks)))),
+        reason="; ".join(
+            filter(None, (str(document.get("error") or ""), _describe_killed_tasks(tasks)))
+        ),
         exit_code=_first_failure([_parse_int(document.get("exit_code")), *codes]),
         tasks=_parse_int(document.get("task_count")),
         counts={
@@ -186,7 +188,7 @@ def _summary(text: str) -> IrisRow | None:
     )
 
 
-def _killed(tasks: Sequence[Mapping[str, Any]]) -> str:
+def _describe_killed_tasks(tasks: Sequence[Mapping[str, Any]]) -> str:
     """How many tasks were killed, and their memory: near their limit the kernel killed them."""
     killed_tasks = [task for task in tasks if _parse_int(task.get("exit_code")) in (137, -9)]
     peak = max((_parse_int(task.get("memory_peak_mb")) or 0 for task in killed_tasks), default=0)
@@ -198,7 +200,7 @@ def _killed(tasks: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _described(text: str) -> IrisRow | None:
+def _parse_description(text: str) -> IrisRow | None:
     state = _STATE.search(text)
     if not state:
         return None

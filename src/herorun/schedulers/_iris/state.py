@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Found, Search, Unknown
 from herorun.schedulers._iris.parse import IrisRow
-from herorun.schedulers._iris.state_names import iris_state_of, plain, refined, waits
+from herorun.schedulers._iris.state_names import iris_state_of, plain, refine_state, waits
 from herorun.schedulers._submission_record import SubmissionRecord
 
 # between this clock and the cluster's: an older job of the name is not ours
@@ -120,7 +120,7 @@ def _add_iris_end(
 ) -> Job:
     if job.state.live:
         return job
-    state = refined(job.state, root.reason)
+    state = refine_state(job.state, root.reason)
     odd = [row for row in gang if plain(row.word) != plain(root.word)]
     reasons = [root.reason, *(f"its gang {row.id} is {plain(row.word)}" for row in odd)]
     ended_job = replace(

@@ -43,7 +43,7 @@ def iris_state_of(word: str) -> JobState:
     return STATES.get(plain(word), JobState.UNKNOWN)
 
 
-def refined(state: JobState, error: str) -> JobState:
+def refine_state(state: JobState, error: str) -> JobState:
     """The state of a failure by its error text: Iris has no state for a time limit or exhausted
     memory.
     """

@@ -116,7 +116,7 @@ def show_request(
 
 
 @contextmanager
-def bundled(folder: Path, code: str, admission: str) -> Iterator[Path]:
+def copy_bundle(folder: Path, code: str, admission: str) -> Iterator[Path]:
     """A copy of the code with the admission next to it, for as long as the submission takes."""
     with tempfile.TemporaryDirectory(prefix="bundle-", dir=folder) as top:
         copy = Path(top) / "code"

@@ -45,12 +45,12 @@ def bundle_of(code: str, output_root: str) -> CodeArchive:
     """The same files give the same bundle, whenever and wherever they are packed."""
     if code.startswith("<"):  # only shown
         return CodeArchive(f"{output_root}/_herorun/code/<digest>.tar", "<digest>")
-    data = _packed(Path(code))
+    data = _pack_folder(Path(code))
     digest = hashlib.sha256(data).hexdigest()
     return CodeArchive(f"{output_root}/_herorun/code/{digest}.tar", digest, data)
 
 
-def _packed(top: Path) -> bytes:
+def _pack_folder(top: Path) -> bytes:
     buffer = io.BytesIO()
     try:
         with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as tar:

@@ -89,11 +89,11 @@ def record_of(kind: ObjectKind, document: Mapping[str, Any], pods: int) -> JobRe
 
 def _count_pods(kind: ObjectKind, spec: Mapping[str, Any]) -> int:
     if kind.name == "jobset":
-        return sum(_replicated(each) for each in spec.get("replicatedJobs") or ())
+        return sum(_count_replicas(each) for each in spec.get("replicatedJobs") or ())
     return int((spec.get("trainer") or {}).get("numNodes") or 0) if kind.name == "trainjob" else 0
 
 
-def _replicated(job: Mapping[str, Any]) -> int:
+def _count_replicas(job: Mapping[str, Any]) -> int:
     spec = (job.get("template") or {}).get("spec") or {}
     each = 1 if spec.get("parallelism") is None else int(spec["parallelism"])
     return each * (1 if job.get("replicas") is None else int(job["replicas"]))

@@ -19,10 +19,10 @@ def find_workload(kube: Kubectl, uid: str) -> dict[str, Any] | None:
     """The newest of the job with this uid."""
     path = kube.path(kube.version_of(GROUP), PLURAL, labelSelector=f"{OWNER}={uid}")
     workloads = items_of(kube.get(path))
-    return max(workloads, key=_created, default=None)
+    return max(workloads, key=_read_creation_time, default=None)
 
 
-def _created(workload: Mapping[str, Any]) -> str:
+def _read_creation_time(workload: Mapping[str, Any]) -> str:
     meta = workload.get("metadata")
     return str(meta.get("creationTimestamp")) if isinstance(meta, Mapping) else ""
 

@@ -145,7 +145,7 @@ def _pod_record(
         else "",
         waiting=_condition(_initial(status) or state.get("waiting") or {}),
         running_since=_time((state.get("running") or {}).get("startedAt")),
-        ended=_ended(state.get("terminated")) or _initial_failure(status),
+        ended=_parse_end(state.get("terminated")) or _initial_failure(status),
         disruption=by_name.get("DisruptionTarget"),
         reason=str(status.get("reason") or ""),
         message=str(status.get("message") or ""),
@@ -171,14 +171,14 @@ def _initial(status: Mapping[str, Any]) -> Mapping[str, Any]:
 def _initial_failure(status: Mapping[str, Any]) -> ContainerEnd | None:
     """The failure of an init container, after which the main one never starts."""
     for each in status.get("initContainerStatuses") or ():
-        end = _ended((each.get("state") or {}).get("terminated"))
+        end = _parse_end((each.get("state") or {}).get("terminated"))
         if end and end.exit_code:
             why = ": ".join(part for part in (end.reason, end.message.strip()) if part)
             return replace(end, reason=f"init container {each.get('name')}: {why}")
     return None
 
 
-def _ended(document: Any) -> ContainerEnd | None:
+def _parse_end(document: Any) -> ContainerEnd | None:
     if not document:
         return None
     code, number = document.get("exitCode"), document.get("signal")

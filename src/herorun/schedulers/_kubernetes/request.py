@@ -84,7 +84,7 @@ def job_of(
         },
         "spec": {
             **_policy(options),
-            "template": merged(template, _pod(submission, options, facts, labels)),
+            "template": merge_template(template, _pod(submission, options, facts, labels)),
         },
     }
 
@@ -177,7 +177,7 @@ def admission_path() -> str:
 # --- a template of the user's own ----------------------------------------------------------------
 
 
-def merged(template: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
+def merge_template(template: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
     """The template with ours in it: tables key by key, lists of named things by their names."""
     _must_leave_ours(template)
     return dict(_merge(template, ours))

@@ -37,11 +37,13 @@ def review_of(kube: Kubectl, options: Options, document: Mapping[str, Any]) -> R
         image=options.image,
         refused=refusal,
         changed=changes,
-        forbidden=forbidden(kube, needed(options)),
+        forbidden=forbidden(kube, list_permissions(options)),
         missing=_or_unseen(
             unseen_parts, "missing", lambda: tuple(_missing_objects(kube, document))
         ),
-        exceeded=_or_unseen(unseen_parts, "exceeded", lambda: tuple(_exceeded(kube, document))),
+        exceeded=_or_unseen(
+            unseen_parts, "exceeded", lambda: tuple(_list_exceeded_quotas(kube, document))
+        ),
         unplaceable=_or_unseen(
             unseen_parts, "unplaceable", lambda: tuple(_unplaceable(kube, document))
         ),
@@ -95,7 +97,7 @@ def _refused_pod(kube: Kubectl, document: Mapping[str, Any]) -> tuple[str, ...]:
     return ()
 
 
-def needed(options: Options) -> tuple[tuple[str, str, str, str], ...]:
+def list_permissions(options: Options) -> tuple[tuple[str, str, str, str], ...]:
     """Each verb that a run needs sooner or later, on what. Nothing is ever deleted."""
     kind = JOBSET if options.object == "jobset" else JOB
     verbs = ("create", "get", "list", "patch")
@@ -110,7 +112,7 @@ def forbidden(kube: Kubectl, verbs: Sequence[tuple[str, str, str, str]]) -> tupl
     answers = kube.create_all({"apiVersion": "v1", "kind": "List", "items": reviews})
     if len(answers) != len(reviews):
         raise CouldNotLook(f"{kube.where} did not say what this login may do.")
-    return tuple(_verb_and_resource(answer) for answer in answers if not _allowed(answer))
+    return tuple(_verb_and_resource(answer) for answer in answers if not _is_allowed(answer))
 
 
 def _access(namespace: str, verb: str, group: str, resource: str, part: str) -> dict[str, Any]:
@@ -123,7 +125,7 @@ def _access(namespace: str, verb: str, group: str, resource: str, part: str) -> 
     }
 
 
-def _allowed(answer: Mapping[str, Any]) -> bool:
+def _is_allowed(answer: Mapping[str, Any]) -> bool:
     return (answer.get("status") or {}).get("allowed") is True
 
 
@@ -151,23 +153,23 @@ def _references(spec: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     for container in (*spec.get("initContainers", ()), *spec.get("containers", ())):
         for each in container.get("env", ()):
             source = each.get("valueFrom") or {}
-            yield from _keyed("secret", source.get("secretKeyRef"))
-            yield from _keyed("configmap", source.get("configMapKeyRef"))
+            yield from _iter_reference("secret", source.get("secretKeyRef"))
+            yield from _iter_reference("configmap", source.get("configMapKeyRef"))
         for each in container.get("envFrom", ()):
-            yield from _keyed("secret", each.get("secretRef"))
-            yield from _keyed("configmap", each.get("configMapRef"))
+            yield from _iter_reference("secret", each.get("secretRef"))
+            yield from _iter_reference("configmap", each.get("configMapRef"))
     for volume in spec.get("volumes", ()):
         secret = volume.get("secret") or {}
-        yield from _keyed("secret", {**secret, "name": secret.get("secretName")})
-        yield from _keyed("configmap", volume.get("configMap"))
+        yield from _iter_reference("secret", {**secret, "name": secret.get("secretName")})
+        yield from _iter_reference("configmap", volume.get("configMap"))
 
 
-def _keyed(kind: str, reference: Any) -> Iterator[tuple[str, str, str]]:
+def _iter_reference(kind: str, reference: Any) -> Iterator[tuple[str, str, str]]:
     if reference and reference.get("name") and not reference.get("optional"):
         yield kind, str(reference["name"]), str(reference.get("key") or "")
 
 
-def _exceeded(kube: Kubectl, document: Mapping[str, Any]) -> Iterator[str]:
+def _list_exceeded_quotas(kube: Kubectl, document: Mapping[str, Any]) -> Iterator[str]:
     """What all pods together ask for, against what each quota has left."""
     request = _total_request(document)
     for quota in items_of(kube.get(kube.path("v1", "resourcequotas"))):

@@ -41,7 +41,9 @@ class EndEvidence:
     slurm: str = ""
 
 
-def settled(part: JudgedTask, behind: EndEvidence, since: datetime, at: datetime) -> JudgedTask:
+def confirm_state(
+    part: JudgedTask, behind: EndEvidence, since: datetime, at: datetime
+) -> JudgedTask:
     """The state of a task for which nel has reported the same since `since`. It stays unknown while
     it may run. Pure.
     """
@@ -74,7 +76,7 @@ def _mark_missing(part: JudgedTask, why: str, since: datetime) -> JudgedTask:
     return replace(part, state=JobState.GONE, reason=reason, exit_code=None, ended=None)
 
 
-def changed(folder: Path) -> datetime | None:
+def find_last_change(folder: Path) -> datetime | None:
     """When anything in a task's folder was written last; None where it is not there.
 
     A file that is deleted meanwhile is skipped. One that cannot be read is an OSError, and never

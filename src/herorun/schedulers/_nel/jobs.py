@@ -12,7 +12,12 @@ from herorun.core.evidence import Job, JobState
 from herorun.schedulers._error_line import message_of
 from herorun.schedulers._instance import last_lines
 from herorun.schedulers._nel.client import NelLauncher
-from herorun.schedulers._nel.confirmation import EndEvidence, UnconfirmedEnds, changed, settled
+from herorun.schedulers._nel.confirmation import (
+    EndEvidence,
+    UnconfirmedEnds,
+    confirm_state,
+    find_last_change,
+)
 from herorun.schedulers._nel.options import Options
 from herorun.schedulers._nel.parse import NelTask, entries, errors_in, stages, statuses
 from herorun.schedulers._nel.results import LONGEST, RESULTS, scores
@@ -74,7 +79,7 @@ class NelJobs:
             task_stages = stages(_read_jobs_file(folder / "logs" / "stage.running"), end)
             part = local_part(job, word, task_stages)
             return self._settled(
-                part, lambda: EndEvidence(task_stages, bool(end.strip()), changed(folder))
+                part, lambda: EndEvidence(task_stages, bool(end.strip()), find_last_change(folder))
             )
         raise CouldNotLook(
             f"{job.id} runs by nel's executor {job.executor}, which herorun cannot follow."
@@ -90,7 +95,7 @@ class NelJobs:
         at = now()
         since = self._doubts.since(part, at)
         try:
-            return settled(part, behind(), since, at)
+            return confirm_state(part, behind(), since, at)
         except OSError as error:  # its folder could not be read: that settles nothing
             return replace(part, reason=f"{part.reason}; {describe_error(error)}")
 

@@ -88,10 +88,10 @@ def config_and_overrides(argv: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     return config, tuple(overrides)
 
 
-def quoted(value: str) -> str:
+def quote_value(value: str) -> str:
     """For Hydra's grammar.
 
-    >>> quoted("/out/tiny-1"), quoted("/my out")
+    >>> quote_value("/out/tiny-1"), quote_value("/my out")
     ('/out/tiny-1', "'/my out'")
     """
     if _PLAIN.fullmatch(value):

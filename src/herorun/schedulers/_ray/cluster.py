@@ -84,7 +84,7 @@ def _has_resources(demand: Mapping[str, float], shape: Mapping[str, float]) -> b
     return all(shape.get(name, 0) >= amount for name, amount in demand.items())
 
 
-def unplaced(document: Any, driver: str) -> str:
+def describe_unplaced(document: Any, driver: str) -> str:
     """The placement groups of one job that wait for resources, in words, from
     `/api/v0/placement_groups`.
     """

@@ -12,7 +12,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.schedulers._ray.client import Dashboard
-from herorun.schedulers._ray.cluster import Node, demand_of, lost_node, nodes_of, unplaced
+from herorun.schedulers._ray.cluster import Node, demand_of, describe_unplaced, lost_node, nodes_of
 from herorun.schedulers._ray.parse import (
     RayJob,
     RayStop,
@@ -112,7 +112,7 @@ class RaySnapshot:
         if state is JobState.PENDING:
             why = self.demand
         if state is JobState.RUNNING and record.driver:
-            why = unplaced(self._groups, record.driver)
+            why = describe_unplaced(self._groups, record.driver)
         job = job_of(record, instance, stop, dead_node, why)
         if job.state not in MAY_BE_LOST or not asks_for_losses(record):
             return job

@@ -22,7 +22,7 @@ def partition_argv(options: Options) -> list[str]:
     ]
 
 
-def offered(text: str, options: Options) -> Offered:
+def parse_offer(text: str, options: Options) -> Offered:
     """The shorter of the requested limit and the partition's. QOS and account limits are not
     included.
     """

@@ -51,17 +51,17 @@ _WORD = lazy_regex(r"[A-Za-z0-9_.,:=*/@+-]+")
 _IDS = lazy_regex(r":([0-9]+)")
 
 
-def checked(argument: str) -> str:
+def check_argument(argument: str) -> str:
     """One argument of sbatch, if it overrides nothing that herorun sets.
 
-    >>> checked("--exclusive")
+    >>> check_argument("--exclusive")
     '--exclusive'
     """
     return long_argument(argument, TYPED, OURS, abbreviates=True)
 
 
 Word = Annotated[str, AfterValidator(lambda value: safe_word(value, _WORD, "Slurm"))]
-Argument = Annotated[str, AfterValidator(checked)]
+Argument = Annotated[str, AfterValidator(check_argument)]
 
 
 class Options(RenamedKeys, SshLogin):

@@ -225,7 +225,7 @@ def _add_slurm_end(
             return replace(ended_job, state=JobState.UNSCHEDULABLE)
     ended_job = replace(ended_job, exit_code=row.exit_code or None, failed_on=_failed_on(job, row))
     return (
-        _cancelled(ended_job, row, accounting_row, record)
+        _attribute_cancel(ended_job, row, accounting_row, record)
         if job.state is JobState.CANCELLED
         else ended_job
     )
@@ -242,7 +242,7 @@ def _add_failure(job: Job, row: SlurmRow, only_accounting: bool) -> Job:
     return replace(job, exit_code=row.exit_code, signal=_signal(row))
 
 
-def _cancelled(
+def _attribute_cancel(
     job: Job, row: SlurmRow, accounting_row: SlurmRow | None, record: SubmissionRecord
 ) -> Job:
     """Who cancelled it: from our own stop, otherwise by the user's number in accounting."""

@@ -56,13 +56,13 @@ def facts(folder: str, name: str) -> dict[str, Any]:
     """The locks before the records: the exit record is written before the lock is freed."""
     path = os.path.join(folder, name)
     result: dict[str, Any] = {
-        "submitting": locked(f"{path}.submit"),
-        "locked": locked(f"{path}.lock"),
+        "submitting": is_locked(f"{path}.submit"),
+        "locked": is_locked(f"{path}.lock"),
         "there": path_exists(path),
     }
     if not result["there"]:
         return result
-    result["watched"] = locked(f"{path}/watched")
+    result["watched"] = is_locked(f"{path}/watched")
     records = {kind: record(f"{path}/{kind}") for kind in RECORDS}
     result["records"] = {kind: text for kind, text in records.items() if text is not None}
     result["lives"] = lives(read(records["started.json"]))
@@ -88,7 +88,7 @@ def tail(folder: str, name: str, lines: int) -> str:
     return packed(b"".join(data.splitlines(keepends=True)[-lines:]) if lines > 0 else b"")
 
 
-def locked(path: str) -> bool:
+def is_locked(path: str) -> bool:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:

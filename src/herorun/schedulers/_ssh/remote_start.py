@@ -29,8 +29,8 @@ from herorun.schedulers._job_records import now
 from herorun.schedulers._processes import terminate_all
 from herorun.schedulers._ssh.probe import (
     facts,
+    is_locked,
     lives,
-    locked,
     path_exists,
     probe_instances,
     read,
@@ -58,7 +58,7 @@ def submit(order: dict[str, Any]) -> dict[str, Any]:
     if (
         lock is None
         or path_exists(os.path.join(folder, name))
-        or locked(os.path.join(folder, f"{name}.lock"))
+        or is_locked(os.path.join(folder, f"{name}.lock"))
     ):
         return probe_instances(folder, [name])
     how = ""
@@ -108,7 +108,7 @@ def _start_detached(order: dict[str, Any], secrets: dict[str, str]) -> str:
     write_file(private, json.dumps(start).encode("ascii"))
     try:
         python = [sys.executable, "-I", "-S", "-B", "-X", "utf8"]
-        argv = [*python, _installed(folder, order["programs"]), private]
+        argv = [*python, _install_programs(folder, order["programs"]), private]
         how = (
             _under_tmux(order["tmux"], name, argv, base)
             if order["tmux"]
@@ -183,7 +183,7 @@ def _under_tmux(socket: str, name: str, argv: list[str], env: dict[str, str]) ->
     return f"under tmux -L {socket}, session {name}" if process.returncode == 0 else ""
 
 
-def _installed(folder: str, programs: list[list[str]]) -> str:
+def _install_programs(folder: str, programs: list[list[str]]) -> str:
     """The supervisor and what it needs, as files: under their digest, so that no later version
     changes them.
     """

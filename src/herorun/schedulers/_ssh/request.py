@@ -69,7 +69,7 @@ def order_of(
     }
 
 
-def printed(ssh: list[str], order: Mapping[str, Any], ship: str) -> str:
+def format_request(ssh: list[str], order: Mapping[str, Any], ship: str) -> str:
     """The request for people: everything but the values of secrets."""
     request, folder = order["request"], order["folder"]
     name = request["instance"]
@@ -108,7 +108,7 @@ def remote_admission(path: str, code: str) -> str:
     return json.dumps({**document, "code": code}, sort_keys=True) + "\n"
 
 
-def packed(code: str) -> bytes:
+def pack_code(code: str) -> bytes:
     """The code folder as one archive, in order and without its owner."""
     with tempfile.TemporaryFile() as file:
         with tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as tar:

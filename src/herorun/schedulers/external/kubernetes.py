@@ -221,7 +221,7 @@ class KubernetesById:
         """The Jobs of the namespace, the newest first."""
         kind = KINDS[0]
         jobs = items_of(self._kube.get(self._kube.path("batch/v1", kind.plural)))
-        newest = sorted(jobs, key=_created, reverse=True)[:most]
+        newest = sorted(jobs, key=_read_creation, reverse=True)[:most]
         answers = [judge_kubernetes(record_of(kind, each, 0), ()) for each in newest]
         names = [str(each["metadata"]["name"]) for each in newest]
         return tuple((name, job.raw or "active") for name, job in zip(names, answers, strict=True))
@@ -246,7 +246,7 @@ class KubernetesById:
             deactivate(self._kube, workload)
 
 
-def _created(document: Mapping[str, Any]) -> tuple[str, str]:
+def _read_creation(document: Mapping[str, Any]) -> tuple[str, str]:
     meta = document["metadata"]
     return str(meta.get("creationTimestamp") or ""), str(meta.get("name"))
 
