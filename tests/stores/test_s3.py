@@ -21,7 +21,7 @@ from herorun.core.doctor_report import Fit
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Store
 from herorun.stores import s3 as module
-from herorun.stores._s3_client import is_amazons, opened
+from herorun.stores._s3_client import is_amazons, open_client
 from herorun.stores.s3 import _checksum
 from ports.store_suite import StoreBench, StoreSuite
 from services.servers import Service
@@ -300,7 +300,7 @@ def test_amazons_own_service_is_known_by_its_host(
     s3: Service, monkeypatch: pytest.MonkeyPatch, endpoint: str | None, amazons: bool
 ) -> None:
     monkeypatch.delenv("AWS_ENDPOINT_URL")
-    assert is_amazons(opened(endpoint)) is amazons
+    assert is_amazons(open_client(endpoint)) is amazons
 
 
 def a_rule(days: int = 3, **changes: Any) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class Requests:
 
         async def bounded(system: Any) -> T:
             NOW.set(attempts)
-            return await asyncio.wait_for(_awaited(act(system)), self._deadline)
+            return await asyncio.wait_for(_await_result(act(system)), self._deadline)
 
         try:
             system = self._file_system()
@@ -118,5 +118,5 @@ class Requests:
         return OSError(f"{scrub(where)}: {scrub(summary)[:300]}")
 
 
-async def _awaited(act: Awaitable[T]) -> T:
+async def _await_result(act: Awaitable[T]) -> T:
     return await act

@@ -20,7 +20,7 @@ NONE = (
 _importing = Lock()
 
 
-def opened(token: str | None, endpoint: str | None) -> Any:
+def open_client(token: str | None, endpoint: str | None) -> Any:
     """A client without caches; an emulator, if the environment names one, needs no credentials."""
     emulator_host = os.environ.get("STORAGE_EMULATOR_HOST")
     system = _client()(
@@ -28,7 +28,7 @@ def opened(token: str | None, endpoint: str | None) -> Any:
         endpoint_url=endpoint,
         use_listings_cache=False,
         skip_instance_cache=True,
-        session_kwargs={"trace_configs": [_traced()]},
+        session_kwargs={"trace_configs": [_trace_requests()]},
     )
     _raise_on_expiry(system.credentials)
     return system
@@ -77,7 +77,7 @@ def _client() -> Any:
     return GCSFileSystem
 
 
-def _traced() -> Any:
+def _trace_requests() -> Any:
     """Records the result of each request, because gcsfs retries silently."""
     from asyncio import CancelledError
 

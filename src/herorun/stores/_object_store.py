@@ -12,7 +12,7 @@ from herorun.core.ports import FileDigest, FileEntry, LifecycleRule
 from herorun.core.redaction.scrub import scrub
 from herorun.stores._fsspec import WriteRefused
 from herorun.stores._objects import ObjectPath, Objects
-from herorun.stores._write_probe import OWN, clean, demand, tried
+from herorun.stores._write_probe import OWN, clean, demand, try_step
 
 REQUESTS = 16  # at once, where each object is asked for its checksums
 _PINNED = lazy_regex(r"(?P<path>.+)#(?P<generation>[0-9]{10,})")
@@ -149,7 +149,7 @@ class ObjectStore:
         steps_done = 0
         try:
             for word, act in steps:
-                tried(word, root, act)
+                try_step(word, root, act)
                 steps_done += 1
         finally:
             if 0 < steps_done < len(steps):

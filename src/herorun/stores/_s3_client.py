@@ -27,7 +27,7 @@ SETTINGS = {
 }
 
 
-def opened(endpoint: str | None) -> Any:
+def open_client(endpoint: str | None) -> Any:
     try:
         from s3fs import S3FileSystem
     except ImportError:
@@ -50,7 +50,7 @@ async def ask(fs: Any, method: str, **arguments: Any) -> Any:
     preconditions.
     """
     client = await fs.set_session()
-    client.meta.events.register("needs-retry.s3", _noted, unique_id="herorun")
+    client.meta.events.register("needs-retry.s3", _note_response, unique_id="herorun")
     try:
         return await getattr(client, method)(**arguments)
     except Exception as error:
@@ -74,7 +74,9 @@ def is_amazons(fs: Any) -> bool:
     return host.endswith((".amazonaws.com", ".amazonaws.com.cn"))
 
 
-def _noted(response: Any = None, caught_exception: Exception | None = None, **_: Any) -> None:
+def _note_response(
+    response: Any = None, caught_exception: Exception | None = None, **_: Any
+) -> None:
     """Records each request's result; botocore calls it before a retry, and its None changes
     nothing.
     """

@@ -10,7 +10,7 @@ from herorun.stores._fsspec import WriteRefused
 OWN = "_herorun"  # what herorun itself writes into a root
 
 
-def tried(word: str, root: str, act: Callable[[], object]) -> None:
+def try_step(word: str, root: str, act: Callable[[], object]) -> None:
     """A plain OSError names the step: whatever failed, it must not be read as "not there" or "there
     already".
     """

@@ -13,7 +13,7 @@ from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.lazy_pydantic import Field
 from herorun.core.ports import AdapterOptions, FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.stores._fsspec import DEADLINE, NOW, MalformedAnswer, Requests, WriteRefused
-from herorun.stores._gs_client import EXPIRED, NONE, error_message, login, opened
+from herorun.stores._gs_client import EXPIRED, NONE, error_message, login, open_client
 from herorun.stores._gs_lifecycle import rules_of
 from herorun.stores._object_store import ObjectStore
 from herorun.stores._objects import ObjectFacts, ObjectPath, bearable
@@ -40,7 +40,7 @@ class Options(AdapterOptions):
 
 def connect(options: Options, place: Place) -> Store:
     requests = Requests(
-        lambda: opened(options.token, options.endpoint), options.deadline, error_message
+        lambda: open_client(options.token, options.endpoint), options.deadline, error_message
     )
     return ObjectStore(GoogleObjects(requests))
 

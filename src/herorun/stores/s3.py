@@ -22,7 +22,7 @@ from herorun.stores._s3_client import (
     error_code,
     is_amazons,
     login,
-    opened,
+    open_client,
     refusing,
 )
 from herorun.stores._s3_lifecycle import rules_of
@@ -45,7 +45,7 @@ class Options(AdapterOptions):
 
 def connect(options: Options, place: Place) -> Store:
     return ObjectStore(
-        S3Objects(Requests(lambda: opened(options.endpoint), options.deadline, client_message))
+        S3Objects(Requests(lambda: open_client(options.endpoint), options.deadline, client_message))
     )
 
 

@@ -30,7 +30,7 @@ def marker(store: Store, path: str) -> bytes | None:
         return None
 
 
-def parsed(data: bytes) -> dict[str, Any] | None:
+def parse_object(data: bytes) -> dict[str, Any] | None:
     """A JSON object; None where it is none."""
     try:
         document = json.loads(data)

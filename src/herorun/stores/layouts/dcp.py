@@ -46,13 +46,13 @@ def shard_problem(files: Mapping[str, FileEntry]) -> str:
     shards = any(name.endswith(".distcp") for name in files)
     entry = files.get(MARKER)
     if entry is None:
-        return _unmarked(set(files), shards)
+        return _explain_unmarked(set(files), shards)
     if entry.size == 0:
         return f"{MARKER} is empty"
     return "" if shards else f"there is no .distcp file next to {MARKER}: the data is missing"
 
 
-def _unmarked(names: set[str], shards: bool) -> str:
+def _explain_unmarked(names: set[str], shards: bool) -> str:
     if not names:
         return f"no {MARKER}: the folder is empty"
     if f"{MARKER}.tmp" in names:

@@ -17,7 +17,7 @@ from herorun.stores.layouts._contents import (
     marker,
     missing_shard,
     modified,
-    parsed,
+    parse_object,
     visible,
     wrong_step,
 )
@@ -53,7 +53,7 @@ class HfTrainer(NamedLayout):
         if data is None:
             why = f"no {MARKER}" if names else f"no {MARKER}: the folder is empty"
             return replace(candidate, problem=why)
-        state = parsed(data)
+        state = parse_object(data)
         problem = (
             f"{MARKER} is not JSON"
             if state is None

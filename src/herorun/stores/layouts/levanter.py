@@ -14,7 +14,7 @@ from herorun.stores.layouts._contents import (
     last_touched,
     marker,
     modified,
-    parsed,
+    parse_object,
     visible,
     wrong_step,
 )
@@ -46,10 +46,10 @@ class Levanter(NamedLayout):
         names = visible(files) - {MARKER}
         if data is None:
             return replace(
-                candidate, problem=_unmarked(names), modified=last_touched(files, candidate)
+                candidate, problem=_explain_unmarked(names), modified=last_touched(files, candidate)
             )
         candidate = replace(candidate, modified=modified(files, MARKER, candidate))
-        metadata = parsed(data)
+        metadata = parse_object(data)
         if metadata is None:
             return replace(candidate, problem=f"{MARKER} is not JSON")
         stamp, temporary = metadata.get("timestamp"), metadata.get("is_temporary")
@@ -62,7 +62,7 @@ class Levanter(NamedLayout):
         )
 
 
-def _unmarked(names: set[str]) -> str:
+def _explain_unmarked(names: set[str]) -> str:
     if not names:
         return f"no {MARKER}: the folder is empty"
     if names == {MANIFEST}:

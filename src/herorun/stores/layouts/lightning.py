@@ -67,7 +67,7 @@ class Lightning(NamedLayout):
             tail = store.end(candidate.path, END)
         except (IsADirectoryError, FileNotFoundError):  # an object store knows no folders
             return self._folder(store, candidate)
-        return replace(candidate, problem=_cut(tail))
+        return replace(candidate, problem=_find_zip_fault(tail))
 
     def _folder(self, store: Store, candidate: Candidate) -> Candidate | None:
         files = contents(store, candidate.path)
@@ -86,7 +86,7 @@ def _as_best_model(candidate: Candidate) -> Candidate:
     return replace(candidate, problem=problem, examined=True, alike=True)
 
 
-def _cut(tail: bytes) -> str:
+def _find_zip_fault(tail: bytes) -> str:
     """What is wrong with the end of a zip; empty for a whole one."""
     if not tail:
         return "the file is empty"

@@ -47,7 +47,7 @@ class Megatron(NamedLayout):
         if files is None:
             return None
         candidate = replace(candidate, modified=modified(files, METADATA, candidate))
-        problem = _unfinished(tracker, candidate.step) or _without_data(files)
+        problem = _explain_unfinished(tracker, candidate.step) or _without_data(files)
         if problem or METADATA in files:
             return replace(candidate, problem=problem)
         return self._ranked(store, candidate, min(name for name in files if _RANK.fullmatch(name)))
@@ -61,7 +61,7 @@ class Megatron(NamedLayout):
         return replace(candidate, modified=max(times, default=candidate.modified))
 
 
-def _unfinished(tracker: bytes | None, step: int) -> str:
+def _explain_unfinished(tracker: bytes | None, step: int) -> str:
     if tracker is None:
         return f"no {TRACKER} in the root"
     text = tracker.decode("utf-8", "replace").strip()

@@ -16,7 +16,7 @@ from typing import Any
 from herorun.core.evidence import Candidate
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import AdapterOptions, Layout, Place, Store
-from herorun.stores.layouts._contents import contents, marker, modified, parsed, visible
+from herorun.stores.layouts._contents import contents, marker, modified, parse_object, visible
 from herorun.stores.layouts._naming import NamedLayout, Naming
 
 METADATA = "_CHECKPOINT_METADATA"
@@ -61,7 +61,7 @@ class Orbax(NamedLayout):
 
     def _metadata(self, store: Store, path: str) -> dict[str, Any] | None:
         data = marker(store, f"{path}/{METADATA}")
-        return {} if data is None else parsed(data)
+        return {} if data is None else parse_object(data)
 
 
 def _commit_time(metadata: Mapping[str, Any] | None) -> datetime | None:
