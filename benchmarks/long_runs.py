@@ -27,7 +27,7 @@ from herorun.operations.record.init import initialise
 from herorun.runs import Run, open_run
 from herorun.sources.metrics import COLUMNS, keep_metrics, read_metrics
 from herorun.system.clock import now
-from herorun.system.metrics_cache import fetched
+from herorun.system.metrics_cache import read_fetched
 
 ROUNDS = 5
 SIZES, MOST = (10_000, 100_000), 1_000_000  # the most of the tracker that is quickly written
@@ -173,7 +173,7 @@ def started(long: Long, size: int, ticks: int = 0) -> Long:
     assert answer.launched, answer.as_json()
     long.grow(size)
     under = long.run
-    while (columns := fetched(under.state / COLUMNS)) is None or columns.rows < size:
+    while (columns := read_fetched(under.state / COLUMNS)) is None or columns.rows < size:
         metrics = read_metrics(under.tracker, under.contract, under.place, Now(now()), History())
         assert isinstance(metrics, Metrics), metrics
         keep_metrics(under.place, metrics)

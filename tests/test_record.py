@@ -357,7 +357,7 @@ def test_a_ref_that_moved_meanwhile_is_written_on_top_of(
     """Also where the lock does not hold, as on some network mounts."""
     mine, other = record(story), record(story)
     mine.append(beginning())
-    monkeypatch.setattr(writer, "locked", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(writer, "hold_lock", lambda *_, **__: nullcontext())
     real, first = writer.commit_files, iter([True])
 
     def slow(*args: Any) -> str:

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 import herorun
 from herorun.core.ports import IssueTracker, Place, ReadBack
 from herorun.notifiers import local
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 from ports.notifier_suite import IssueBench, IssueTrackerSuite, a_post
 
 START = a_post("init:tiny", "Hero run: tiny", "Show the path.")
@@ -124,7 +124,7 @@ def test_a_lock_that_is_never_freed_is_a_time_out(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local, "LOCK_WAIT", 0.1)
-    with locked(bench.page.with_name(".issue.lock")), pytest.raises(TimeoutError):
+    with hold_lock(bench.page.with_name(".issue.lock")), pytest.raises(TimeoutError):
         bench.connect().post(a_post())
     assert bench.connect().find(a_post().key) is None
 

@@ -686,7 +686,7 @@ def machines() -> Iterator[Screen]:
     for state, observed in PATROLS.items():
         yield answered_by(f"patrol-{state}", argv, "remote.patrol.patrol", observed)
     waiting = {
-        "herorun.system.process_registry.registered": lambda *_: nullcontext(),
+        "herorun.system.process_registry.register_watcher": lambda *_: nullcontext(),
         f"{OPERATIONS}remote.wait.replaced": [],
         f"{OPERATIONS}remote.wait.now": NOON,
     }

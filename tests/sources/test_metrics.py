@@ -18,7 +18,7 @@ from herorun.core.metric_names import names_of
 from herorun.core.ports import Place, Rows
 from herorun.sources import _detector_state, metrics
 from herorun.sources.metrics import CACHE, COLUMNS, keep_metrics
-from herorun.system.metrics_cache import fetched, generations
+from herorun.system.metrics_cache import generations, read_fetched
 from wording import mentions
 
 
@@ -57,7 +57,7 @@ def tick(tracker, place, contract=None, at=NOON):
 
 
 def steps(place):
-    contents = fetched(Path(place.state) / COLUMNS)
+    contents = read_fetched(Path(place.state) / COLUMNS)
     return [point.step for point in contents.points("train/loss")] if contents else []
 
 

@@ -15,7 +15,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Store
 from herorun.stores import _posix_files, _ssh_remote, local
 from herorun.system.disk_reserve import keep_reserve
-from herorun.system.files import locked, node
+from herorun.system.files import hold_lock, node
 from ports.store_suite import StoreBench, StoreSuite
 
 SRC = str(Path(herorun.__file__).parents[1])
@@ -111,7 +111,7 @@ def test_a_lock_that_is_never_freed_is_a_time_out(
     monkeypatch.setattr(_posix_files, "LOCK_WAIT", 0.1)
     file = tmp_path / "lease"
     file.write_bytes(b"one")
-    with locked(tmp_path / ".lease.lock"), pytest.raises(TimeoutError):
+    with hold_lock(tmp_path / ".lease.lock"), pytest.raises(TimeoutError):
         connect().swap(str(file), b"one", b"two")
     assert file.read_bytes() == b"one"
 

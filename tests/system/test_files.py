@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from herorun.system.files import LockHeld, create_atomic, is_locked, locked, take_lock
+from herorun.system.files import LockHeld, create_atomic, hold_lock, is_locked, take_lock
 from stories import eventually
 
 
@@ -49,16 +49,16 @@ def test_who_waits_for_a_lock_is_next(tmp_path: Path) -> None:
     path, taken, enough = tmp_path / "act.lock", threading.Event(), threading.Event()
 
     def wait_for_it() -> None:
-        with locked(path):
+        with hold_lock(path):
             taken.set()
             enough.wait(60)
 
     waiter = threading.Thread(target=wait_for_it)
-    with locked(path):
+    with hold_lock(path):
         waiter.start()
         eventually(lambda: is_locked(tmp_path / "act.lock.next"))
     try:
-        with pytest.raises(LockHeld), locked(path, wait=0):
+        with pytest.raises(LockHeld), hold_lock(path, wait=0):
             pass
         assert taken.wait(60)
     finally:

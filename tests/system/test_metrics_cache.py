@@ -20,7 +20,7 @@ from herorun.core.detectors.pipeline import fold_rows, summarise
 from herorun.core.detectors.state import MetricsState
 from herorun.core.errors import CouldNotLook
 from herorun.core.ports import Row
-from herorun.system.metrics_cache import Writer, fetched, generations, writer
+from herorun.system.metrics_cache import Writer, generations, read_fetched, writer
 from herorun.system.metrics_cache.layout import files_in
 
 NAMES = Names()
@@ -40,7 +40,7 @@ def append_batches(folder: Path, *batches: Sequence[Row], source: str = "a") -> 
 
 
 def points_of(folder: Path, metric: str = "loss", **bounds: int) -> list[tuple[int, int, float]]:
-    contents = fetched(folder)
+    contents = read_fetched(folder)
     assert contents is not None
     return [(point.attempt, point.step, point.value) for point in contents.points(metric, **bounds)]
 
@@ -53,7 +53,10 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_was_fetched(tmp_path: Path) -> None:
-    assert fetched(tmp_path / "metrics") is None and Writer(tmp_path / "metrics", "a").cursor == ""
+    assert (
+        read_fetched(tmp_path / "metrics") is None
+        and Writer(tmp_path / "metrics", "a").cursor == ""
+    )
     assert not (tmp_path / "metrics").exists()
 
 
@@ -61,7 +64,7 @@ def test_nothing_was_fetched(tmp_path: Path) -> None:
 def test_every_row_comes_back_however_they_came(tmp_path: Path, small: None, size: int) -> None:
     rows = [row(step, step / 7, **({"eval": step} if step % 5 == 0 else {})) for step in range(50)]
     append_batches(tmp_path, *(rows[at : at + size] for at in range(0, 50, size)))
-    contents = fetched(tmp_path)
+    contents = read_fetched(tmp_path)
     assert contents is not None
     assert (contents.rows, contents.names, contents.older, contents.fetched_at) == (
         50,
@@ -83,7 +86,7 @@ def test_what_is_not_finite_stays_what_it_is_and_what_is_missing_is_missing(tmp_
     assert (
         math.isnan(steps[0]) and steps[1] == math.inf and steps[3] == -math.inf and 2 not in steps
     )
-    contents = fetched(tmp_path)
+    contents = read_fetched(tmp_path)
     assert contents is not None and [p.at for p in contents.points("norm")] == [None]
 
 
@@ -92,7 +95,7 @@ def test_a_range_of_steps_reads_the_files_that_hold_it(tmp_path: Path, small: No
     # the first file is not looked into for later steps
     files_in(tmp_path / "0001")[0].write_bytes(b"")
     with pytest.raises(CouldNotLook, match=r"Delete .*0001"):
-        fetched(tmp_path)
+        read_fetched(tmp_path)
     append_batches(tmp_path / "b", *([row(step + i) for i in range(8)] for step in range(0, 80, 8)))
     assert [step for _, step, _ in points_of(tmp_path / "b", first=30, last=41)] == list(
         range(30, 42)
@@ -114,7 +117,7 @@ def test_the_steps_that_attempts_share_are_kept_of_both(tmp_path: Path, small: N
         (2, 12, 2.0),
     ]
     assert points_of(tmp_path, attempt=2) == [(2, step, 2.0) for step in range(10, 40)]
-    contents = fetched(tmp_path)
+    contents = read_fetched(tmp_path)
     assert contents is not None
     assert [(a.number, a.first_step, a.last_step) for a in contents.attempts] == [
         (1, 0, 29),
@@ -149,7 +152,7 @@ def test_a_straggler_of_an_older_execution_belongs_to_it(tmp_path: Path) -> None
         [row(0, attempt="a"), row(1, attempt="a")],
         [row(1, attempt="b"), row(2, attempt="a")],
     )
-    contents = fetched(tmp_path)
+    contents = read_fetched(tmp_path)
     assert contents is not None
     assert [(p.attempt, p.step) for p in contents.points("loss")] == [
         (1, 0),
@@ -228,7 +231,7 @@ def test_a_full_file_that_was_changed_says_so(tmp_path: Path, small: None) -> No
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
-    contents = fetched(tmp_path)
+    contents = read_fetched(tmp_path)
     assert contents is not None
     with pytest.raises(CouldNotLook, match="column loss"):
         list(contents.points("loss"))
@@ -236,7 +239,7 @@ def test_a_full_file_that_was_changed_says_so(tmp_path: Path, small: None) -> No
 
 def test_a_reader_is_not_disturbed_by_one_who_adds(tmp_path: Path, small: None) -> None:
     append_batches(tmp_path, [row(0)], [row(1)])
-    contents = fetched(tmp_path)
+    contents = read_fetched(tmp_path)
     append_batches(tmp_path, [row(2)], [row(3)])
     assert contents is not None and [p.step for p in contents.points("loss")] == [0, 1]
 

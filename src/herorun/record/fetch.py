@@ -9,7 +9,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.record import maintenance
 from herorun.record.model import Content, missing
 from herorun.record.writer import WRITER, RecordWriter
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import fetch, move_refs
 from herorun.system.git.remote_refs import AskRemote, recent_tips
@@ -114,7 +114,7 @@ class FetchedRecord(RecordWriter):
             return
         if not is_here:
             fetch(self.repository, remote, {target: fetched_ref})
-        with locked(self._lock, what=WRITER):
+        with hold_lock(self._lock, what=WRITER):
             if (self.tip, self.pushed) != (tip, pushed_tip):
                 return
             content = self._sound_content(theirs, remote)

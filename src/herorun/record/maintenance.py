@@ -16,7 +16,7 @@ from herorun.core.journal.snapshot import JournalSnapshot, build_snapshot, from_
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.record.model import Content
-from herorun.system.files import locked, write_atomic
+from herorun.system.files import hold_lock, write_atomic
 from herorun.system.git import Repository
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def pack_new(repository: Repository, slug: str, content: Content) -> None:
     def write_packs(lines: int, packs: "Sequence[Pack]") -> None:
         write_atomic(packs_file, canonical({"lines": lines, "packs": rows_of(packs)}).encode())
 
-    with locked(packs_file.with_suffix(".lock"), 0.0):
+    with hold_lock(packs_file.with_suffix(".lock"), 0.0):
         for leftover in packs_file.parent.glob(f".{packs_file.name}.*.new"):  # of a killed one
             leftover.unlink(missing_ok=True)
         write_packs(

@@ -12,7 +12,7 @@ from herorun.record.fetch import FetchedRecord
 from herorun.record.model import Pushed, missing
 from herorun.record.reader import LARGEST
 from herorun.record.writer import WRITER
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import fetch, move_ref, push
 
@@ -51,7 +51,7 @@ class Record(FetchedRecord):
         """
         lock = self.repository.common / "herorun" / f"{self.slug}.push.lock"
         try:
-            with locked(lock, what="another herorun that pushes this record"):
+            with hold_lock(lock, what="another herorun that pushes this record"):
                 return self._push_with_retries(remote)
         except HerorunError as error:
             return Pushed(str(error))
@@ -107,7 +107,7 @@ class Record(FetchedRecord):
         Our ref moves in one step at the end, so that an interruption loses nothing.
         """
         fetch(self.repository, remote, {self._target: self._fetched_ref})
-        with locked(self._lock, what=WRITER):
+        with hold_lock(self._lock, what=WRITER):
             self._rebase_onto_fetched(remote)
 
     def _rebase_onto_fetched(self, remote: str) -> None:

@@ -26,7 +26,7 @@ from herorun.core.record.render import digest_of, new_logbook
 from herorun.record import maintenance
 from herorun.record.model import Content, segment_at
 from herorun.record.reader import RecordReader
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 from herorun.system.git.leftovers import sweep
 from herorun.system.git.plumbing import RefMoved, commit_files
 
@@ -44,7 +44,7 @@ class RecordWriter(RecordReader):
         hashed.
         """
         clean = [scrub_event(event) for event in events]
-        with locked(self._lock, what=WRITER):
+        with hold_lock(self._lock, what=WRITER):
             tip = self._append(clean, files or {})
             self._remember()
             maintenance.hold(self._memory_file, self._content, self._segments(tip))

@@ -24,13 +24,13 @@ from herorun.runs.recorded_plan import MovedPlan, plan_again
 from herorun.system.git.remote_refs import (
     RECORDS,
     Probe,
-    answered,
     commits_among,
     containing,
     is_ref_named,
+    query_tips,
     recent_tips,
 )
-from herorun.system.user_trust import ITEMS, trusted, trusts_all
+from herorun.system.user_trust import ITEMS, read_trusted_items, trusts_all
 
 _COMMIT = lazy_regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -91,7 +91,7 @@ class Prover:
         if self._is_in(commit, tips):
             return
         if not self._is_new:
-            self._tips, self._is_new = self._named(answered(self.repository, remote)), True
+            self._tips, self._is_new = self._named(query_tips(self.repository, remote)), True
             if self._tips != tips and self._is_in(commit, self._tips):
                 return
         if (self.repository.common / "shallow").exists():
@@ -141,7 +141,7 @@ class Prover:
                 "its [config] command would have to be run on edits that were never published: "
                 f"`herorun trust {self.record.slug}` accepts it"
             )
-        if not trusts_all() and items - trusted(self.repository.main, ITEMS):
+        if not trusts_all() and items - read_trusted_items(self.repository.main, ITEMS):
             raise CouldNotLook(
                 "its [config] command would have to be run, which you have not trusted: `herorun "
                 f"trust {self.record.slug}`"

@@ -21,9 +21,9 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
 from herorun.record import Record
-from herorun.system.files import locked, write_atomic
+from herorun.system.files import hold_lock, write_atomic
 from herorun.system.git import Repository
-from herorun.system.user_trust import LAUNCHES, REJECTED, trusted
+from herorun.system.user_trust import LAUNCHES, REJECTED, read_trusted_items
 
 if TYPE_CHECKING:
     from herorun.runs.launch_proof import Prover
@@ -86,7 +86,7 @@ def read_proofs(repository: Repository, slug: str, kind: str) -> frozenset[str]:
 
 def store_proofs(repository: Repository, slug: str, ids: Iterable[str], kind: str) -> None:
     path = _file(repository, slug, kind)
-    with locked(path.with_suffix(".lock"), what="another herorun that proves this record"):
+    with hold_lock(path.with_suffix(".lock"), what="another herorun that proves this record"):
         proofs = sorted(read_proofs(repository, slug, kind) | set(ids))
         write_atomic(path, (canonical(proofs) + "\n").encode())
 
@@ -95,7 +95,7 @@ def proven_launches(repository: Repository, slug: str) -> frozenset[str]:
     """The launches of which nothing is left to prove: this clone made them, a person believes them,
     or all was proven.
     """
-    return read_proofs(repository, slug, PROVEN) | trusted(repository.main, LAUNCHES)
+    return read_proofs(repository, slug, PROVEN) | read_trusted_items(repository.main, LAUNCHES)
 
 
 def must_be_stated(record: Record, rules: Contract, launching: Launching) -> None:
@@ -125,7 +125,7 @@ def prove(record: Record, rules: Contract | None, state: Memory | None = None) -
         return RecordProof(doubts=_strays(memory, frozenset()))
     repository, slug = record.repository, record.slug
     own = proven_launches(repository, slug)
-    rejected_tags = trusted(repository.main, REJECTED)
+    rejected_tags = read_trusted_items(repository.main, REJECTED)
     prover: Prover | None = None
     newest_first = sorted(memory.launchings.values(), key=lambda each: each.number, reverse=True)
     wrong_names = [each for each in newest_first if is_misnamed(slug, each)]

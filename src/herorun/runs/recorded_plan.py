@@ -24,7 +24,7 @@ from herorun.runs.launch_history import contract_at
 from herorun.system.git import Repository
 from herorun.system.git.commit_content import code_tree, resolved_config
 from herorun.system.git.plumbing import fetch
-from herorun.system.git.worktree_snapshot import described
+from herorun.system.git.worktree_snapshot import describe_snapshot
 
 
 class MovedPlan(Blocked):
@@ -103,7 +103,7 @@ def snapshot_again(
             "remote: repeat the command in the clone that launched it."
         )
     must_be(patch, snapshot_commit, ref)
-    snapshot = described(repository, commit, snapshot_commit)
+    snapshot = describe_snapshot(repository, commit, snapshot_commit)
     if patch_of(snapshot) != patch:
         raise Blocked(
             f"{ref} is not what was approved on commit {commit[:9]}: its tree or its diff differs."

@@ -9,7 +9,7 @@ import os
 from typing import Any, BinaryIO
 
 from herorun.system._regular_file import open_regular
-from herorun.system._remote_agent import packed
+from herorun.system._remote_agent import encode_bytes
 
 SAMPLE = 256  # bytes before an offset
 
@@ -34,7 +34,7 @@ def read_part(path: str, offset: int, limit: int, mark: str) -> tuple[bytes, dic
 def part(path: str, offset: int, limit: int, mark: str) -> dict[str, Any]:
     """The same, as it travels back."""
     data, facts = read_part(path, offset, limit, mark)
-    return {**facts, "data": packed(data)}
+    return {**facts, "data": encode_bytes(data)}
 
 
 def _sample(file: BinaryIO, offset: int) -> str:

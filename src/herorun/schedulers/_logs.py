@@ -24,7 +24,7 @@ def read_remote_part(
     arguments = {"path": path, "offset": offset, "limit": limit, "mark": mark}
     answer = remote.ask(READING, "part", within, **arguments)
     with readable(remote.transport.where):
-        return _log_part_of(_remote_agent.unpacked(answer["data"]), answer)
+        return _log_part_of(_remote_agent.decode_bytes(answer["data"]), answer)
 
 
 def _log_part_of(data: bytes, facts: Mapping[str, Any]) -> LogPart:

@@ -14,7 +14,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.system.clock import now
-from herorun.system.files import locked, write_atomic
+from herorun.system.files import hold_lock, write_atomic
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def read_submission(folder: Path, instance: str) -> SubmissionRecord:
 def submission_lock(folder: Path, instance: str, timeout: float) -> AbstractContextManager[object]:
     """Held while an instance is submitted, so that no two processes submit it at once."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return locked(folder / f"{instance}.lock", timeout, f"another submission of {instance}")
+    return hold_lock(folder / f"{instance}.lock", timeout, f"another submission of {instance}")
 
 
 def record_attempt(folder: Path, instance: str) -> None:

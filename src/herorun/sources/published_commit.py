@@ -11,12 +11,12 @@ from herorun.system.git import Repository
 from herorun.system.git.remote_refs import (
     RECORDS,
     Probe,
-    answered,
     changed_files,
     commits_ahead,
     commits_among,
     containing,
     is_ref_named,
+    query_tips,
 )
 
 _SHALLOW = "this clone is shallow, so ancestry cannot be asked: run `git fetch --unshallow`"
@@ -33,7 +33,7 @@ def read_remote_tips(
     remote = contract.code.remote
     if remote not in remotes.urls:
         return Nothing(f"there is no remote called {remote}")
-    return RemoteTips(remote, answered(repository, remote))
+    return RemoteTips(remote, query_tips(repository, remote))
 
 
 def read_published(

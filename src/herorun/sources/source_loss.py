@@ -39,9 +39,9 @@ def read_source_loss(
         or not weights_of(prior, history)
     ):
         return Nothing("the run starts from no other run's checkpoint, or continues from its own")
-    from herorun.system.metrics_cache import fetched
+    from herorun.system.metrics_cache import read_fetched
 
-    cache = fetched(Path(place.state).parent / slug / COLUMNS)
+    cache = read_fetched(Path(place.state).parent / slug / COLUMNS)
     name = next((each for each in names_of(contract).loss if cache and each in cache.names), "")
     if cache is None or not name:
         return Nothing(f"no rows of {slug} are kept on this machine")

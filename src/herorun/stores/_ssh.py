@@ -78,10 +78,13 @@ class OverSsh:
         return ()
 
     def create(self, path: str, data: bytes) -> None:
-        self._ask("create", path, bool, data=_remote_agent.packed(data))
+        self._ask("create", path, bool, data=_remote_agent.encode_bytes(data))
 
     def swap(self, path: str, before: bytes, after: bytes) -> bool:
-        contents = {"before": _remote_agent.packed(before), "after": _remote_agent.packed(after)}
+        contents = {
+            "before": _remote_agent.encode_bytes(before),
+            "after": _remote_agent.encode_bytes(after),
+        }
         return self._ask("swap", path, bool, **contents)
 
     def delete(self, path: str) -> None:

@@ -10,7 +10,7 @@ import os
 from typing import Any
 
 from herorun.stores import _posix_files
-from herorun.system._remote_agent import packed, unpacked
+from herorun.system._remote_agent import decode_bytes, encode_bytes
 
 entries = _posix_files.list_entries
 generation = _posix_files.generation
@@ -18,11 +18,11 @@ probe = _posix_files.probe
 
 
 def read(path: str) -> str:
-    return packed(_posix_files.read_bytes(path))
+    return encode_bytes(_posix_files.read_bytes(path))
 
 
 def end(path: str, count: int) -> str:
-    return packed(_posix_files.read_end(path, count))
+    return encode_bytes(_posix_files.read_end(path, count))
 
 
 def modified(path: str) -> float:
@@ -30,11 +30,11 @@ def modified(path: str) -> float:
 
 
 def create(path: str, data: str) -> None:
-    _posix_files.create_bytes(path, unpacked(data))
+    _posix_files.create_bytes(path, decode_bytes(data))
 
 
 def swap(path: str, before: str, after: str) -> bool:
-    return _posix_files.swap_bytes(path, unpacked(before), unpacked(after))
+    return _posix_files.swap_bytes(path, decode_bytes(before), decode_bytes(after))
 
 
 def delete(path: str) -> None:

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 
-def used() -> tuple[float, dict[str, float]]:
+def read_cpu_seconds() -> tuple[float, dict[str, float]]:
     """The present time, and the CPU seconds that each of this user's processes has used so far."""
     seconds_by_pid: dict[str, float] = {}
     me, tick = os.getuid(), os.sysconf("SC_CLK_TCK")
@@ -31,13 +31,13 @@ def cores(before: tuple[float, dict[str, float]]) -> float | None:
     """The mean number of processors in use since `before`, without processes that ended since; None
     if that is too recent.
     """
-    at, now = used()
+    at, now = read_cpu_seconds()
     span = at - before[0]
     cpu_seconds = sum(max(0.0, seconds - before[1].get(pid, 0.0)) for pid, seconds in now.items())
     return cpu_seconds / span if span >= 0.15 else None
 
 
-def allowed() -> float:
+def count_cpus() -> float:
     """The processors of our CPU affinity, or the cgroup's quota if that is less."""
     quotas: list[Any] = [_quota(_read_fields("/sys/fs/cgroup/cpu.max"))]
     old = "/sys/fs/cgroup/cpu/cpu.cfs_"

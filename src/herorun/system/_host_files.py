@@ -44,7 +44,7 @@ def read_result(path: str) -> Any:
     return {"text": text, "whole": len(data) <= RESULT, "changed": os.stat(path).st_mtime}
 
 
-def counted(top: str) -> dict[str, int] | None:
+def count_files(top: str) -> dict[str, int] | None:
     """The number of files under a folder, and their bytes; None if the folder does not exist. Links
     are not followed.
     """

@@ -71,14 +71,14 @@ def files(
 
 def copied(copies: list[str]) -> dict[str, Any]:
     """The counts of copied files; a query of its own, because it may take long."""
-    return {"now": time.time(), "copies": _each(copies, _host_files.counted)}
+    return {"now": time.time(), "copies": _each(copies, _host_files.count_files)}
 
 
 def machine(gpu_seconds: float, process: str, instance: str) -> dict[str, Any]:
     """The GPUs and this user's CPU use, sampled over some seconds, and the memory cgroup of the
     job, or else of this login.
     """
-    before = _host_cpu.used()
+    before = _host_cpu.read_cpu_seconds()
     gpus = answer_of(lambda: _gpus(gpu_seconds)) if gpu_seconds else None
     pids = _host_processes.instances(instance) if instance else []
     pids += [pid for pid, _ in _host_processes.matching(process)] if process else []
@@ -89,7 +89,7 @@ def machine(gpu_seconds: float, process: str, instance: str) -> dict[str, Any]:
         "cpus": len(os.sched_getaffinity(0)),
         "load": os.getloadavg()[0],
         "cores": _host_cpu.cores(before),
-        "allowed": _host_cpu.allowed(),
+        "allowed": _host_cpu.count_cpus(),
     }
 
 

@@ -26,12 +26,12 @@ def answer_orders(order: dict[str, Any]) -> None:
     if order["streams"]:
         stream(asks[0])
         return
-    answers = [answered(asks[0])] if order["alone"] else in_time(asks, order["within"])
+    answers = [answer_ask(asks[0])] if order["alone"] else in_time(asks, order["within"])
     sys.stdout.write(json.dumps(answers))
     sys.stdout.flush()
 
 
-def answered(ask: dict[str, Any]) -> dict[str, Any]:
+def answer_ask(ask: dict[str, Any]) -> dict[str, Any]:
     try:
         return {"told": _call(ask)}
     except Exception as error:
@@ -105,14 +105,14 @@ def _start_watched(ask: dict[str, Any]) -> int:
         for standard in (0, 1, 2):  # what hangs must not keep the connection open
             os.dup2(nothing, standard)
         with os.fdopen(mouth, "wb") as file:
-            file.write(json.dumps(answered(ask)).encode("ascii"))
+            file.write(json.dumps(answer_ask(ask)).encode("ascii"))
     finally:
         os._exit(0)
 
 
-def packed(data: bytes) -> str:
+def encode_bytes(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def unpacked(text: str) -> bytes:
+def decode_bytes(text: str) -> bytes:
     return base64.b64decode(text)

@@ -12,7 +12,7 @@ import zlib
 from typing import Any
 
 from herorun.system._regular_file import open_regular
-from herorun.system._remote_agent import packed
+from herorun.system._remote_agent import encode_bytes
 
 
 def pieces(path: str, spans: list[list[int]]) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def pieces(path: str, spans: list[list[int]]) -> dict[str, Any]:
     with open_regular(path) as file:
         for offset, count in spans:
             file.seek(offset)
-            parts.append(packed(zlib.compress(file.read(count), 1)))
+            parts.append(encode_bytes(zlib.compress(file.read(count), 1)))
         facts = os.fstat(file.fileno())
     return {"size": facts.st_size, "changed": facts.st_mtime, "pieces": parts}
 

@@ -81,7 +81,7 @@ def _tar(data: bytes, algorithm: str) -> Iterator[tuple[str, str, str]]:
             size = content.seek(0, io.SEEK_END)
             content.seek(0)
             mode = _PROGRAM if member.mode & stat.S_IXUSR else _FILE
-            yield member.name, mode, _streamed(content, size, algorithm)
+            yield member.name, mode, _hash_blob(content, size, algorithm)
 
 
 def _zip(data: bytes, algorithm: str) -> Iterator[tuple[str, str, str]]:
@@ -102,10 +102,10 @@ def _zip(data: bytes, algorithm: str) -> Iterator[tuple[str, str, str]]:
                 else ""
             )
             with archive.open(member) as content:
-                yield member.filename, mode, _streamed(content, member.file_size, algorithm)
+                yield member.filename, mode, _hash_blob(content, member.file_size, algorithm)
 
 
-def _streamed(content: IO[bytes], size: int, algorithm: str) -> str:
+def _hash_blob(content: IO[bytes], size: int, algorithm: str) -> str:
     hasher = hashlib.new(algorithm, f"blob {size}\0".encode(), usedforsecurity=False)
     while chunk := content.read(CHUNK):
         hasher.update(chunk)
@@ -113,4 +113,4 @@ def _streamed(content: IO[bytes], size: int, algorithm: str) -> str:
 
 
 def _object(data: bytes, algorithm: str) -> str:
-    return _streamed(io.BytesIO(data), len(data), algorithm)
+    return _hash_blob(io.BytesIO(data), len(data), algorithm)

@@ -27,7 +27,7 @@ def keep_reserve(path: Path) -> None:
 
 def give_up_reserve(target: Path) -> bool:
     """Release the reserve on the disk of this path. Returns whether there was one."""
-    sizes = [_removed(path) for path in reserves_at(target)]
+    sizes = [_remove_file(path) for path in reserves_at(target)]
     return any(sizes)
 
 
@@ -67,7 +67,7 @@ def _fill(path: Path) -> None:
         os.close(descriptor)
 
 
-def _removed(path: Path) -> bool:
+def _remove_file(path: Path) -> bool:
     try:
         path.unlink()
     except OSError:

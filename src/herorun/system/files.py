@@ -196,7 +196,7 @@ def lock_file(common: Path, slug: str, name: str) -> Path:
 
 
 @contextlib.contextmanager
-def locked(path: Path, wait: float = 60.0, what: str = "another herorun") -> Iterator[None]:
+def hold_lock(path: Path, wait: float = 60.0, what: str = "another herorun") -> Iterator[None]:
     """Hold a lock file of this machine; the kernel releases it at any end of the process.
 
     A waiting process holds the lock `<name>.next`, which everyone takes first: otherwise a

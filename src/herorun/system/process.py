@@ -72,7 +72,7 @@ def run(
         )
     with program:  # closes its pipes, and waits for it
         try:
-            out, err = _exchanged(program, stdin, until)
+            out, err = _exchange_data(program, stdin, until)
             return ProcessResult(program.wait(max(0.0, until - time.monotonic())), out, err)
         except (TimeoutError, subprocess.TimeoutExpired):
             message = f"`{_name_of(argv)}` gave no answer within {format_span(timeout)}."
@@ -91,7 +91,9 @@ def _name_of(argv: Sequence[str]) -> str:
     return next(words, argv[0])
 
 
-def _exchanged(program: subprocess.Popen[bytes], stdin: bytes, until: float) -> tuple[bytes, bytes]:
+def _exchange_data(
+    program: subprocess.Popen[bytes], stdin: bytes, until: float
+) -> tuple[bytes, bytes]:
     """Send the input and read both outputs; TimeoutError when the time is over."""
     assert program.stdin is not None and program.stdout is not None and program.stderr is not None
     outputs: dict[IO[bytes], list[bytes]] = {program.stdout: [], program.stderr: []}
@@ -106,7 +108,7 @@ def _exchanged(program: subprocess.Popen[bytes], stdin: bytes, until: float) -> 
         while pipes.get_map():
             for key, _ in _ready(pipes, until):
                 if key.data is None:
-                    input_left = _given(program.stdin, input_left)
+                    input_left = _write_some(program.stdin, input_left)
                     if not input_left:
                         pipes.unregister(program.stdin)
                         _close(program.stdin)
@@ -127,7 +129,7 @@ def _ready(pipes: selectors.BaseSelector, until: float) -> list[tuple[selectors.
     return ready
 
 
-def _given(pipe: IO[bytes], data: memoryview) -> memoryview:
+def _write_some(pipe: IO[bytes], data: memoryview) -> memoryview:
     """Write as much as fits without waiting; returns the rest, nothing once the pipe is closed."""
     try:
         return data[os.write(pipe.fileno(), data[: select.PIPE_BUF]) :]

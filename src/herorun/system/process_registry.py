@@ -67,7 +67,7 @@ def folder() -> Path:
 
 
 @contextlib.contextmanager
-def registered(
+def register_watcher(
     kind: str, run: str, top: str, what: str, start: float, until: float = 0.0
 ) -> Iterator[RegisteredWatcher]:
     """Register this process while it watches."""
@@ -83,7 +83,7 @@ def registered(
     )
     path = folder() / f"{own.pid}-{kind}-{run}.json"
     make_folders(folder())
-    write_atomic(path, (json.dumps(_stored(own)) + "\n").encode())
+    write_atomic(path, (json.dumps(_encode_watcher(own)) + "\n").encode())
     try:
         yield own
     finally:
@@ -97,7 +97,7 @@ def registered_watchers() -> dict[Path, RegisteredWatcher | None]:
     return dict(sorted(watchers.items(), key=lambda each: each[1].started if each[1] else 0.0))
 
 
-def _stored(watcher: RegisteredWatcher) -> dict[str, Any]:
+def _encode_watcher(watcher: RegisteredWatcher) -> dict[str, Any]:
     """In the names of every version, so that an older one on this machine finds it too."""
     fields = {_STORED_NAMES.get(name, name): value for name, value in asdict(watcher).items()}
     return {**fields, "kind": _STORED_KINDS.get(watcher.kind, watcher.kind)}

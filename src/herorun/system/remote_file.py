@@ -88,13 +88,15 @@ class RemoteFile(io.RawIOBase):
             answer = remote.ask(_THERE, "pieces", self._reach.timeout, path=self._path, spans=spans)
             with readable(remote.transport.where):
                 for (start, count), piece in zip(spans, answer["pieces"], strict=True):
-                    self._blocks.append((start, _unpressed(_remote_agent.unpacked(piece), count)))
+                    self._blocks.append(
+                        (start, _decompress_data(_remote_agent.decode_bytes(piece), count))
+                    )
                 return int(answer["size"]), float(answer["changed"])
         except CouldNotLook as error:
             raise ConnectionError(str(error)) from None
 
 
-def _unpressed(data: bytes, most: int) -> bytes:
+def _decompress_data(data: bytes, most: int) -> bytes:
     """Decompress at most `most` bytes: a few bytes can unpack to any number."""
     piece = zlib.decompressobj()
     try:

@@ -10,7 +10,7 @@ from typing import Any
 from herorun.core.canonical_json import canonical
 from herorun.core.errors import CouldNotLook
 from herorun.core.untrusted_json import read_json
-from herorun.system.files import locked, write_atomic
+from herorun.system.files import hold_lock, write_atomic
 from herorun.system.process_registry import state_home
 
 # `all`: every repository is trusted, as in CI and in a container
@@ -26,7 +26,7 @@ def trust_file() -> Path:
     return state_home() / "trust.json"
 
 
-def trusted(repository: Path, kind: str) -> frozenset[str]:
+def read_trusted_items(repository: Path, kind: str) -> frozenset[str]:
     """The trusted items of one kind in this repository; empty without the file."""
     table = _read_trusted()
     entry = table.get(str(repository.resolve()), {}) if table else {}
@@ -38,7 +38,7 @@ def untrusted_items(repository: Path, items: Iterable[str]) -> tuple[str, ...]:
     items = tuple(items)
     if not items or trusts_all():
         return ()
-    trusted_items = trusted(repository, ITEMS)
+    trusted_items = read_trusted_items(repository, ITEMS)
     return tuple(item for item in items if item not in trusted_items)
 
 
@@ -53,7 +53,7 @@ def describe_missing_trust(slug: str, items: Iterable[str]) -> str:
 def trust(repository: Path, kind: str, values: Iterable[str]) -> None:
     """Trust these values, for this repository only."""
     path, name = trust_file(), str(repository.resolve())
-    with locked(path.with_suffix(".lock"), what="another herorun that writes what is trusted"):
+    with hold_lock(path.with_suffix(".lock"), what="another herorun that writes what is trusted"):
         table = deepcopy(_read_trusted())
         own = table.setdefault(name, {})
         own[kind] = sorted({*own.get(kind, ()), *values})

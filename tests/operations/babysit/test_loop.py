@@ -29,7 +29,7 @@ from herorun.operations.report import babysitter_state
 from herorun.runs import Run, watched_run
 from herorun.sources.leases import read_heartbeat
 from herorun.system.clock import now
-from herorun.system.files import is_locked, locked, take_lock
+from herorun.system.files import hold_lock, is_locked, take_lock
 from stories import CRASH, SLUG, WAIT, Story, eventually, git
 from wording import mentions
 
@@ -227,7 +227,7 @@ def test_a_babysitter_that_has_nothing_left_to_watch_is_not_stale(
     answer = ask(story, capsys, "status", SLUG, "--json")
     assert mentions(answer.document["babysitter"], "finished", "heartbeat", "ago")
     assert (answer.code, answer.document["monitor"]) == (0, "not-needed")
-    with locked(story.run.lock("babysitter")):  # one that runs monitors
+    with hold_lock(story.run.lock("babysitter")):  # one that runs monitors
         assert ask(story, capsys, "status", SLUG, "--json").document["monitor"] == "fresh"
 
 

@@ -10,7 +10,7 @@ import pytest
 from core.babysit.test_policy import alert
 from herorun.operations.health.evaluate import memory_and_acting
 from herorun.operations.report.status import status_of_run
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 from operations.in_memory import ToldRun, intended
 from stories import WAIT, Story
 
@@ -26,7 +26,7 @@ def test_an_action_is_a_problem_only_if_no_process_performs_it(story: Story) -> 
     story.launched(WAIT)
     run = story.run
     run.record.append(intended(KEY))
-    with locked(run.lock("act")):
+    with hold_lock(run.lock("act")):
         assert status_now(story) == (True, [], 1)
     assert status_now(story) == (False, ["unfinished-action"], 1)
 
@@ -41,5 +41,5 @@ def test_an_action_that_a_tick_found_unfinished_stays_a_problem(
     run: Any = SimpleNamespace(
         record=SimpleNamespace(memory=lambda: memory), lock=lambda name: tmp_path / name
     )
-    with locked(tmp_path / "act"):
+    with hold_lock(tmp_path / "act"):
         assert memory_and_acting(run) == (memory, is_acting)

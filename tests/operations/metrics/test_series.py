@@ -67,7 +67,7 @@ def test_stored_rows_are_followed_by_newer_ones_alone(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("at", [None, NOON])
 def test_stored_curves_count_once_they_were_read(at: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fetched = SimpleNamespace(fetched_at=at)
-    monkeypatch.setattr(series, "fetched", lambda folder: fetched)
+    monkeypatch.setattr(series, "read_fetched", lambda folder: fetched)
     run: Any = SimpleNamespace(state=Path("/state"))
     assert series.stored_curves(run) is (fetched if at else None)
 

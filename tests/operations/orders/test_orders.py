@@ -30,7 +30,7 @@ from herorun.record import Record
 from herorun.schedulers import local
 from herorun.schedulers.local import Local
 from herorun.system.clock import now
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 from operations.in_memory import fails
 from stories import CRASH, SLUG, WAIT, Story, eventually
 from wording import mentions
@@ -697,7 +697,7 @@ def test_a_run_that_a_person_stopped_elsewhere_names_the_way_on(
         answer = real(self, name, since)
         return replace(answer, job=replace(answer.job, state=JobState.CANCELLED, signal=None))
 
-    with locked(story.run.lock("babysitter")):
+    with hold_lock(story.run.lock("babysitter")):
         assert ask(story, capsys, "status", SLUG, "--json").document["next"] == ""
         monkeypatch.setattr(Local, "find", cancelled)
         answer = ask(story, capsys, "status", SLUG, "--json").document

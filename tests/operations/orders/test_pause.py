@@ -13,7 +13,7 @@ from herorun.core.journal import Memory
 from herorun.operations.orders.order import unwatched_warnings
 from herorun.operations.orders.pause import pause, resume
 from herorun.system.clock import now
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 from stories import Story
 from wording import mentions
 
@@ -64,7 +64,7 @@ def test_without_a_babysitter_here_the_order_says_who_monitors(
     )
     (warning,) = unwatched_warnings(run)
     assert mentions(warning, *names)
-    with locked(run.lock("babysitter"), what="the babysitter"):
+    with hold_lock(run.lock("babysitter"), what="the babysitter"):
         assert unwatched_warnings(run) == ()
 
 

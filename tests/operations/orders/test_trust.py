@@ -8,7 +8,7 @@ import pytest
 
 from herorun.core.evidence import LaunchProof
 from herorun.operations.orders import trust as module
-from herorun.system.user_trust import ITEMS, LAUNCHES, REJECTED, trusted
+from herorun.system.user_trust import ITEMS, LAUNCHES, REJECTED, read_trusted_items
 
 
 def a_question(
@@ -59,7 +59,7 @@ def test_a_run_of_which_nothing_is_doubted_asks_nothing(
     question = a_question(monkeypatch, folder)
     assert question.nothing and len(question.lines()) == 1
     module.accept(question)
-    assert trusted(folder, ITEMS) == trusted(folder, LAUNCHES) == frozenset()
+    assert read_trusted_items(folder, ITEMS) == read_trusted_items(folder, LAUNCHES) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_a_rejection_is_about_what_is_bad_and_else_about_all(
     question = a_question(monkeypatch, folder, **changes)
     assert question.forged == forged
     module.reject(question)
-    assert trusted(folder, REJECTED) == {*forged, *changes.get("seals", ())}
-    assert trusted(folder, LAUNCHES) == frozenset()
+    assert read_trusted_items(folder, REJECTED) == {*forged, *changes.get("seals", ())}
+    assert read_trusted_items(folder, LAUNCHES) == frozenset()
 
 
 def test_an_acceptance_trusts_items_and_launches_and_no_seal(
@@ -103,6 +103,6 @@ def test_an_acceptance_trusts_items_and_launches_and_no_seal(
         monkeypatch, folder, items=("[gate] hook",), to_prove=("x",), to_accept=("y",), seals=("s",)
     )
     module.accept(question)
-    assert trusted(folder, ITEMS) == {"[gate] hook"}
-    assert trusted(folder, LAUNCHES) == {"id of x", "id of y"}
-    assert trusted(folder, REJECTED) == frozenset()
+    assert read_trusted_items(folder, ITEMS) == {"[gate] hook"}
+    assert read_trusted_items(folder, LAUNCHES) == {"id of x", "id of y"}
+    assert read_trusted_items(folder, REJECTED) == frozenset()

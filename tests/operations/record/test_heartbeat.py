@@ -11,7 +11,7 @@ import pytest
 
 from builders import MINUTE, NOON
 from herorun.operations.record import heartbeat
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_loop_that_was_to_look_again_is_lost_once_its_process_is_gone(run: Any
     assert not heartbeat.is_lost(run)  # no loop: it was a single tick
     heartbeat.beat(run, NOON + MINUTE)
     assert heartbeat.is_lost(run)
-    with locked(run.lock("babysitter"), what="a babysitter"):
+    with hold_lock(run.lock("babysitter"), what="a babysitter"):
         assert not heartbeat.is_lost(run)
 
 

@@ -60,7 +60,7 @@ def test_a_wait_observes_this_run_and_leaves_the_signal_as_it_was(
     condition = WaitCondition(step=200)
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(wait, "now", lambda: NOON)
-    monkeypatch.setattr(wait.process_registry, "registered", lambda *_: nullcontext("own"))
+    monkeypatch.setattr(wait.process_registry, "register_watcher", lambda *_: nullcontext("own"))
     monkeypatch.setattr(wait, "retire_earlier_waits", lambda own: [])
     monkeypatch.setattr(wait, "_loop", lambda see, *rest: (see, *rest))
     ended = wait.wait_for(run, lambda *about: about, condition, 60.0, 9, show=pytest.fail)

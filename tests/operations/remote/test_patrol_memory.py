@@ -34,7 +34,7 @@ from herorun.operations.remote.patrol import (
     ways_of,
 )
 from herorun.system.clock import now
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 from wording import mentions
 
 CHAIN = {"folder": "/c", "stage": [{"name": "eval", "run": "true"}]}
@@ -141,7 +141,7 @@ def test_a_patrol_says_where_a_babysitter_relaunches_the_run_itself(
 ) -> None:
     run = a_run(tmp_path, LAUNCHED, babysit={"recovery": recovery})
     assert not ways_of(run).relaunches_itself
-    with locked(run.lock("babysitter"), what="the babysitter"):
+    with hold_lock(run.lock("babysitter"), what="the babysitter"):
         ways = ways_of(run)
     assert ways.relaunches_itself is (recovery == "relaunch")
     (gone,) = decide(a_look(alive=Alive.NO), ways).advice
@@ -201,7 +201,7 @@ def test_a_patrol_says_whether_the_run_is_monitored(tmp_path: Path, owner: str) 
     run.other_babysit_owner = owner
     ways = ways_of(run)
     assert not ways.monitor and mentions(ways.unmonitored, owner, "herorun -C '/my work' ")
-    with locked(run.lock("babysitter"), what="another babysitter"):
+    with hold_lock(run.lock("babysitter"), what="another babysitter"):
         ways = ways_of(run)
     assert ways.monitor and not ways.unmonitored
     ticked = replace(LAUNCHED, last_seen=now() - timedelta(minutes=3))
@@ -232,7 +232,7 @@ def test_a_live_run_that_nobody_has_monitored_for_two_cadences_is_something_to_d
     advice = decide(a_look(), ways_of(run))
     assert advice.code == code and bool(advice.advice) is not bool(tables)
     assert ("unmonitored" in news_facts(a_look(), advice)) is bool(code)  # --notify sends it
-    with locked(run.lock("babysitter"), what="the babysitter"):
+    with hold_lock(run.lock("babysitter"), what="the babysitter"):
         assert decide(a_look(), ways_of(run)).code == 0
     assert decide(a_look(alive=Alive.UNKNOWN), ways_of(run)).code == 3
 
@@ -242,7 +242,7 @@ def test_a_babysitter_that_hangs_neither_monitors_nor_relaunches(tmp_path: Path)
     run = a_run(tmp_path, ticked, babysit={"recovery": "relaunch"})
     heart = {"at": timestamp(now() - timedelta(hours=9)), "pid": 4711}
     (tmp_path / "heartbeat.json").write_text(canonical(heart))
-    with locked(run.lock("babysitter"), what="the babysitter"):
+    with hold_lock(run.lock("babysitter"), what="the babysitter"):
         ways = ways_of(run)
     assert (ways.monitor, ways.relaunches_itself) == ("", False)
     assert mentions(ways.unmonitored, "4711", "herorun -C '/my work' babysit tiny")

@@ -68,7 +68,7 @@ class Box:
 @pytest.fixture
 def box(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe, "remote_to", lambda reach: Box())
-    monkeypatch.setattr(probe._host_files, "counted", lambda folder: ("counted", folder))
+    monkeypatch.setattr(probe._host_files, "count_files", lambda folder: ("counted", folder))
 
 
 def asked(run: Any, instance: str = "", condition: str = "") -> dict[str, Any]:

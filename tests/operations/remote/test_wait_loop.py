@@ -91,7 +91,7 @@ def test_it_is_still_from_its_last_movement_on(slept: list[float]) -> None:
 
 
 def test_a_signal_ends_the_wait_and_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wait.process_registry, "registered", lambda *_: nullcontext())
+    monkeypatch.setattr(wait.process_registry, "register_watcher", lambda *_: nullcontext())
     monkeypatch.setattr(wait.process_registry, "registered_watchers", dict)
     monkeypatch.setattr(wait, "retire_earlier_waits", lambda own: [])
     run: Any = SimpleNamespace(

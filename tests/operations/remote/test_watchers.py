@@ -154,7 +154,7 @@ def test_the_file_of_a_wait_keeps_the_names_of_every_version(
     (process_registry.folder() / "4-await-tiny.json").write_text(json.dumps(stored))
     (own,) = process_registry.registered_watchers().values()
     assert own is not None and (own.kind, own.process_start) == ("wait", "boot 1")
-    with process_registry.registered("wait", "tiny", "", "step 5", NOW) as later:
+    with process_registry.register_watcher("wait", "tiny", "", "step 5", NOW) as later:
         (path,) = set(process_registry.folder().iterdir()) - {
             process_registry.folder() / "4-await-tiny.json"
         }

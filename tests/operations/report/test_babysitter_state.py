@@ -34,7 +34,7 @@ from herorun.operations.report.babysitter_state import (
     why_not_relaunched,
 )
 from herorun.system.clock import now
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 from operations.in_memory import ToldRun
 from wording import mentions
 
@@ -102,7 +102,7 @@ def test_a_run_is_monitored_elsewhere_only_while_the_other_clone_ticks(
 
 def test_a_babysitter_that_runs_here_is_the_one_that_ticks(run: Any) -> None:
     with_ages(run, beat=3 * LIMIT, tick=MINUTE)
-    with locked(run.lock("babysitter")):
+    with hold_lock(run.lock("babysitter")):
         assert last_tick_elsewhere(run) is None
         assert ticks_in_this_clone(run)
 
@@ -113,7 +113,7 @@ def test_a_babysitter_that_hangs_runs_nothing(run: Any) -> None:
     heart = json.loads((run.state / "heartbeat.json").read_text())
     (run.state / "heartbeat.json").write_text(canonical({**heart, "pid": 4711, "owner": "a@b"}))
     assert unwatched_warnings(run) != (describe_hung(run),)
-    with locked(run.lock("babysitter")):
+    with hold_lock(run.lock("babysitter")):
         assert is_hung(run) and not babysitter_runs(run)
         assert unwatched_warnings(run) == (describe_hung(run),)
         assert mentions(describe_babysitter(run), "stale", "kill -9 4711", "herorun babysit tiny")
@@ -136,7 +136,7 @@ def test_a_relaunch_is_expected_only_of_a_babysitter_that_is_known_to_run(
     run: Any, beat: timedelta | None, tick: timedelta | None, is_known: bool
 ) -> None:
     with_ages(run, beat, tick)
-    with locked(run.lock("babysitter")) if beat == tick == MINUTE else nullcontext():
+    with hold_lock(run.lock("babysitter")) if beat == tick == MINUTE else nullcontext():
         assert (why_not_relaunched(run) == "") is is_known
     run.contract = a_contract(babysit={"cadence": "15m", "declined": "ada does it"})
     assert "declines" in why_not_relaunched(run)

@@ -8,7 +8,7 @@ import pytest
 
 from herorun.core.record.lease import PATH, Lease
 from herorun.operations.seal import teardown
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 
 CRONTAB = "# 0 * * * * herorun babysit tiny --once\n5 * * * * herorun babysit tiny --once\n"
 
@@ -45,7 +45,7 @@ def test_a_babysitter_that_stays_is_woken_and_named(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(teardown, "ENDING", 0.2)
-    with locked(run.lock("babysitter"), what="a babysitter"):
+    with hold_lock(run.lock("babysitter"), what="a babysitter"):
         (warning,) = teardown.stop_watchers(run)
         assert "babysitter" in warning
     assert (run.state / "rung").exists()

@@ -247,7 +247,7 @@ def test_deltas_of_more_bytes_than_are_read_are_left_to_git(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inflated = list[object]()
-    monkeypatch.setattr(packed_objects, "_inflated", lambda *given: inflated.append(given))
+    monkeypatch.setattr(packed_objects, "_inflate_object", lambda *given: inflated.append(given))
     monkeypatch.setattr(packed_objects, "_MOST", 4 << 20)
     objects, last, _ = _chain(100, 50_000)
     with pytest.raises(Elsewhere):
@@ -265,7 +265,7 @@ def test_an_object_that_fills_the_memory_is_left_to_git(
     def full(*_: object) -> bytes:
         raise fault
 
-    monkeypatch.setattr(packed_objects, "_inflated", full)
+    monkeypatch.setattr(packed_objects, "_inflate_object", full)
     with pytest.raises(Elsewhere):
         ObjectDatabase(f"{repository.common}/objects").content(head, b"commit")
 

@@ -9,7 +9,7 @@ import pytest
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.system.git import Repository, find_repository
-from herorun.system.git.worktree_snapshot import canonical_diff, described, take_snapshot
+from herorun.system.git.worktree_snapshot import canonical_diff, describe_snapshot, take_snapshot
 from stories import copy, git
 
 CAP = 1_000_000
@@ -208,7 +208,7 @@ def test_it_is_described_by_its_commit_alone(work: Path) -> None:
     edit(work)
     repository, head = opened(work)
     snapshot = take_snapshot(repository, head, (), CAP)
-    assert snapshot and described(repository, head, snapshot.commit) == snapshot
+    assert snapshot and describe_snapshot(repository, head, snapshot.commit) == snapshot
     assert git(work, "rev-parse", f"{snapshot.commit}^").strip() == head
     assert snapshot.files[:2] == (r"deep/er/odd-\xff " + "\n*", "deleted")
 

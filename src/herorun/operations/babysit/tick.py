@@ -43,7 +43,7 @@ from herorun.runs import MonitoredRun, Run
 from herorun.sources.log_reader import keep_own_log
 from herorun.sources.metrics import keep_metrics
 from herorun.system.clock import now
-from herorun.system.files import append_line, locked
+from herorun.system.files import append_line, hold_lock
 from herorun.system.heartbeat_ping import ping
 
 
@@ -75,7 +75,7 @@ def _acting_tick(
     run: MonitoredRun, drift: str, polls: SharedPolls | None, push: Callable[[bool], Pushed] | None
 ) -> TickOutcome:
     run.prepare()
-    with locked(run.lock("act"), what="another herorun that acts on this run"):
+    with hold_lock(run.lock("act"), what="another herorun that acts on this run"):
         run.record.must_understand()
         memory = run.record.memory()
         if memory.sealed:

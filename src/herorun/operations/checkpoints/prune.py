@@ -25,7 +25,7 @@ from herorun.runs import Run
 from herorun.schemas.evaluations import CheckpointsPrune, Left
 from herorun.system import progress
 from herorun.system.clock import now
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def prune(run: Run, plan: PrunePlan, typed_name: str) -> Pruned:
             f"The typed digest is not the one of this plan, {plan.digest}: nothing was deleted."
         )
     run.prepare()
-    with locked(run.lock("act"), what="another herorun that acts on this run"):
+    with hold_lock(run.lock("act"), what="another herorun that acts on this run"):
         run.record.fetch()
         run.record.must_understand()
         run.must_be_proven()

@@ -19,7 +19,7 @@ from herorun.core.journal import (
     scrub_event,
 )
 from herorun.record import FoldedMemory, Pushed
-from herorun.system.files import locked, make_folders, sync_folder
+from herorun.system.files import hold_lock, make_folders, sync_folder
 
 
 class Journal:
@@ -60,7 +60,7 @@ class Journal:
         """Add events durably. A line that a crash has cut off was never an event, and makes
         room.
         """
-        with locked(
+        with hold_lock(
             self.path.with_suffix(".lock"), what="another herorun that writes this journal"
         ):
             self._read()

@@ -11,14 +11,14 @@ from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.state_file import project, tick_and_project
 from herorun.operations.orders.order import OrderOutcome, just_ordered, order, ordered_before
 from herorun.operations.orders.stop import find_job, stop_and_wait
-from herorun.system.files import is_locked, locked
+from herorun.system.files import hold_lock, is_locked
 
 
 def stop_job(run: JobRun, reason: str = "", wait: float = 120.0) -> OrderOutcome:
     """Through its scheduler, and wait so many seconds for the end. It is not submitted again by
     itself.
     """
-    with locked(run.lock("act"), what="another herorun that acts on this job"):
+    with hold_lock(run.lock("act"), what="another herorun that acts on this job"):
         outcome = stop_and_wait(run, _current(run), reason, wait)
         project(run)
     return outcome
@@ -45,7 +45,7 @@ def resubmit_job(
         return OrderOutcome(run, message, warnings=_warn_unmonitored(run))
     name = _current(run)
     tick_and_project(run)
-    with locked(run.lock("act"), what="another herorun that acts on this job"):
+    with hold_lock(run.lock("act"), what="another herorun that acts on this job"):
         if _current(run) == name:
             _must_have_ended(run, name, stop_first, reason, wait)
             if not ordered_before(run, Word.RELAUNCH, name):

@@ -25,7 +25,7 @@ from herorun.operations.jobs.news import log_end, reported_runs
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.scheduler import ExternalJobs
 from herorun.system.clock import now
-from herorun.system.files import create_atomic, locked, read_regular, write_atomic
+from herorun.system.files import create_atomic, hold_lock, read_regular, write_atomic
 
 LARGEST = 16 << 20  # bytes of a file that may have come with a clone
 _RENAMED = {"wandb_runs": "tracker_runs", "wandb_links": "tracker_links"}  # of older files
@@ -104,7 +104,9 @@ def project(run: JobRun, more: Mapping[str, Any] | None = None) -> None:
     job = memory.current.job if memory.current else run.facts.job
     restarts = memory.current.number - 1 if memory.current else run.facts.restarts
     journal = {"journal": str(run.record.path)}
-    with locked(run.folder / "state-file.lock", what="another herorun that writes this state file"):
+    with hold_lock(
+        run.folder / "state-file.lock", what="another herorun that writes this state file"
+    ):
         document = project_state(
             run.facts,
             job,

@@ -26,7 +26,7 @@ from herorun.operations.launch.write_probe import probe_roots
 from herorun.operations.record.lease import hand_lease
 from herorun.runs import Run, apply_proof, log_of
 from herorun.schemas.runs import LaunchDocument
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +96,7 @@ def launch(
     submitted.
     """
     run.prepare()
-    with locked(run.lock("act")):
+    with hold_lock(run.lock("act")):
         run.record.fetch()
         run.record.must_understand()
         apply_proof(run, run.contract)

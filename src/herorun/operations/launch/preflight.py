@@ -40,7 +40,7 @@ from herorun.operations.launch.candidates import checkpoint_choice
 from herorun.operations.launch.submit import request_text
 from herorun.runs import Run, contract_drift, source_launches
 from herorun.schemas.parts import SourcedEntry, SubmissionEntry
-from herorun.system.git.remote_refs import answered
+from herorun.system.git.remote_refs import query_tips
 
 if TYPE_CHECKING:
     from herorun.schemas.runs import PreflightDocument
@@ -197,7 +197,7 @@ def _fetch_record(run: Run) -> Evidence:
     evidence: dict[Any, Any] = {}
 
     def ask(remote: str, timeout: float | None) -> Mapping[str, str]:
-        tips = answered(run.repository, remote, timeout)
+        tips = query_tips(run.repository, remote, timeout)
         evidence[RemoteTips] = RemoteTips(remote, tips)
         return tips
 

@@ -17,7 +17,7 @@ from herorun.runs import Run
 from herorun.runs.recorded_plan import must_be, snapshot_again
 from herorun.system.clock import now
 from herorun.system.git.plumbing import move_ref, push
-from herorun.system.git.worktree_snapshot import canonical_diff, described
+from herorun.system.git.worktree_snapshot import canonical_diff, describe_snapshot
 
 SMALL = 256_000  # bytes of a diff that is stored next to the record
 
@@ -72,7 +72,7 @@ def admitted_snapshot(run: Run, commit: str, plan: Mapping[str, Any]) -> Snapsho
 def stored_diff(run: Run, plan: Plan) -> dict[str, bytes]:
     """The diff for people, stored next to the record, if it is small and contains no secret."""
     patch = plan.patch.value
-    if patch is None or described(run.repository, plan.commit.value, patch.commit).secrets:
+    if patch is None or describe_snapshot(run.repository, plan.commit.value, patch.commit).secrets:
         return {}
     diff = canonical_diff(run.repository, plan.commit.value, patch.commit)
     return {f"patch-{patch.diff[7:19]}.diff": diff} if len(diff) <= SMALL else {}

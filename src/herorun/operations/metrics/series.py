@@ -21,7 +21,7 @@ from herorun.core.row_bounds import drop_implausible
 from herorun.runs import MonitoredRun, Run
 from herorun.sources.metrics import COLUMNS, read_rows
 from herorun.system import progress
-from herorun.system.metrics_cache import Fetched, Piece, Point, columns_of_points, fetched
+from herorun.system.metrics_cache import Fetched, Piece, Point, columns_of_points, read_fetched
 
 READING = "reading the tracker's rows"
 
@@ -168,7 +168,7 @@ def _behind(tracker: Tracker, cursor: str) -> Iterator[Row]:
 
 def stored_curves(run: MonitoredRun) -> Fetched | None:
     """The curves that the babysitter stored on this machine; None if there are no intact ones."""
-    curves = fetched(run.state / COLUMNS)
+    curves = read_fetched(run.state / COLUMNS)
     return curves if curves is not None and curves.fetched_at is not None else None
 
 

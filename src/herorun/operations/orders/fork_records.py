@@ -6,7 +6,7 @@ from herorun.core.markdown import without_markup
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.post import post_entry, record_link
 from herorun.runs import Run
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 
 
 def record_both_sides(old: Run, new: Run, facts: dict[str, str], issue: str) -> list[str]:
@@ -52,7 +52,7 @@ def record_both_sides(old: Run, new: Run, facts: dict[str, str], issue: str) -> 
 
 def _record_fork(run: Run, key: str, title: str, body: str, lines: dict[str, str]) -> list[str]:
     try:
-        with locked(run.lock("act"), what="another herorun that acts on this run"):
+        with hold_lock(run.lock("act"), what="another herorun that acts on this run"):
             post_entry(run, key, title, body, lines)
         push_result = run.record.push()
         return [] if push_result else [f"the record of {run.slug} is not pushed: {push_result.why}"]

@@ -26,7 +26,7 @@ from herorun.operations.record.lease import hand_lease, seize_lease, take_lease
 from herorun.operations.record.post import journal_failure, post_entry
 from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 
 LEASE_POLL_INTERVAL = 5.0  # seconds between two polls of a lease that may be stale
 
@@ -36,7 +36,7 @@ def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
     if "@" not in to or to.strip() != to or " " in to:
         raise WrongUse(f"{to!r} is not an owner: name it as user@machine.")
     run.prepare()
-    with locked(run.lock("act"), what="another herorun that acts on this run"):
+    with hold_lock(run.lock("act"), what="another herorun that acts on this run"):
         must_be_launched(run, memory_for_orders(run))
         if to == run.launcher.owner:
             take = takeover_command(run.slug, run.contract.babysit.cadence)
@@ -75,7 +75,7 @@ def take_over(
     must_be_launched(run, memory_for_orders(run))
     lease = _stale(run, wait, sleep)
     owner = run.launcher.owner
-    with locked(run.lock("act"), what="another herorun that acts on this run"):
+    with hold_lock(run.lock("act"), what="another herorun that acts on this run"):
         begun_before = next(
             (i for i in run.record.memory().intended.values() if _is_taking(i)), None
         )

@@ -15,7 +15,7 @@ from herorun.record import Pushed
 from herorun.runs import Run
 from herorun.schemas.runs import Note
 from herorun.system.clock import now
-from herorun.system.files import is_locked, locked
+from herorun.system.files import hold_lock, is_locked
 
 AGAIN = timedelta(hours=1)
 PATIENCE = 15.0  # seconds for which a failed push is retried: a person waits for it
@@ -36,7 +36,7 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
     if to_issue:
         body = "\n".join(f"- {name}: {quote_line(value)}" for name, value in lines.items())
         try:
-            with locked(run.lock("act")):
+            with hold_lock(run.lock("act")):
                 post_entry(run, write_key(Verb.NOTE, line.id), title, body, {})
         except (HerorunError, OSError) as error:
             warning = f"the issue was not updated yet: {describe_error(error)}"

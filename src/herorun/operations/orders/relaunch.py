@@ -26,7 +26,7 @@ from herorun.operations.orders.order import (
 )
 from herorun.operations.orders.stop import find_job, settle_instance, stop_and_wait
 from herorun.runs import Run
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 
 
 def with_monitor(run: Run, message: str, babysit: bool) -> OrderOutcome:
@@ -45,7 +45,7 @@ def relaunch_by_hand(
 ) -> OrderOutcome:
     """Relaunch through the launch gate, as the babysitter would, by a person's order."""
     run.prepare()
-    with locked(run.lock("act"), what="another herorun that acts on this run"):
+    with hold_lock(run.lock("act"), what="another herorun that acts on this run"):
         before = memory_for_orders(run)
         is_pending = before.unsettled is not None or any(
             verb_of(k) in STARTS for k in before.intended

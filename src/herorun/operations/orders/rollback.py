@@ -29,7 +29,7 @@ from herorun.operations.orders.stop import find_job, settle_instance, stop_and_w
 from herorun.operations.record.post import journal_failure
 from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 
 
 def rollback(
@@ -47,7 +47,7 @@ def rollback(
     `dry` only prints.
     """
     run.prepare()
-    with locked(run.lock("act"), what="another herorun that acts on this run"):
+    with hold_lock(run.lock("act"), what="another herorun that acts on this run"):
         before = memory_for_orders(run)
         is_pending = before.unsettled is not None or any(
             verb_of(key) == Verb.ROLLBACK for key in before.intended

@@ -28,7 +28,7 @@ from herorun.operations.orders.order import (
 )
 from herorun.operations.orders.questions import open_questions
 from herorun.runs import MonitoredRun, Run
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 
 # seconds that a job gets to heed a stop, before the same order tells it once more
 STOP_GRACE = 10.0
@@ -37,7 +37,7 @@ STOP_GRACE = 10.0
 def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
     """Stop the current instance through its scheduler, and wait so many seconds for the end."""
     run.prepare()
-    with locked(run.lock("act"), what="another herorun that acts on this run"):
+    with hold_lock(run.lock("act"), what="another herorun that acts on this run"):
         way_on = f"`herorun status {run.slug}` shows what to do next"
         name = settle_instance(run, may_be_forgotten=True)
         is_forgotten = find_job(run, name, may_be_forgotten=True) is None

@@ -23,7 +23,7 @@ from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.responsible import NOT_STATED
 from herorun.runs import MonitoredRun, Run, template
 from herorun.system.clock import now
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 from herorun.system.git.commit_content import resolved_config
 
 UNRESOLVED = "the config could not be resolved"
@@ -42,7 +42,7 @@ class InitOutcome:
 def initialise(run: Run) -> InitOutcome:
     """Begin the record and the issue; a run that has them keeps them."""
     run.prepare()
-    with locked(run.lock("act")):
+    with hold_lock(run.lock("act")):
         run.record.fetch()
         run.record.must_understand()
         init_event = run.record.memory().initialised

@@ -14,7 +14,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.system.files import (
     create_atomic,
-    locked,
+    hold_lock,
     make_folders,
     read_regular,
     write_atomic,
@@ -139,7 +139,7 @@ def read_jobs(session: JobSession) -> tuple[list[Entry], str]:
 def change_jobs(session: JobSession, change: Callable[[list[Entry]], list[Entry]]) -> list[Entry]:
     """Read, change and replace, alone. A damaged file is kept next to it before it is replaced."""
     prepare(session)
-    with locked(session.lock, what="another herorun that changes this registry"):
+    with hold_lock(session.lock, what="another herorun that changes this registry"):
         before, fault = read_jobs(session)
         after = change(list(before))
         if fault:

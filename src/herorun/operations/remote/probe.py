@@ -161,7 +161,7 @@ def _questions(
     elif instance:
         questions["tail"] = lambda: run.scheduler.tail(instance, LINES)
     for path, local in keys.copies.items():
-        questions[f"copy {path}"] = partial(_host_files.counted, source(run, local))
+        questions[f"copy {path}"] = partial(_host_files.count_files, source(run, local))
     return questions
 
 

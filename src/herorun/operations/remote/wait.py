@@ -62,7 +62,7 @@ def wait_for(
     enders: list[str] = []
     previous = signal.signal(signal.SIGTERM, lambda number, frame: _end_wait(slug, top, enders))
     try:
-        with process_registry.registered(
+        with process_registry.register_watcher(
             "wait", slug, top, str(condition), began, began + every * most
         ) as own:
             for other in retire_earlier_waits(own):

@@ -257,10 +257,10 @@ def _curve(run: Run) -> tuple[float | None, str, Pace | None]:
     """The newest loss, its curve and the pace, from the stored rows; empty without rows."""
     if not (run.state / COLUMNS).exists():
         return None, "", None
-    from herorun.system.metrics_cache import fetched  # imported only if there are rows
+    from herorun.system.metrics_cache import read_fetched  # imported only if there are rows
 
     try:
-        curves = fetched(run.state / COLUMNS)
+        curves = read_fetched(run.state / COLUMNS)
         if curves is None or not curves.attempts:
             return None, "", None
         names = names_of(run.contract)

@@ -40,7 +40,7 @@ from herorun.record import Pushed
 from herorun.runs import Run, known_slugs
 from herorun.schemas.evaluations import SealDocument
 from herorun.system.clock import now
-from herorun.system.files import locked
+from herorun.system.files import hold_lock
 
 FINAL = Sealing()
 WANTED = (Job, Metrics, Checkpoints, FinalStep, Receipt, MilestoneCheckpoint)
@@ -98,7 +98,7 @@ def seal(run: Run, sealing: Sealing = FINAL) -> SealOutcome:
 
 
 def _sealed_alone(run: Run, sealing: Sealing) -> SealOutcome:
-    with locked(run.lock("act")):
+    with hold_lock(run.lock("act")):
         run.record.fetch()
         run.record.must_understand()
         run.must_be_proven()

@@ -22,7 +22,7 @@ from typing import Any
 
 from herorun.schedulers._processes import boot, env_markers, processes_of, start_time
 from herorun.system._regular_file import open_regular
-from herorun.system._remote_agent import packed
+from herorun.system._remote_agent import encode_bytes
 
 BLOCK, MOST = 1 << 16, 1 << 20  # bytes of a log that are read at once, and in all
 LARGEST_RECORD = 64 << 20  # bytes of one of these, which are read whole
@@ -85,7 +85,7 @@ def tail(folder: str, name: str, lines: int) -> str:
             at, before = max(at - BLOCK, 0), at
             file.seek(at)
             data = file.read(before - at) + data
-    return packed(b"".join(data.splitlines(keepends=True)[-lines:]) if lines > 0 else b"")
+    return encode_bytes(b"".join(data.splitlines(keepends=True)[-lines:]) if lines > 0 else b"")
 
 
 def is_locked(path: str) -> bool:

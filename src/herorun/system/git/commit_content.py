@@ -45,7 +45,7 @@ def resolved_config(
                     f"{contract.path}.",
                     root=f"file {path}",
                 )
-            config = merge(config, _parsed(path, data))
+            config = merge(config, _parse_file(path, data))
     if contract.config.command:
         config = merge(config, printed_config(repository, contract, commit))
     source = ", ".join(
@@ -81,7 +81,7 @@ def in_repository(cwd: str, name: str) -> str:
     return "/".join(parts)
 
 
-def _parsed(path: str, data: bytes) -> dict[str, Any]:
+def _parse_file(path: str, data: bytes) -> dict[str, Any]:
     try:
         return parse_config(path, data)
     except UnreadableConfig as error:

@@ -68,7 +68,7 @@ def commit_directly(
     """
     _must_be_plain(repository, ref)
     objects = _Objects(Loose(f"{repository.common}/objects"), len(parent))
-    tree = _write_tree(objects, _nested(files), objects.loose.top(parent))
+    tree = _write_tree(objects, _nest_files(files), objects.loose.top(parent))
     lines = (
         b"tree " + tree.encode(),
         b"parent " + parent.encode(),
@@ -118,7 +118,7 @@ def _must_be_plain(repository: Repository, ref: str) -> None:
         raise Elsewhere(ref)
 
 
-def _nested(files: Mapping[str, bytes]) -> _Folder:
+def _nest_files(files: Mapping[str, bytes]) -> _Folder:
     top = _Folder()
     for path, data in files.items():
         *folders, name = path.split("/")

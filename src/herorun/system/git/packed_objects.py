@@ -148,9 +148,9 @@ def _read_object(pack: str, offset: int, width: int, most: int) -> tuple[bytes, 
                 raise ValueError(pack)
             offset = base
         kind, size, start = header
-        data = _inflated(descriptor, start, size, most)
+        data = _inflate_object(descriptor, start, size, most)
         for start, size in reversed(deltas.values()):
-            data = _patched(data, _inflated(descriptor, start, size, most), most)
+            data = _apply_delta(data, _inflate_object(descriptor, start, size, most), most)
         return _KINDS[kind], data
     finally:
         os.close(descriptor)
@@ -191,7 +191,7 @@ def _distance(descriptor: int, offset: int) -> tuple[int, int]:
     return distance, offset + at + 1
 
 
-def _inflated(descriptor: int, offset: int, size: int, most: int) -> bytes:
+def _inflate_object(descriptor: int, offset: int, size: int, most: int) -> bytes:
     """Exactly `size` bytes; never more are made, and none where it is more than `most`."""
     if size > most:
         raise ValueError("too large")
@@ -210,7 +210,7 @@ def _inflated(descriptor: int, offset: int, size: int, most: int) -> bytes:
     return b"".join(parts)
 
 
-def _patched(base: bytes, delta: bytes, most: int) -> bytes:
+def _apply_delta(base: bytes, delta: bytes, most: int) -> bytes:
     """A delta's two sizes, and its commands: a byte with the bit 128 copies from the base, another
     one says how many new bytes follow it.
     """

@@ -76,10 +76,10 @@ def _commit_by_git(
     if parent:
         stream += f"from {parent}\n".encode()
     for path, number in marks.items():
-        stream += _to_bytes(f"M 100644 :{number} {_quoted(path)}\n")
+        stream += _to_bytes(f"M 100644 :{number} {_quote_path(path)}\n")
     stream += b"\nget-mark :1\ndone\n"
     try:
-        answer = _imported(repository, bytes(stream))
+        answer = _import_stream(repository, bytes(stream))
     except GitFailed as error:
         if b"Not updating" in error.answer.err:
             raise RefMoved(f"{ref} moved while it was written to.") from None
@@ -87,7 +87,7 @@ def _commit_by_git(
     return answer.text.strip().splitlines()[-1]
 
 
-def _imported(repository: Repository, stream: bytes) -> ProcessResult:
+def _import_stream(repository: Repository, stream: bytes) -> ProcessResult:
     """On a full disk once more, in the room of the reserve. What a failed import has left is
     removed.
     """
@@ -108,7 +108,7 @@ def _to_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _quoted(path: str) -> str:
+def _quote_path(path: str) -> str:
     """A path as fast-import reads it, whatever is in it."""
     inside = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{inside}"'

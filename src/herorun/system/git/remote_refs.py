@@ -26,7 +26,7 @@ SHARED = 10.0  # seconds for which one listing serves all runs that a process op
 _STILL = {"GIT_NO_LAZY_FETCH": "1"}  # a partial clone must not fetch what we only ask about
 
 
-def answered(repository: Repository, remote: str, timeout: float | None = None) -> dict[str, str]:
+def query_tips(repository: Repository, remote: str, timeout: float | None = None) -> dict[str, str]:
     """Ref name -> object on the remote as it answers now; an annotated tag as the commit that it
     names. `timeout` is in seconds, `LISTING` by default.
     """
@@ -58,7 +58,7 @@ _listings: dict[tuple[Path, str], _Listing] = {}  # by clone and remote
 def recent_tips(
     repository: Repository, remote: str, timeout: float | None = None
 ) -> tuple[Mapping[str, str], bool]:
-    """As `answered` now, or to another run of this process within `SHARED`; and whether it was now.
+    """As `query_tips` now, or to another run of this process within `SHARED`; and if it was now.
 
     A remote lists all its refs whatever it is asked for: asked once for each run of a fleet, it
     sends their square. What a recent listing lacks may be there by now.
@@ -76,7 +76,7 @@ def recent_tips(
 def _refresh(listing: _Listing, repository: Repository, remote: str, timeout: float | None) -> None:
     listing.tips, listing.error = {}, None
     try:
-        listing.tips = answered(repository, remote, timeout)
+        listing.tips = query_tips(repository, remote, timeout)
     except HerorunError as error:
         listing.error = error
         raise

@@ -59,7 +59,7 @@ def pack(
     commits = int(repository.git("rev-list", "--count", *_range(tip, since)).text)
     if not commits:
         return tuple(packs)
-    stays = _unreplaced(folder, packs, commits)
+    stays = _count_kept_packs(folder, packs, commits)
     commits += sum(each.commits for each in packs[stays:])
     older = [*packs[stays:], *given_up]
     older_packs = [each for each in older if _is_ours(folder, each)]
@@ -85,7 +85,7 @@ def pack(
     return (*packs[:stays], Pack(name, tip, commits))
 
 
-def _unreplaced(folder: Path, packs: Sequence[Pack], commits: int) -> int:
+def _count_kept_packs(folder: Path, packs: Sequence[Pack], commits: int) -> int:
     """How many of the packs stay, from the oldest on, where `commits` more are packed."""
     stays = len(packs)
     if (folder / "multi-pack-index").exists():

@@ -88,7 +88,7 @@ def take_snapshot(
         tree = repository.git(*_AS_SET, "write-tree", env=index).text.strip()
     if tree == tree_of(repository, head):
         return None
-    return described(repository, head, _commit(repository, head, tree))
+    return describe_snapshot(repository, head, _commit(repository, head, tree))
 
 
 def from_diff(repository: Repository, head: str, diff: bytes) -> str:
@@ -104,7 +104,7 @@ def from_diff(repository: Repository, head: str, diff: bytes) -> str:
     return _commit(repository, head, tree)
 
 
-def described(repository: Repository, head: str, commit: str) -> Snapshot:
+def describe_snapshot(repository: Repository, head: str, commit: str) -> Snapshot:
     """A snapshot by its commit: its identity, and what in it should not be published."""
     from herorun.core.redaction.scan import find_exposed_lines
 

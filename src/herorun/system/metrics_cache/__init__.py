@@ -22,7 +22,7 @@ infinities stay what they are.
 """
 
 from herorun.system.metrics_cache.points import Attempt, Piece, Point, columns_of_points
-from herorun.system.metrics_cache.reader import Fetched, fetched, generations
+from herorun.system.metrics_cache.reader import Fetched, generations, read_fetched
 from herorun.system.metrics_cache.writer import Writer
 
 __all__ = [
@@ -32,6 +32,6 @@ __all__ = [
     "Point",
     "Writer",
     "columns_of_points",
-    "fetched",
     "generations",
+    "read_fetched",
 ]

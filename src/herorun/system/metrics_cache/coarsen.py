@@ -16,8 +16,8 @@ from herorun.system.metrics_cache.format import (
     Column,
     Damaged,
     block_at,
+    encode_block,
     index_at,
-    written,
 )
 from herorun.system.metrics_cache.layout import FULL, files_in
 
@@ -56,14 +56,14 @@ def _thin(path: Path) -> int:
     """The rows that are left."""
     try:
         with path.open("rb") as file:
-            block = thinned(block_at(file, index_at(file)))
+            block = thin_block(block_at(file, index_at(file)))
     except Damaged:
         return 0
-    write_atomic(path, written(block, True), spare=True)
+    write_atomic(path, encode_block(block, True), spare=True)
     return len(block)
 
 
-def thinned(block: Block) -> Block:
+def thin_block(block: Block) -> Block:
     """Every second row, and those that must stay."""
     places = sorted({*range(1, len(block), 2), *_to_stay(block)})
     new_places = {place: number for number, place in enumerate(places)}

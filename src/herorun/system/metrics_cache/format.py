@@ -91,7 +91,7 @@ def block_of(rows: Sequence[Row], attempts: Sequence[int], facts: Mapping[str, A
         else:
             blocks.append(_of_rows(part, numbers, facts))
         first += len(part)
-    return blocks[0] if len(blocks) == 1 else joined(blocks)
+    return blocks[0] if len(blocks) == 1 else join_blocks(blocks)
 
 
 def _of_columns(rows: ColumnarRows, attempts: Sequence[int], facts: Mapping[str, Any]) -> Block:
@@ -134,7 +134,7 @@ def _full_columns(rows: Sequence[Mapping[str, float]]) -> dict[str, Column] | No
     return {name: Column(array("d", values)) for name, values in zip(names, by_column, strict=True)}
 
 
-def joined(blocks: Sequence[Block]) -> Block:
+def join_blocks(blocks: Sequence[Block]) -> Block:
     """One block of them all, which says what the last one said."""
     total = Block(array("q"), array("q"), array("I"), facts=blocks[-1].facts)
     places: dict[str, array[int]] = {}
@@ -155,13 +155,13 @@ def joined(blocks: Sequence[Block]) -> Block:
     return total
 
 
-def written(block: Block, pack: bool) -> bytes:
+def encode_block(block: Block, pack: bool) -> bytes:
     """The bytes of a block; packed where it is to stay."""
     parts: dict[str, list[int]] = {}
     body: list[bytes] = []
     at = 0
     for name, places, values in _block_sections(block):
-        data = _shuffled(values.tobytes(), values.itemsize) if pack else values.tobytes()
+        data = _shuffle_bytes(values.tobytes(), values.itemsize) if pack else values.tobytes()
         small = zlib.compress(data, 1) if pack else data
         body += [places, small]
         raw = places + small
@@ -245,7 +245,9 @@ def column_at(file: BinaryIO, index: Index, name: str) -> Column | None:
         raise Damaged(f"its column {name.removeprefix('=')}")
     values = array(_TYPES.get(name, "d"))
     data = raw[places:]
-    values.frombytes(_unshuffled(zlib.decompress(data), values.itemsize) if is_packed else data)
+    values.frombytes(
+        _unshuffle_bytes(zlib.decompress(data), values.itemsize) if is_packed else data
+    )
     return Column(values, array("I", raw[:places]) if places else None)
 
 
@@ -269,14 +271,14 @@ def _microseconds(at: datetime | None) -> int:
     return UNTIMED if at is None else (at - _EPOCH) // _MICROSECOND
 
 
-def _shuffled(data: bytes, width: int) -> bytes:
+def _shuffle_bytes(data: bytes, width: int) -> bytes:
     """The first bytes of all numbers, then the second ones: like stands next to like, and packs
     well.
     """
     return b"".join(data[i::width] for i in range(width))
 
 
-def _unshuffled(data: bytes, width: int) -> bytes:
+def _unshuffle_bytes(data: bytes, width: int) -> bytes:
     out, size = bytearray(len(data)), len(data) // width
     for i in range(width):
         out[i::width] = data[i * size : (i + 1) * size]

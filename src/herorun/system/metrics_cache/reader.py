@@ -53,7 +53,7 @@ def generations(folder: Path) -> tuple["Fetched", ...]:
     return tuple(Fetched(each, older=number > 0) for number, each in enumerate(folders))
 
 
-def fetched(folder: Path) -> "Fetched | None":
+def read_fetched(folder: Path) -> "Fetched | None":
     """What was fetched from the run's present source; None where nothing was."""
     return next(iter(generations(folder)), None)
 

@@ -20,10 +20,10 @@ from herorun.system.metrics_cache.format import (
     Damaged,
     block_at,
     block_of,
+    encode_block,
     ends_of,
     index_at,
-    joined,
-    written,
+    join_blocks,
 )
 from herorun.system.metrics_cache.layout import (
     FULL,
@@ -101,8 +101,8 @@ class Writer:
             self._fill([block])
             return
         offset = self._blocks[-1][1] if self._blocks else 0
-        end = offset + _appended(
-            file_path(self._generation, self._number, OPEN), offset, written(block, False)
+        end = offset + _append_data(
+            file_path(self._generation, self._number, OPEN), offset, encode_block(block, False)
         )
         self._blocks.append((offset, end, len(block)))
         rows = sum(rows for _, _, rows in self._blocks)
@@ -115,7 +115,9 @@ class Writer:
 
     def _fill(self, blocks: Sequence[Block]) -> None:
         """Write one full file in place of the open one."""
-        write_atomic(file_path(self._generation, self._number, FULL), written(joined(blocks), True))
+        write_atomic(
+            file_path(self._generation, self._number, FULL), encode_block(join_blocks(blocks), True)
+        )
         file_path(self._generation, self._number, OPEN).unlink(missing_ok=True)
         self._number, self._blocks = self._number + 1, []
         coarsen(self._generation, self._most)
@@ -166,7 +168,7 @@ def _full(path: Path) -> Mapping[str, Any]:
         return index_at(file).facts
 
 
-def _appended(path: Path, offset: int, data: bytes) -> int:
+def _append_data(path: Path, offset: int, data: bytes) -> int:
     """Put data at `offset`, where the whole blocks end, and drop what is there; return its size."""
     is_new = not path.exists()
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
