@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.timing import Row, in_turns, process, run
 from herorun.core.ports import Place, Tracker
 from herorun.trackers import jsonl, levanter_log, tensorboard, trackio, wandb_offline
-from herorun.trackers._crc32c import masked
+from herorun.trackers._crc32c import compute_masked_checksum
 
 ROUNDS = 3
 SIZE = 20_000  # rows
@@ -113,7 +113,12 @@ def tfrecord(step: int, name: str) -> bytes:
         + summary
     )
     size = struct.pack("<Q", len(event))
-    return size + struct.pack("<I", masked(size)) + event + struct.pack("<I", masked(event))
+    return (
+        size
+        + struct.pack("<I", compute_masked_checksum(size))
+        + event
+        + struct.pack("<I", compute_masked_checksum(event))
+    )
 
 
 def of_trackio(home: Path) -> Iterator[Row]:

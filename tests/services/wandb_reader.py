@@ -7,12 +7,12 @@ import os
 import sys
 import tempfile
 
-from herorun.trackers._wandb.worker import answered, quieten
+from herorun.trackers._wandb.worker import answer_question, quieten
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         tempfile.tempdir = scratch  # the client keeps folders there, too
         quieten(os.environ, scratch)
         for line in sys.stdin:
-            print(json.dumps(answered(json.loads(line))), flush=True)
+            print(json.dumps(answer_question(json.loads(line))), flush=True)
     os._exit(0)  # without waiting for the client's threads

@@ -22,7 +22,14 @@ from herorun.core.evidence import History, TrackerState
 from herorun.core.finding import Outcome
 from herorun.core.ports import Place, Row
 from herorun.trackers import mlflow as adapter
-from herorun.trackers._mlflow.history import Mark, MetricPage, merge_rows, sample_of, take, verified
+from herorun.trackers._mlflow.history import (
+    Mark,
+    MetricPage,
+    merge_rows,
+    sample_of,
+    take,
+    verify_page,
+)
 from herorun.trackers.mlflow import Mlflow, Options
 from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
 from services.mlflow_service import MlflowExperiment
@@ -81,9 +88,9 @@ def test_a_metric_with_a_further_page_holds_the_others_back() -> None:
 def test_a_history_whose_read_points_moved_is_another_one() -> None:
     page = raw((1, 0, 3.0), (2, 1, 2.0))
     mark = Mark("", 2, sample_of(page[1]))
-    assert verified(MetricPage("loss", mark, [*page, *raw((3, 2, 1.0))], "")).raw
+    assert verify_page(MetricPage("loss", mark, [*page, *raw((3, 2, 1.0))], "")).raw
     with pytest.raises(Exception, match=r"^$"):
-        verified(MetricPage("loss", mark, [*raw((0, 7, 9.0)), *page], ""))
+        verify_page(MetricPage("loss", mark, [*raw((0, 7, 9.0)), *page], ""))
 
 
 ANYTHING = st.recursive(

@@ -13,7 +13,7 @@ import pytest
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Row
 from herorun.trackers import _tail_reader, _tfrecord, tensorboard
-from herorun.trackers._crc32c import masked
+from herorun.trackers._crc32c import compute_masked_checksum
 from herorun.trackers._events import Event, event_of
 from herorun.trackers.tensorboard import TensorBoard
 from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
@@ -284,7 +284,9 @@ def test_what_is_no_event_is_a_problem(bench: Bench) -> None:
 def test_the_checksum_is_the_one_of_the_format() -> None:
     """Of the nine digits, as every catalogue of checksums has it, turned and moved."""
     crc = 0xE3069283
-    assert masked(b"123456789") == ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    assert (
+        compute_masked_checksum(b"123456789") == ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    )
 
 
 # --- several files -------------------------------------------------------------------------------

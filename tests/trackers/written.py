@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from herorun.trackers._crc32c import masked
+from herorun.trackers._crc32c import compute_masked_checksum
 
 BEGIN = b":W&B\xe1\xbe\x00"
 BLOCK = 32768
@@ -101,7 +101,12 @@ def varint(number: int) -> bytes:
 
 def tfrecord(content: bytes) -> bytes:
     size = struct.pack("<Q", len(content))
-    return size + struct.pack("<I", masked(size)) + content + struct.pack("<I", masked(content))
+    return (
+        size
+        + struct.pack("<I", compute_masked_checksum(size))
+        + content
+        + struct.pack("<I", compute_masked_checksum(content))
+    )
 
 
 # --- trackio's tables ----------------------------------------------------------------------------

@@ -147,7 +147,7 @@ def fault_of(error: Exception, where: str) -> Fault:
     from requests.exceptions import RequestException
 
     if isinstance(error, GithubException):
-        return _answered(error, where)
+        return _build_fault(error, where)
     if isinstance(error, RequestException):
         return Fault(f"GitHub did not answer for {where}: {_flat(error)}", is_lost=True)
     if isinstance(error, AssertionError):
@@ -161,10 +161,10 @@ def fault_of(error: Exception, where: str) -> Fault:
     )
 
 
-def _answered(error: Any, where: str) -> Fault:
+def _build_fault(error: Any, where: str) -> Fault:
     status, message = int(error.status or 0), _message(error)  # PyGithub's own number
     headers = {str(k).lower(): str(v) for k, v in (error.headers or {}).items()}
-    if status in (403, 429) and (wait := _limited(message, headers)) is not None:
+    if status in (403, 429) and (wait := _parse_rate_limit(message, headers)) is not None:
         at = datetime.fromtimestamp(time.time() + min(wait, LONGEST_LIMIT), UTC)
         return Fault(
             f"GitHub's rate limit for {where} is used up until {at:%H:%M:%S} UTC", wait=wait
@@ -176,7 +176,7 @@ def _answered(error: Any, where: str) -> Fault:
     return Fault(_REFUSALS.get(status, _other)(where, message, headers))
 
 
-def _limited(message: str, headers: Mapping[str, str]) -> float | None:
+def _parse_rate_limit(message: str, headers: Mapping[str, str]) -> float | None:
     """Seconds until the limit is over; None where it is no limit."""
     if _SECONDS.fullmatch(headers.get("retry-after", "")):
         return float(headers["retry-after"])
@@ -187,7 +187,7 @@ def _limited(message: str, headers: Mapping[str, str]) -> float | None:
     return 60.0 if "rate limit" in message.lower() or "abuse" in message.lower() else None
 
 
-def _unauthorised(where: str, message: str, headers: Mapping[str, str]) -> str:
+def _explain_unauthorised(where: str, message: str, headers: Mapping[str, str]) -> str:
     return f"GitHub refuses the token for {where} (401 {message}): renew it."
 
 
@@ -232,7 +232,7 @@ def _other(where: str, message: str, headers: Mapping[str, str]) -> str:
 
 
 _REFUSALS: Mapping[int, Callable[[str, str, Mapping[str, str]], str]] = {
-    401: _unauthorised,
+    401: _explain_unauthorised,
     403: _forbidden,
     404: _missing,
     410: _describe_gone,

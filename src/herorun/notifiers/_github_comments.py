@@ -4,7 +4,7 @@ from typing import Any
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Post
-from herorun.notifiers._markdown import comment_of, harmless, marked
+from herorun.notifiers._markdown import comment_of, format_marker, harmless
 
 MOST = 65_000  # characters; GitHub takes 65,536 and counts in its own way
 
@@ -35,7 +35,7 @@ def delete_comment(comment: Any) -> None:
 
 def text_of(post: Post) -> str:
     """A comment as it is sent: the robot, the words, and the hidden marker at its end."""
-    return f"{cut_text(comment_of(post))}\n\n{marked(post.key)}"
+    return f"{cut_text(comment_of(post))}\n\n{format_marker(post.key)}"
 
 
 def cut_text(text: str) -> str:

@@ -65,7 +65,7 @@ def _open_fence(text: str) -> str:
     return fence
 
 
-def marked(key: str) -> str:
+def format_marker(key: str) -> str:
     return f'<!-- herorun key={plain_key(key)} --><a id="{anchor(key)}"></a>'
 
 

@@ -64,7 +64,7 @@ class AppriseChannel:
         if post_key not in _SAID:
             if why := self.problem():
                 raise OSError(why)
-            with _muted():
+            with _mute_apprise():
                 answer = within(DEADLINE, lambda: self._send(post))
             if why := _describe_refusal(answer):
                 raise OSError(f"{self.name} did not accept it: {why}")
@@ -85,7 +85,7 @@ class AppriseChannel:
         asset = apprise.AppriseAsset(
             app_id="herorun", app_desc="herorun", app_url="", async_mode=False
         )
-        with _muted():
+        with _mute_apprise():
             service = apprise.Apprise.instantiate(os.environ.get(self.name, ""), asset=asset)
         if service is not None:
             service.overflow_mode = apprise.OverflowMode.TRUNCATE
@@ -163,7 +163,7 @@ def _describe_refusal(answer: Any) -> str:
 
 
 @contextlib.contextmanager
-def _muted() -> Iterator[None]:
+def _mute_apprise() -> Iterator[None]:
     """Apprise's own log quotes addresses, and reaches standard error where nobody set logging
     up.
     """

@@ -29,7 +29,7 @@ from herorun.notifiers._github_comments import (
 )
 from herorun.notifiers._github_login import Credentials, GithubSession, log_in
 from herorun.notifiers._github_options import Options as Options
-from herorun.notifiers._markdown import harmless, keys_in, line_of, marked, plain_key
+from herorun.notifiers._markdown import format_marker, harmless, keys_in, line_of, plain_key
 
 MAX_ISSUES_SEARCHED = 300  # of our newest issues, for the one that carries the run's marker
 OVERLAP = timedelta(minutes=2)  # of two readings, because clocks differ
@@ -222,7 +222,7 @@ class GitHubIssue:
             if failed_labels
             else ""
         )
-        body = f"{cut_text(harmless(post.body).strip() + note)}\n\n{marked(post.key)}"
+        body = f"{cut_text(harmless(post.body).strip() + note)}\n\n{format_marker(post.key)}"
         return self._calls.write(
             lambda: self._repository.create_issue(
                 title=line_of(post.title), body=body, labels=labels_there

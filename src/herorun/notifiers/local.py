@@ -18,10 +18,10 @@ from herorun.notifiers._markdown import (
     anchor,
     comment_of,
     comments_in,
+    format_marker,
     harmless,
     keys_in,
     line_of,
-    marked,
     plain_key,
 )
 from herorun.system.files import take_lock, write_atomic
@@ -59,7 +59,9 @@ class LocalIssue:
                     else ""
                 )
                 body = f"{harmless(post.body).strip()}\n\n" if post.body.strip() else ""
-                self._write(f"# {line_of(post.title)}\n\n{labels_line}{body}{marked(post.key)}\n")
+                self._write(
+                    f"# {line_of(post.title)}\n\n{labels_line}{body}{format_marker(post.key)}\n"
+                )
         return str(self._page)
 
     def post(self, post: Post) -> str:
@@ -71,12 +73,14 @@ class LocalIssue:
                 )
             keys = keys_in(text)
             if plain_key(post.key) not in keys:
-                self._write(f"{text.rstrip()}\n\n---\n\n{comment_of(post)}\n\n{marked(post.key)}\n")
+                self._write(
+                    f"{text.rstrip()}\n\n---\n\n{comment_of(post)}\n\n{format_marker(post.key)}\n"
+                )
             return self._reference(post.key, keys)
 
     def edit(self, post: Post) -> str:
         with self._lock():
-            text, mark = self._text() or "", marked(post.key)
+            text, mark = self._text() or "", format_marker(post.key)
             before, mark_there, after = text.partition(mark)
             if mark_there and keys_in(before):  # the page's own text stays
                 end = before.index("\n", before.rindex("<!-- herorun key="))

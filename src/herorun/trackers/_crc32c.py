@@ -3,7 +3,7 @@
 _MASK = 0xA282EAD8
 
 
-def masked(data: bytes) -> int:
+def compute_masked_checksum(data: bytes) -> int:
     """The masked checksum (rotated and offset), so that a checksum of data that contains checksums
     is not one of them.
     """

@@ -17,9 +17,9 @@ from herorun.trackers._protobuf_wire import (
     EIGHT,
     FOUR,
     VARINT,
+    decode_signed,
     double,
     fields,
-    signed,
     varint,
 )
 from herorun.trackers._tensors import number_of
@@ -62,7 +62,7 @@ def _usual(record: bytes) -> Event | None:
     size = len(tag)
     if (of_tag[0], of_value[0], of_summary[0]) != (size, size + 7, size + 9):
         return None
-    step_number = None if step is None else signed(varint(step, 0)[0])
+    step_number = None if step is None else decode_signed(varint(step, 0)[0])
     name = sys.intern(tag.decode("utf-8", "replace"))
     return Event(double(wall_time), step_number, ((name, float(_FLOAT.unpack(scalar)[0])),))
 
@@ -73,7 +73,7 @@ def _any(record: bytes) -> Event:
         if (number, kind) == (_WALL_TIME, EIGHT):
             wall_time = double(raw)
         elif (number, kind) == (_STEP, VARINT):
-            step = signed(value)
+            step = decode_signed(value)
         elif (number, kind) == (_SUMMARY, BYTES):
             summary = raw
     return Event(wall_time, step, tuple(_scalars(summary)))

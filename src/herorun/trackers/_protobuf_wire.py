@@ -53,7 +53,7 @@ def fields(data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
         at = end
 
 
-def signed(value: int) -> int:
+def decode_signed(value: int) -> int:
     """A varint of an int32 or int64 field as the number that it stands for."""
     value &= (1 << 64) - 1
     return value - (1 << 64) if value >> 63 else value

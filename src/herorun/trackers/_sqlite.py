@@ -35,7 +35,7 @@ def reading(path: Path, table: str) -> Iterator[sqlite3.Connection]:
         raise OSError(f"{path} could not be read: {error}") from None
 
 
-def changed(path: Path) -> datetime:
+def find_last_change(path: Path) -> datetime:
     """When the database or its write-ahead log last changed."""
     times = [path.stat().st_mtime]
     with suppress(FileNotFoundError):

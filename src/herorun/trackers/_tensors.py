@@ -9,8 +9,8 @@ from herorun.trackers._protobuf_wire import (
     FOUR,
     VARINT,
     MalformedMessage,
+    decode_signed,
     fields,
-    signed,
     varint,
 )
 
@@ -72,7 +72,7 @@ def _parse_tensor_list(number: int, kind: int, value: int, raw: bytes, dtype: in
     integers = [value] if kind == VARINT else list(_varints(raw))
     if number == _HALF:
         return [_half(bits, dtype) for bits in integers]
-    return [float(item if number in (16, 17) else signed(item)) for item in integers]
+    return [float(item if number in (16, 17) else decode_signed(item)) for item in integers]
 
 
 def _fitting(number: int, raw: bytes) -> bytes:

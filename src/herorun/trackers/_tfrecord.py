@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from herorun.core.lazy_regex import lazy_regex
-from herorun.trackers._crc32c import masked
+from herorun.trackers._crc32c import compute_masked_checksum
 from herorun.trackers._tail_reader import MOST_ZEROS, data_after
 
 _HEADER = struct.Struct("<QI")  # size, and its masked CRC-32C
@@ -48,7 +48,7 @@ def _in_slab(data: bytes, more: bool) -> Iterator[tuple[int, bytes | None]]:
     at = 0
     while at + _HEADER.size <= len(data):
         size, crc = _HEADER.unpack_from(data, at)
-        if size > _LONGEST or masked(data[at : at + 8]) != crc:
+        if size > _LONGEST or compute_masked_checksum(data[at : at + 8]) != crc:
             header = _next_header(data, at + 1)
             if header is None and not more:
                 return  # a torn end, or zeros that a crashed host left
@@ -62,7 +62,7 @@ def _in_slab(data: bytes, more: bool) -> Iterator[tuple[int, bytes | None]]:
             return
         checksum = int.from_bytes(data[at - _FOOTER : at], "little")
         record = data[start : at - _FOOTER]
-        yield at, record if masked(record) == checksum else None
+        yield at, record if compute_masked_checksum(record) == checksum else None
 
 
 def _next_header(data: bytes, at: int) -> int | None:
@@ -71,7 +71,7 @@ def _next_header(data: bytes, at: int) -> int | None:
     while zeros >= 0 and zeros + 9 <= len(data):
         start = zeros - 3
         size, crc = _HEADER.unpack_from(data, start)
-        if size and masked(data[start : start + 8]) == crc:
+        if size and compute_masked_checksum(data[start : start + 8]) == crc:
             return start
         # No size of zero begins an event, so that of a long run of zeros, as in a sparse file, only
         # the ends count.

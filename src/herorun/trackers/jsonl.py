@@ -78,7 +78,7 @@ def _read_json_lines(
     for size, line in _read_complete_lines(file):
         end_offset, number = end_offset + size, number + 1
         try:
-            if row := _parsed(line, step_keys):
+            if row := _parse_line(line, step_keys):
                 batch.rows.append(row)
         except Unusable as why:
             batch.problems.append(f"{name}:{number}: {why}")
@@ -134,7 +134,7 @@ def _read_complete_lines(file: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
         yield size, line if size <= LONGEST_LINE else None
 
 
-def _parsed(line: bytes | None, step_keys: tuple[str, ...]) -> Row | None:
+def _parse_line(line: bytes | None, step_keys: tuple[str, ...]) -> Row | None:
     if line is None:
         raise Unusable(f"longer than {LONGEST_LINE >> 20} MiB")
     return parse_row(line, step_keys)

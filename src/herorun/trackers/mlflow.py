@@ -32,7 +32,7 @@ from herorun.trackers._mlflow.history import (
     merge_rows,
     take,
     utc,
-    verified,
+    verify_page,
 )
 from herorun.trackers._mlflow.runs import MlflowRun, ids_of, plain_parameter, run_of
 
@@ -218,7 +218,7 @@ class Mlflow:
 
     def _next(self, run: str, name: str, mark: Mark) -> MetricPage:
         """The page that holds the first point after the mark. Nearly all reads find few or none."""
-        page = verified(self._page(run, name, mark, NEAR if mark.points else FAR))
+        page = verify_page(self._page(run, name, mark, NEAR if mark.points else FAR))
         while page.raw and page.following and page.mark.points == len(page.raw):
             page = self._page(run, name, Mark(page.following), FAR)
         return page

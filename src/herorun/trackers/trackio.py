@@ -19,7 +19,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import AdapterOptions, Place, Row, Rows, Tracker
 from herorun.trackers._flatten import numbers
 from herorun.trackers._open_remote import local_path
-from herorun.trackers._sqlite import changed, reading
+from herorun.trackers._sqlite import find_last_change, reading
 
 MOST_ROWS = 50_000  # a read; the next one continues there
 KEPT_PROBLEMS = 20
@@ -77,9 +77,9 @@ class Trackio:
 
     def read(self, cursor: str) -> Rows:
         """The next rows; none only if there are no more."""
-        at = changed(self._path)
+        at = find_last_change(self._path)
         with reading(self._path, "metrics") as database:
-            after = _resumed(database, cursor)
+            after = _find_resume_row(database, cursor)
             is_restart = bool(cursor) and after is None
             parameters = {**self._mine, "after": after or 0, "most": MOST_ROWS}
             records = database.execute(_NEXT, parameters).fetchall()
@@ -111,7 +111,7 @@ class Trackio:
         )
 
 
-def _resumed(database: sqlite3.Connection, cursor: str) -> int | None:
+def _find_resume_row(database: sqlite3.Connection, cursor: str) -> int | None:
     """The row to continue after; None if the content is not that of the cursor."""
     match = _CURSOR.fullmatch(cursor)
     return int(match[1]) if match and _sample(database, int(match[1])) == match[2] else None

@@ -84,7 +84,7 @@ def decode_cursor(cursor: str, run: str) -> dict[str, Mark] | None:
     return marks if (form, cursor_run) == (CURSOR, run) else None
 
 
-def verified(page: MetricPage) -> MetricPage:
+def verify_page(page: MetricPage) -> MetricPage:
     """The page, if the last point that was read from it is unchanged."""
     offset = page.mark.points
     if offset > len(page.raw) or (offset and sample_of(page.raw[offset - 1]) != page.mark.sample):
@@ -116,7 +116,7 @@ def take(
                 break
             count += 1
             _add_point(points, problems, page, raw, count)
-        marks[page.name] = _reached(page, count)
+        marks[page.name] = _mark_reached(page, count)
     return sorted(points), marks, problems
 
 
@@ -130,7 +130,7 @@ def _add_point(
         problems.append(f"MLflow metric {scrub(page.name)}, point {number} of its page: {why}")
 
 
-def _reached(page: MetricPage, count: int) -> Mark:
+def _mark_reached(page: MetricPage, count: int) -> Mark:
     if count == len(page.raw) and page.following:
         return Mark(page.following)
     return Mark(page.mark.token, count, sample_of(page.raw[count - 1]) if count else "")

@@ -15,9 +15,9 @@ from herorun.trackers._protobuf_wire import (
     EIGHT,
     VARINT,
     MalformedMessage,
+    decode_signed,
     double,
     fields,
-    signed,
     varint,
     zigzag,
 )
@@ -122,7 +122,11 @@ def _values_slowly(history: bytes) -> tuple[dict[str, float], int | None]:
 def _number_of(step: bytes) -> int:
     """HistoryStep's number; a zero is not written."""
     return next(
-        (signed(value) for number, kind, value, _ in fields(step) if (number, kind) == (1, VARINT)),
+        (
+            decode_signed(value)
+            for number, kind, value, _ in fields(step)
+            if (number, kind) == (1, VARINT)
+        ),
         0,
     )
 

@@ -102,7 +102,7 @@ def rows_of(answer: Mapping[str, Any], is_restart: bool) -> Rows:
     problems: list[str] = []
     for number, row_values in enumerate(answer["rows"], 1):
         try:
-            row = parse_row(json.dumps(_logged(row_values)).encode(), ("_step",))
+            row = parse_row(json.dumps(_drop_own_columns(row_values)).encode(), ("_step",))
         except Unusable as why:
             problems.append(f"W&B history from step {answer['start']}, row {number}: {why}")
             continue
@@ -119,7 +119,7 @@ def rows_of(answer: Mapping[str, Any], is_restart: bool) -> Rows:
     )
 
 
-def _logged(row_values: Any) -> Any:
+def _drop_own_columns(row_values: Any) -> Any:
     """A row without W&B's own columns (`_runtime`, `_wandb`): the trainer measured none of them."""
     if not isinstance(row_values, Mapping):
         return row_values

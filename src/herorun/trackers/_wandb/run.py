@@ -5,7 +5,7 @@ out.
 from collections.abc import Iterator
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.trackers._protobuf_wire import BYTES, VARINT, fields, signed
+from herorun.trackers._protobuf_wire import BYTES, VARINT, decode_signed, fields
 
 _RUN_ID, _CONFIG, _DISPLAY_NAME = 1, 4, 8  # of RunRecord
 _EXIT_CODE = 1  # of RunExitRecord
@@ -35,7 +35,7 @@ def exit_code_of(content: bytes) -> int:
     """0 is not written."""
     return next(
         (
-            signed(value)
+            decode_signed(value)
             for number, kind, value, _ in fields(content)
             if (number, kind) == (_EXIT_CODE, VARINT)
         ),

@@ -48,7 +48,7 @@ def main() -> None:
         for stream in (0, 1, 2):  # the service inherits these
             os.dup2(null_output, stream)
         quieten(os.environ, tempfile.gettempdir())
-        answer = answered(question)
+        answer = answer_question(question)
         _end_service()
         reply.write(json.dumps(answer))
     os._exit(0)
@@ -79,7 +79,7 @@ def quieten(environ: Any, scratch: str) -> None:
     }
 
 
-def answered(question: Mapping[str, Any]) -> dict[str, Any]:
+def answer_question(question: Mapping[str, Any]) -> dict[str, Any]:
     """W&B's answer, or a `fault`. Never raises: every error of the client becomes a fault."""
     answer: Callable[[Any, Mapping[str, Any]], dict[str, Any]] = (
         _fetch_rows if "start" in question else _answer_identity
