@@ -30,7 +30,7 @@ from herorun.core.triage.scan import Scan, finish, scan
 from herorun.core.triage.state import AttemptLog, see
 from herorun.core.triage.verdict import LONG_SILENCE, judge_log, no_end
 from herorun.operations.report.backtest import backtest, read_labels
-from herorun.signatures import shipped
+from herorun.signatures import load_signature_set
 
 EXCERPTS = Path(__file__).parent / "excerpts.json"
 WORKERS = 2
@@ -184,7 +184,7 @@ def _index(folder: Path) -> Iterator[Mapping[str, str]]:
 
 
 def triaged(path: Path) -> str:
-    signature_set = shipped()
+    signature_set = load_signature_set()
     state, matches = scan(signature_set, Scan(), path.read_bytes())
     state, rest = finish(signature_set, state)
     log = see(AttemptLog(), [*matches, *rest])

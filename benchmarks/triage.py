@@ -14,7 +14,7 @@ from benchmarks.timing import Row, cpu_seconds, in_turns
 from herorun.core.triage.prefilter import EDGE
 from herorun.core.triage.scan import Scan, finish, scan
 from herorun.core.triage.state import AttemptLog, see
-from herorun.signatures import shipped
+from herorun.signatures import load_signature_set
 
 ROUNDS = 3
 MEGABYTES = 100
@@ -24,7 +24,9 @@ BLOCK = 1 << 16  # bytes, as the command reads
 def rows(home: Path) -> Iterator[Row]:
     keywords = home / "keywords"
     words = {
-        keyword.strip(EDGE) for signature in shipped().signatures for keyword in signature.keywords
+        keyword.strip(EDGE)
+        for signature in load_signature_set().signatures
+        for keyword in signature.keywords
     }
     keywords.write_text("\n".join(sorted(words)) + "\n", encoding="utf-8")
     for what, lines in (
@@ -45,7 +47,7 @@ def rows(home: Path) -> Iterator[Row]:
 
 def scanning(log: Path) -> Callable[[], None]:
     def act() -> None:
-        signature_set, state, attempt = shipped(), Scan(), AttemptLog()
+        signature_set, state, attempt = load_signature_set(), Scan(), AttemptLog()
         with log.open("rb") as file:
             while block := file.read(BLOCK):
                 state, matches = scan(signature_set, state, block)

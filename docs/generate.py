@@ -624,7 +624,7 @@ due_mib = 64                       # optional: a line of this kind must come wit
 
 
 def triage_page() -> str:
-    signature_set = signatures.shipped()
+    signature_set = signatures.load_signature_set()
     groups = [
         (kind, [s for s in signature_set.signatures if s.failure is kind]) for kind in FailureClass
     ]

@@ -21,7 +21,7 @@ from herorun.core.triage.incremental import OwnLog, follow, verdict_of_log
 from herorun.notifiers import _github_calls
 from herorun.notifiers.github import GitHubIssue, Options as OfGitHub
 from herorun.schedulers import ssh
-from herorun.signatures import shipped
+from herorun.signatures import load_signature_set
 from herorun.stores import _ssh
 from herorun.system import remote_file, remote_python
 from herorun.system.process import Lines, ProcessResult
@@ -275,8 +275,8 @@ TELLING = st.sampled_from(
 def test_any_log_is_judged(parts: list[bytes], code: int | None) -> None:
     log = OwnLog("tiny-1")
     for data in parts:
-        log = follow(shipped(), log, data)
-    verdict_of_log(shipped(), log, code)
+        log = follow(load_signature_set(), log, data)
+    verdict_of_log(load_signature_set(), log, code)
 
 
 @pytest.mark.parametrize(
@@ -304,6 +304,8 @@ def test_any_log_is_judged(parts: list[bytes], code: int | None) -> None:
 )
 def test_a_log_that_is_made_to_hang_it_is_judged_in_time(unit: bytes) -> None:
     before, data = time.process_time(), unit * ((1 << 18) // len(unit))
-    log = follow(shipped(), OwnLog("tiny-1"), data)
-    verdict_of_log(shipped(), follow(shipped(), log, b"\n" + data[: 1 << 16] + b"\n"), 1)
+    log = follow(load_signature_set(), OwnLog("tiny-1"), data)
+    verdict_of_log(
+        load_signature_set(), follow(load_signature_set(), log, b"\n" + data[: 1 << 16] + b"\n"), 1
+    )
     assert time.process_time() - before < 5.0

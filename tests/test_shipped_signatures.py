@@ -34,7 +34,7 @@ def test_another_print_does_not_count(
 
 
 def test_the_shipped_rows_are_read_when_a_line_is_matched(monkeypatch: pytest.MonkeyPatch) -> None:
-    signature_set, documents = signatures._shipped.__wrapped__(), signatures._documents
+    signature_set, documents = signatures._load_shipped_set.__wrapped__(), signatures._documents
     monkeypatch.setattr(signatures, "_rows", signatures._rows.__wrapped__)
     monkeypatch.setattr(signatures, "_documents", lambda: pytest.fail("read"))
     assert signature_set.digest

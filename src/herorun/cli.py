@@ -173,7 +173,7 @@ def run(argv: list[str]) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(herorun, {}, "herorun", COMPLETE, instruction)
-    before = _printed()
+    before = _count_printed()
     try:
         result = herorun.main(argv, prog_name="herorun", standalone_mode=False)
         sys.stdout.flush()
@@ -202,7 +202,7 @@ def _asks_for_json(argv: list[str]) -> bool:
     return any(word.partition("=")[0] == "--json" for word in argv)
 
 
-def _printed() -> tuple[int, int]:
+def _count_printed() -> tuple[int, int]:
     """How many JSON documents this process has printed, and how many of them as lines of a
     stream.
     """
@@ -214,7 +214,7 @@ def _is_owed(before: tuple[int, int], code: int) -> bool:
     """Whether what went wrong is a document of its own: the only one, or the last line of a stream
     that failed.
     """
-    documents, lines = (now - then for now, then in zip(_printed(), before, strict=True))
+    documents, lines = (now - then for now, then in zip(_count_printed(), before, strict=True))
     return documents == (0 if code == 130 else lines)
 
 

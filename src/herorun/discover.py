@@ -188,11 +188,14 @@ def _foreign_checks() -> list[Check]:
         try:
             foreign += own_checks(point.load())
         except Exception as error:  # a site's check that cannot be asked is not a check that passed
-            foreign += [_broken(point.name, gate, repr(error)) for gate in (Gate.LAUNCH, Gate.SEAL)]
+            foreign += [
+                _make_broken_check(point.name, gate, repr(error))
+                for gate in (Gate.LAUNCH, Gate.SEAL)
+            ]
     return foreign
 
 
-def _broken(name: str, gate: Gate, why: str) -> Check:
+def _make_broken_check(name: str, gate: Gate, why: str) -> Check:
     """Stands for an installed check that cannot be imported: it answers UNKNOWN, so it blocks."""
 
     def ask() -> Verdict:

@@ -58,7 +58,7 @@ def gather(
     """Every wanted evidence type with its value, `Nothing` or `Unavailable`; what is given is not
     read.
     """
-    graph = _needed(kinds, sources, given_evidence)
+    graph = _build_graph(kinds, sources, given_evidence)
     reads = _SourceReads(graph, sources, given_evidence)
     until = monotonic() + deadline
     try:
@@ -72,7 +72,7 @@ def gather(
     return evidence | {Gaps: _gaps(evidence, graph)}
 
 
-def _needed(
+def _build_graph(
     kinds: Iterable[Kind], sources: Mapping[Kind, Source], given_evidence: Evidence
 ) -> _Graph:
     graph: _Graph = {}

@@ -73,7 +73,7 @@ def with_kind_of_fields(spec: JobSpec) -> JobSpec:
     return replace(spec, kind=writers[0]) if len(writers) == 1 else spec
 
 
-def resolved(spec: JobSpec, start: str) -> JobSpec:
+def resolve_spec(spec: JobSpec, start: str) -> JobSpec:
     """The same with short names of clusters replaced, where its scheduler is named."""
     return job_kind(spec.kind).resolved(spec, start) if spec.kind else spec
 

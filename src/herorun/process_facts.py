@@ -37,7 +37,7 @@ def process_facts(
     unread_files: dict[str, str] = {}
     files, hashed_count = _hash_files(code, admission.get("files") or {}, unread_files)
     elsewhere, modules = strays(
-        _loaded(),
+        _list_loaded_files(),
         (code, os.path.realpath(code)),
         admission.get("files") or {},
         admission.get("roots") or (),
@@ -50,9 +50,9 @@ def process_facts(
             for name in admission.get("config_digests") or {}
         },
         config=config,
-        output_root=_spelled(output_root, admission.get("output_root")),
+        output_root=_spell_path(output_root, admission.get("output_root")),
         tracker_id=_tracker_id(admission, tracker_id),
-        loaded=_spelled(checkpoint, admission.get("start")) if says_what_it_loaded else None,
+        loaded=_spell_path(checkpoint, admission.get("start")) if says_what_it_loaded else None,
         loaded_said=says_what_it_loaded,
         files=files,
         files_seen=hashed_count,
@@ -83,7 +83,7 @@ def _read_environment() -> dict[str, str]:
     return first_environment if same else now
 
 
-def _loaded() -> dict[str, str]:
+def _list_loaded_files() -> dict[str, str]:
     """Every module that was loaded from a file, by its own name; the script under the name that it
     would import as.
 
@@ -117,7 +117,7 @@ def _versions(packages: Mapping[str, str]) -> dict[str, str | None] | None:
     return versions
 
 
-def _spelled(path: str | os.PathLike[str] | None, admitted_text: str | None) -> str | None:
+def _spell_path(path: str | os.PathLike[str] | None, admitted_text: str | None) -> str | None:
     """A path as the admission spells it where both lead to the same place, otherwise absolute. URLs
     stay as they are.
     """

@@ -63,13 +63,13 @@ def create_receipt(target: str, receipt: Mapping[str, Any]) -> bool:
     temporary = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.new"
     try:
         _put(temporary, text, "x")
-        return _linked(temporary, target, text)
+        return _create_by_link(temporary, target, text)
     finally:
         with suppress(FileNotFoundError):  # it could not even be begun
             os.unlink(temporary)
 
 
-def _linked(temporary: str, target: str, text: str) -> bool:
+def _create_by_link(temporary: str, target: str, text: str) -> bool:
     try:
         os.link(temporary, target)
     except FileExistsError:

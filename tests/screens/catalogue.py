@@ -61,7 +61,7 @@ from herorun.core.retention import (
     prune_plan,
 )
 from herorun.core.seal.verification import SealProof
-from herorun.demo.sandbox import Sandbox, quoted
+from herorun.demo.sandbox import Sandbox, quote_argument
 from herorun.operations.babysit.batch import BatchResult
 from herorun.operations.babysit.replay import ReplayedTicks
 from herorun.operations.babysit.watchdog import propose_takeover
@@ -861,7 +861,7 @@ def serving(*path: str | int) -> Any:
 def typed(stage: Sandbox, *argv: str, expect: Sequence[int] = (0,), **_: Any) -> None:
     """A command of the demo that is printed, and not run."""
     (stage.work / "runs").mkdir(parents=True, exist_ok=True)
-    stage.show("$ " + " ".join(quoted(part) for part in argv))
+    stage.show("$ " + " ".join(quote_argument(part) for part in argv))
     if expect[0]:
         stage.show(f"(exit code {expect[0]}, as expected)", "2")
 

@@ -68,7 +68,7 @@ def look(state: Path, scheduler: Any = None, keep: bool = True) -> OwnLog:
 
 
 def failure(log: OwnLog) -> str:
-    return verdict_of_log(signatures.shipped(), log, 1).failure.value
+    return verdict_of_log(signatures.load_signature_set(), log, 1).failure.value
 
 
 def add(log: Path, data: bytes) -> None:

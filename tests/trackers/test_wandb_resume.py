@@ -24,7 +24,7 @@ from herorun.core.detectors.state import MetricsState
 from herorun.core.evidence import History, Instance, Metrics, Nothing, PriorLaunch
 from herorun.core.finding import Outcome
 from herorun.core.triage.incremental import OwnLog, follow
-from herorun.signatures import shipped
+from herorun.signatures import load_signature_set
 from herorun.sources.job_log import job_log_of
 from herorun.trackers.wandb import Options, Wandb
 from services.wandb_server import KEY
@@ -147,7 +147,9 @@ def test_a_level_of_one_and_a_half_per_cent(resumed: Callable[..., Resumed]) -> 
 
 def test_a_sound_resume_raises_no_alert(resumed: Callable[..., Resumed]) -> None:
     metrics, history, log = resumed()
-    job_log = job_log_of(shipped(), follow(shipped(), OwnLog("tiny-1"), log.encode()))
+    job_log = job_log_of(
+        load_signature_set(), follow(load_signature_set(), OwnLog("tiny-1"), log.encode())
+    )
 
     assert answer(resume_mismatch, metrics, history).outcome is Outcome.PASS
     assert answer(learning_rate_jump, metrics, history).outcome is Outcome.PASS
@@ -159,7 +161,9 @@ def test_a_job_that_begins_from_scratch_is_recognised_by_what_the_client_drops(
 ) -> None:
     """No row of it reaches the tracker, whatever it costs."""
     metrics, history, log = resumed(first=0, last=100)
-    job_log = job_log_of(shipped(), follow(shipped(), OwnLog("tiny-1"), log.encode()))
+    job_log = job_log_of(
+        load_signature_set(), follow(load_signature_set(), OwnLog("tiny-1"), log.encode())
+    )
 
     assert metrics.instance == "tiny-0"
     assert job_log.dropped is not None and (job_log.dropped.first, job_log.dropped.newest) == (

@@ -213,7 +213,13 @@ def _spec_from_options(
     """
     from herorun.commands._prompts import stored_request
     from herorun.core.adhoc_jobs.spec import JobSpec
-    from herorun.job_kinds import must_be_complete, must_be_id, resolved, with_command, with_kind
+    from herorun.job_kinds import (
+        must_be_complete,
+        must_be_id,
+        resolve_spec,
+        with_command,
+        with_kind,
+    )
     from herorun.operations.jobs.paths import with_absolute_paths
     from herorun.operations.jobs.takeover import merge_specs, spec_on_record
 
@@ -223,23 +229,23 @@ def _spec_from_options(
         if value is not None
     }
     if set(stated_options) <= {"resubmit", "notify", "bad_node_zone"}:
-        return _resumed(start, stated_options)
+        return _load_resumed_spec(start, stated_options)
     named_spec = JobSpec.of({**stated_options, "cwd": str(start.resolve())})
     if named_spec.job and named_spec.kind:
         must_be_id(named_spec.kind, named_spec.job)
-    named_spec = with_absolute_paths(resolved(named_spec, str(start)), start)
+    named_spec = with_absolute_paths(resolve_spec(named_spec, str(start)), start)
     spec_before = spec_on_record(named_spec, start) if named_spec.job and not new_job else None
     facts = (
         merge_specs(spec_before, named_spec, stated_options, start) if spec_before else named_spec
     )
     if "resubmit" not in stated_options and (spec_before is None or spec_before.names_no_command):
         facts = with_command(facts)
-    facts = stored_request(with_kind(resolved(facts, str(start))), start)
+    facts = stored_request(with_kind(resolve_spec(facts, str(start))), start)
     must_be_complete(facts)
     return with_absolute_paths(facts, start)
 
 
-def _resumed(start: Path, stated_options: dict[str, str]) -> "JobSpec":
+def _load_resumed_spec(start: Path, stated_options: dict[str, str]) -> "JobSpec":
     from herorun import output
     from herorun.core.adhoc_jobs.spec import JobSpec
     from herorun.core.errors import WrongUse

@@ -35,7 +35,7 @@ class ShownBeforeResult:
         from herorun import output
 
         self.facts = tuple(line.strip() for line in message.splitlines())
-        texts = [output.shortened(output.clean(fact)) for fact in self.facts]
+        texts = [output.shorten_hashes(output.clean(fact)) for fact in self.facts]
         click.echo("\n  ".join([f"herorun: {self.heading}", *texts]), err=True)
 
 
@@ -48,7 +48,7 @@ def show_lines(outcome: Any, as_json: bool) -> int:
     else:
         out = output.console()
         for line in outcome.lines():
-            text = output.shortened(output.clean(line))
+            text = output.shorten_hashes(output.clean(line))
             body = text.lstrip(" ")
             output.hang(out, text[: len(text) - len(body)], body)
     return int(outcome.code)

@@ -9,7 +9,7 @@ import click
 from herorun import output
 from herorun.core.adhoc_jobs.spec import OPTIONS, JobSpec
 from herorun.core.errors import WrongUse
-from herorun.job_kinds import job_kind, kinds, missing_options, must_be_id, resolved
+from herorun.job_kinds import job_kind, kinds, missing_options, must_be_id, resolve_spec
 
 
 def stored_request(facts: JobSpec, start: Path) -> JobSpec:
@@ -49,7 +49,7 @@ def _ask_field(field: str, facts: JobSpec, start: Path) -> JobSpec | None:
             return None
         if answer := line.strip():
             try:
-                return _checked(field, facts.having({field: answer}), start)
+                return _check_field(field, facts.having({field: answer}), start)
             except WrongUse as error:
                 output.show_note(output.clean(str(error)))
 
@@ -62,11 +62,11 @@ def _field_label(field: str, kind: str) -> str:
     return {"config": "config, or the short name of the cluster"}.get(field, field)
 
 
-def _checked(field: str, facts: JobSpec, start: Path) -> JobSpec:
+def _check_field(field: str, facts: JobSpec, start: Path) -> JobSpec:
     if field == "kind":
         job_kind(facts.kind)
     elif field == "job":
         must_be_id(facts.kind, facts.job)
     elif field in ("config", "cluster"):
-        return resolved(facts, str(start))
+        return resolve_spec(facts, str(start))
     return facts

@@ -138,10 +138,10 @@ def _fitting(
                 return fitting_rows[number], column_count
     rows = fitting_rows[-1]  # not even these fit: shorten the names
     room = max(8, width - GAP - _widths(rows)[1])
-    return [[(_cut(row[0][0], room), row[0][1]), *row[1:]] for row in rows], FEWEST
+    return [[(_truncate_cell(row[0][0], room), row[0][1]), *row[1:]] for row in rows], FEWEST
 
 
-def _cut(text: str, room: int) -> str:
+def _truncate_cell(text: str, room: int) -> str:
     from rich.text import Text
 
     cell = Text(text)
@@ -164,13 +164,13 @@ def _cells(summary: RunSummary, at: datetime, size: Size) -> list[Cell]:
         (format_last_tick(summary, at, size.short), ""),
         (format_progress(summary, size.bar), ""),
         (format_loss(summary, size.curve), ""),
-        _speed(summary, size.short),
+        _format_speed(summary, size.short),
         (format_checkpoint(summary, size.short), ""),
         (format_tick(summary, at), ""),
     ]
 
 
-def _speed(summary: RunSummary, short: bool) -> Cell:
+def _format_speed(summary: RunSummary, short: bool) -> Cell:
     """The current speed; empty if the run does not train, makes no steps, or cannot be read."""
     if summary.error or not _trains(summary):
         return "-", ""

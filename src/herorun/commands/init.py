@@ -43,12 +43,12 @@ def command(start: str, run: str, as_json: bool) -> int:
     may_be_contract(path)
     draft = draft_of(folder, path.stem)
     if path.exists():
-        document = _begun(open_run(run, folder), path, draft)
+        document = _create_record(open_run(run, folder), path, draft)
         choices: tuple[str, ...] = ()
         next_step = f"Next: `herorun preflight {run}`."
     else:
         create_atomic(path, draft.text.encode())
-        document, choices = _written(path), draft.choices
+        document, choices = _describe_draft(path), draft.choices
         repeat = f"`herorun init {run}` creates the record"
         next_step = f"Fill in the file, commit and push it; then {repeat}."
     if as_json:
@@ -58,7 +58,7 @@ def command(start: str, run: str, as_json: bool) -> int:
     return 0
 
 
-def _written(path: Path) -> "Init":
+def _describe_draft(path: Path) -> "Init":
     """Writes a contract for people to fill in."""
     from herorun.schemas.runs import Init
 
@@ -76,7 +76,7 @@ def _written(path: Path) -> "Init":
     )
 
 
-def _begun(run: "Run", path: Path, draft: "ContractDraft") -> "Init":
+def _create_record(run: "Run", path: Path, draft: "ContractDraft") -> "Init":
     """Creates the record and the issue of a completed contract."""
     from herorun.operations.launch.config_stability import advise_unstable_keys
     from herorun.operations.record.contract_template import must_be_filled_in

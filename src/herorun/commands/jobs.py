@@ -123,7 +123,7 @@ def add(
     from herorun import output
     from herorun.core.adhoc_jobs.registry import entry_of
     from herorun.core.adhoc_jobs.spec import JobSpec
-    from herorun.job_kinds import job_kind, must_be_id, resolved
+    from herorun.job_kinds import job_kind, must_be_id, resolve_spec
     from herorun.operations.jobs.paths import with_absolute_paths
     from herorun.operations.record.registry import ensure_watch, register
     from herorun.schemas.jobs import JobsAdd
@@ -132,7 +132,7 @@ def add(
     must_be_id(kind, job)
     job_session = _session(start, session)
     facts = with_absolute_paths(
-        resolved(JobSpec.of({"job": job, "kind": kind, **job_options}), start), Path(start)
+        resolve_spec(JobSpec.of({"job": job, "kind": kind, **job_options}), start), Path(start)
     )
     job_kind(kind).must_be_reachable(facts)
     place = {"cluster": facts.cluster, "config": facts.config, "log": facts.log}

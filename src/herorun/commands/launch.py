@@ -131,18 +131,18 @@ def _show_babysit_command(page: Any, loaded_run: "Run", start: str, run: str) ->
 
 def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", did: str) -> None:
     """Prints the job, and the places of its log, record and other files."""
-    from herorun.output import hang, shortened
+    from herorun.output import hang, shorten_hashes
 
     assert outcome.launched is not None
     job_line = f"{did} {outcome.launched.instance} as job {outcome.launched.job}"
     page.print(job_line, style="bold green")
     for message in outcome.unproven:
         hang(page, "  not proved ", message, "yellow", "yellow")
-    hang(page, "  plan       ", f"digest {shortened(outcome.launched.plan_digest)}")
+    hang(page, "  plan       ", f"digest {shorten_hashes(outcome.launched.plan_digest)}")
     if outcome.log:
         hang(page, "  log        ", outcome.log)
     is_pushed = run.record.remote is not None and not run.record.unpushed
     suffix = f", pushed to {run.record.remote}" if is_pushed else ", not pushed"
-    commit = shortened(run.record.tip or "")
+    commit = shorten_hashes(run.record.tip or "")
     hang(page, "  record     ", f"branch {run.record.branch} at {commit}{suffix}")
     hang(page, "  babysitter ", outcome.babysitter)

@@ -102,12 +102,12 @@ def _show_seal(outcome: "SealOutcome", effect: str) -> None:
         show_next(page, what_blocks(outcome, repeat_typed_command()))
         return
     label = "sealed:     " if report else "already sealed: "
-    commit = output.shortened(outcome.commit or "")
+    commit = output.shorten_hashes(outcome.commit or "")
     tag_line = f"tag {outcome.tag} at commit {commit}{_where(outcome.remote)}"
     output.hang(page, label, tag_line, "bold green", "bold green")
     if outcome.statement:
         checkpoint = seal_lines(outcome.statement, outcome.tag)["Checkpoint"]
-        output.hang(page, "checkpoint: ", output.shortened(output.clean(checkpoint)))
+        output.hang(page, "checkpoint: ", output.shorten_hashes(output.clean(checkpoint)))
     if report:
         output.hang(page, "checks:     ", str(report.tally))
         output.hang(page, "effect:     ", effect)

@@ -53,7 +53,7 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     if reject:
         leave_out(questions)
         outcome = "rejected"
-    elif not questions.nothing and (yes or _agreed(as_json, questions.slug)):
+    elif not questions.nothing and (yes or _confirm_trust(as_json, questions.slug)):
         accept(questions)
         outcome = "trusted"
     if as_json:
@@ -63,7 +63,7 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     return 0 if outcome != "nothing" or questions.nothing else 3
 
 
-def _agreed(as_json: bool, slug: str) -> bool:
+def _confirm_trust(as_json: bool, slug: str) -> bool:
     """Whether a person at a terminal answers yes; without a terminal, or with --json, the answer is
     no.
     """

@@ -42,7 +42,7 @@ def step(stage: Sandbox) -> int:
         return -1
 
 
-def done(run: Run, prefix: str) -> bool:
+def has_done_action(run: Run, prefix: str) -> bool:
     return any(key.startswith(prefix) for key in run.record.memory().done)
 
 

@@ -52,7 +52,7 @@ class Sandbox:
 
     def do(self, *argv: str, expect: Sequence[int] = (0,), within: Path | None = None) -> None:
         """Print a command, run it, and stop the demo if its exit code is not expected."""
-        self.show("$ " + " ".join(quoted(part) for part in argv))
+        self.show("$ " + " ".join(quote_argument(part) for part in argv))
         real = [sys.executable, "-m", "herorun", *argv[1:]] if argv[0] == "herorun" else list(argv)
         child = subprocess.run(
             real,
@@ -97,7 +97,7 @@ def _make_environment() -> dict[str, str]:
     }
 
 
-def quoted(part: str) -> str:
+def quote_argument(part: str) -> str:
     """As it is typed in a shell; a text of several lines is left out."""
     import shlex
 

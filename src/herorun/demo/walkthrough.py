@@ -8,7 +8,7 @@ from pathlib import Path
 
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.durations import format_span
-from herorun.demo.display import babysitter_runs, done, step, trainer
+from herorun.demo.display import babysitter_runs, has_done_action, step, trainer
 from herorun.demo.sandbox import SLUG, Sandbox
 from herorun.demo.setup import (
     block_the_gate,
@@ -88,7 +88,10 @@ def _wait_for_the_spike(stage: Sandbox) -> None:
     """The babysitter escalates it, and a person decides to continue."""
     run = stage.run
     stage.show_heading("A broken data shard comes at step 640: the loss jumps")
-    stage.wait("the spike is escalated", lambda: done(run, write_key(Verb.ESCALATE, "loss-spike")))
+    stage.wait(
+        "the spike is escalated",
+        lambda: has_done_action(run, write_key(Verb.ESCALATE, "loss-spike")),
+    )
     stage.do(
         "herorun",
         "note",
@@ -109,7 +112,8 @@ def _wait_for_the_spike(stage: Sandbox) -> None:
 def _wait_for_the_end(stage: Sandbox) -> None:
     run = stage.run
     stage.wait(
-        "the run has finished", lambda: done(run, write_key(Verb.TELL, f"{SLUG}-2", "finished"))
+        "the run has finished",
+        lambda: has_done_action(run, write_key(Verb.TELL, f"{SLUG}-2", "finished")),
     )
     stage.wait("the babysitter has ended", lambda: not babysitter_runs(run))
     stage.show_heading("The log of the babysitter")

@@ -20,7 +20,7 @@ __all__ = [
     "clean_lines",
     "console",
     "hang",
-    "shortened",
+    "shorten_hashes",
     "show_json",
     "show_json_line",
     "show_line",
@@ -153,10 +153,10 @@ def _unbroken(command: str, room: int) -> str:
     return command.replace(" ", _BLANK) if len(command) <= room else command
 
 
-def shortened(text: str) -> str:
+def shorten_hashes(text: str) -> str:
     """Each hash cut to nine digits, unless --verbose wants it whole.
 
-    >>> shortened("sha256:" + 32 * "ab"), shortened("step-100000")
+    >>> shorten_hashes("sha256:" + 32 * "ab"), shorten_hashes("step-100000")
     ('ababababa', 'step-100000')
     """
     from herorun.system import progress

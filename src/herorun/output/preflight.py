@@ -9,7 +9,7 @@ from herorun.core.canonical_json import plain
 from herorun.core.finding import count
 from herorun.core.plan import Retention
 from herorun.core.redaction.scrub import scrub, scrub_argv, scrub_tree
-from herorun.output import clean, hang, shortened, show_verdict
+from herorun.output import clean, hang, shorten_hashes, show_verdict
 from herorun.output.candidates import show_candidates
 from herorun.output.findings import mark_of, show_by_mode, show_next, what_blocks
 from herorun.system import progress
@@ -56,7 +56,7 @@ def show_preflight(
 def _show_plan(out: Any, slug: str, answer: Any, submission: Mapping[str, Any]) -> None:
     from shlex import join
 
-    digest = shortened(answer.plan.digest)
+    digest = shorten_hashes(answer.plan.digest)
     show_table(out, f"Plan of {slug}", [*plan_rows(answer.plan), ("plan digest", digest)])
     plain_argv = [f"$ {join(submission['argv'])}"]
     request_lines = answer.request.splitlines() or plain_argv
@@ -106,7 +106,7 @@ def _show_changes(out: Any, changes: Sequence[str]) -> None:
     if changes:
         out.print("\nChanged since the last instance", style="bold")
     for change in changes:
-        hang(out, "  ", _abridged(clean(shortened(change))))
+        hang(out, "  ", _shorten_text(clean(shorten_hashes(change))))
 
 
 def _describe_verdict(answer: Any) -> str:
@@ -118,7 +118,7 @@ def _describe_verdict(answer: Any) -> str:
     return f'{tally}; {strict} if [policy] mode were "enforce" (it is "{answer.report.mode}")'
 
 
-def _abridged(text: str) -> str:
+def _shorten_text(text: str) -> str:
     left_out = len(text) - LONGEST
     if progress.verbose or left_out <= 0:
         return text
@@ -138,7 +138,7 @@ def plan_rows(plan: Any) -> list[tuple[str, str]]:
         if field.name == "env":
             value = ", ".join(f"{k}={v}" for k, v in scrub_tree(plain(field_value.value)).items())
         if field.name not in EXACT:
-            value = _abridged(shortened(value))
+            value = _shorten_text(shorten_hashes(value))
         if field_value.inferred:
             value += f" (inferred from {field_value.source})"
         elif progress.verbose:

@@ -7,7 +7,7 @@ from typing import Any
 from herorun.core.babysit.action_key import describe_action
 from herorun.core.durations import format_span
 from herorun.core.evidence_names import ALL, format_gaps
-from herorun.output import clean, console, hang, shortened
+from herorun.output import clean, console, hang, shorten_hashes
 from herorun.output.run_facts import (
     cut_fraction,
     describe_alert,
@@ -86,7 +86,7 @@ def _status_lines(
     yield from _orders(document)
     if document["seal_tag"]:
         yield f"  sealed     tag {document['seal_tag']}, at {format_steps(document['progress'])}"
-    place = f"branch {clean(document['branch'])} at {shortened(document['record'] or '')}"
+    place = f"branch {clean(document['branch'])} at {shorten_hashes(document['record'] or '')}"
     record = f"{place} ({_PUSHED[document['pushed']]})" if document["record"] else "none yet"
     yield f"  record     {record}"
     yield from _counting_note(document["progress"])

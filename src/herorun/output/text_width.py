@@ -59,10 +59,10 @@ def fit(text: str, columns: int) -> str:
              `herorun init tiny`
              writes one
     """
-    return "\n".join(part for line in text.split("\n") for part in _broken(line, columns))
+    return "\n".join(part for line in text.split("\n") for part in _wrap_line(line, columns))
 
 
-def _broken(line: str, columns: int) -> Iterator[str]:
+def _wrap_line(line: str, columns: int) -> Iterator[str]:
     if len(line) <= columns:
         yield line
         return

@@ -76,7 +76,11 @@ def _tick_lines(
     for note in ended_notes(document, ack):
         yield f"  note     {note}"
     for action in document["actions"]:
-        how = _done(action["action"]) if action["done"] else f"failed: {clean(action['failed'])}"
+        how = (
+            _choose_done_word(action["action"])
+            if action["done"]
+            else f"failed: {clean(action['failed'])}"
+        )
         name = ACTION_NAMES.get(action["action"], action["action"])
         yield f"  {name:<8} {clean(action['title'])}: {how}"
     for other in document["other_jobs"]:
@@ -85,7 +89,7 @@ def _tick_lines(
         yield f"  unknown  {clean(problem)}"
 
 
-def _done(action: str) -> str:
+def _choose_done_word(action: str) -> str:
     """Whether a submitted job trains, and whether a job heeds a stop, is what later ticks show."""
     return {"relaunch": "submitted", "stop": "requested"}.get(action, "done")
 

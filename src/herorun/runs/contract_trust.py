@@ -23,11 +23,11 @@ def describe_untrusted(
     it likes. `items` are `all_items` of the contract, where the caller has them.
     """
     must_be_the_users(contract, repository)
-    missing = untrusted(contract, repository, items)
+    missing = list_untrusted(contract, repository, items)
     return describe_missing_trust(contract.slug, missing) if missing else ""
 
 
-def untrusted(
+def list_untrusted(
     contract: Contract, repository: Repository, items: tuple[str, ...] | None = None
 ) -> tuple[str, ...]:
     """The items that a person has to trust first."""

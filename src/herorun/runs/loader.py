@@ -73,7 +73,7 @@ def open_run(name: str, start: Path) -> Run:
     run = Run(
         repository,
         parse_contract(text, shown_path),
-        ContractFile(shown_path, text, _committed(repository, shown_path)),
+        ContractFile(shown_path, text, _read_committed(repository, shown_path)),
     )
     if run.slug != path.stem:
         raise WrongUse(
@@ -95,7 +95,7 @@ def _must_read_its_signatures(run: Run) -> None:
         signatures.of_contract(run.contract, run.repository.top)
 
 
-def _committed(repository: Repository, path: str) -> str | None:
+def _read_committed(repository: Repository, path: str) -> str | None:
     try:
         data = repository.read("HEAD", [path], LARGEST_CONTRACT)[path]
     except GitFailed:  # as before the first commit
@@ -180,7 +180,7 @@ def _rules(repository: Repository, slug: str) -> Contract | None:
     """
     path = f"runs/{slug}.toml"
     try:
-        return parse_contract(_committed(repository, path) or "", path)
+        return parse_contract(_read_committed(repository, path) or "", path)
     except HerorunError:
         return None
 

@@ -96,7 +96,7 @@ def snapshot_again(
         return CLEAN
     patch = decode(Patch, stated_patch)
     ref = snapshot_ref(slug, patch.tree)
-    snapshot_commit = repository.resolve(ref) or _fetched(repository, remote, ref)
+    snapshot_commit = repository.resolve(ref) or _fetch_ref(repository, remote, ref)
     if snapshot_commit is None:
         raise Blocked(
             f"The approved edits of the launch, {ref}, are neither in this clone nor on the "
@@ -111,7 +111,7 @@ def snapshot_again(
     return snapshot
 
 
-def _fetched(repository: Repository, remote: str, ref: str) -> str | None:
+def _fetch_ref(repository: Repository, remote: str, ref: str) -> str | None:
     if remote not in repository.remotes() or ref not in repository.remote_tips(remote, ref):
         return None
     fetch(repository, remote, {ref: ref})

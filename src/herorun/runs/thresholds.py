@@ -26,7 +26,7 @@ def check_limits(contract: Contract, file: ContractFile | None = None) -> dict[s
         if name not in limit_types:
             raise WrongUse(
                 f"{where}[babysit.thresholds] names {name!r}, which is not a check:"
-                f"{_meant(name, limit_types)} see `herorun explain --list`."
+                f"{_suggest_name(name, limit_types)} see `herorun explain --list`."
             )
         kind = limit_types[name]
         if kind is None:
@@ -59,7 +59,7 @@ def _threshold_line(file: ContractFile | None, *path: str) -> str:
     return f"{file.path}, line {line}: " if file and line else ""
 
 
-def _meant(word: str, names: Iterable[str]) -> str:
+def _suggest_name(word: str, names: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     closest = get_close_matches(word, list(names), 1)
@@ -71,7 +71,7 @@ def _must_have_keys(
 ) -> None:
     names = [field.name for field in fields(kind)]
     for key in sorted(values.keys() - set(names)):
-        suggestion = _meant(key, names) or f" there are {', '.join(names)}."
+        suggestion = _suggest_name(key, names) or f" there are {', '.join(names)}."
         raise WrongUse(
             f"{_threshold_line(file, name, key)}[babysit.thresholds.{name}]: unknown key "
             f"`{key}`:{suggestion}"

@@ -28,14 +28,14 @@ LARGEST = 4 << 20  # bytes of one file of signatures
 _reading = Lock()  # a fleet's first ticks come at once, and each would read them
 
 
-def shipped() -> SignatureSet:
+def load_signature_set() -> SignatureSet:
     """The signatures as they are installed."""
     with _reading:
-        return _shipped()
+        return _load_shipped_set()
 
 
 @cache
-def _shipped() -> SignatureSet:
+def _load_shipped_set() -> SignatureSet:
     return UnreadSignatureSet(f"sha256:{_digest_of(_texts())}", _read_rows)
 
 
@@ -46,7 +46,7 @@ def _read_rows() -> SignatureSet:
 
 @cache
 def _rows() -> SignatureSet:
-    if f"sha256:{_digest_of(_texts())}" != _shipped().digest:
+    if f"sha256:{_digest_of(_texts())}" != _load_shipped_set().digest:
         raise CouldNotLook("Another herorun was installed since: start this command again.")
     return parse(_documents())
 
@@ -56,7 +56,7 @@ def with_own(*paths: Path) -> SignatureSet:
     read or is wrong.
     """
     if not paths:
-        return shipped()
+        return load_signature_set()
     texts = tuple((str(path), _read_text(path)) for path in paths)
     with _reading:
         return _with(texts)
@@ -67,7 +67,7 @@ def of_contract(contract: Contract, top: Path) -> SignatureSet:
     `with_own` does.
     """
     own_file = contract.babysit.signatures
-    return with_own(top / own_file) if own_file else shipped()
+    return with_own(top / own_file) if own_file else load_signature_set()
 
 
 @lru_cache(maxsize=4)

@@ -5,7 +5,7 @@ from herorun.core.triage.scan import Scan, finish, scan
 from herorun.core.triage.signatures import SignatureSet
 from herorun.core.triage.state import AttemptLog, see
 from herorun.core.triage.verdict import TriageVerdict, judge_log
-from herorun.signatures import shipped
+from herorun.signatures import load_signature_set
 
 
 def judged(
@@ -14,7 +14,7 @@ def judged(
     signature_set: SignatureSet | None = None,
     block: int = 1 << 20,
 ) -> TriageVerdict:
-    signatures = signature_set or shipped()
+    signatures = signature_set or load_signature_set()
     state, matches = scanned(log, signatures, block)
     return judge_log(signatures, see(AttemptLog(), matches), state.last_line, exit_code)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from herorun.core.triage.incremental import OwnLog, follow, verdict_of_log
-from herorun.signatures import shipped
+from herorun.signatures import load_signature_set
 from herorun.sources.job_log import job_log_of
 
 LINES = [
@@ -93,11 +93,13 @@ LINES = [
 
 
 def log_of(*lines: str):
-    return job_log_of(shipped(), followed(*lines))
+    return job_log_of(load_signature_set(), followed(*lines))
 
 
 def followed(*lines: str) -> OwnLog:
-    return follow(shipped(), OwnLog("tiny-2"), "".join(f"{line}\n" for line in lines).encode())
+    return follow(
+        load_signature_set(), OwnLog("tiny-2"), "".join(f"{line}\n" for line in lines).encode()
+    )
 
 
 @pytest.mark.parametrize(("line", "loads"), LINES)
@@ -166,13 +168,15 @@ def test_every_rank_says_it_and_it_counts_once() -> None:
 def test_a_log_of_a_loader_that_fell_back_is_not_benign() -> None:
     """A long compilation behind it says nothing, and the log is all that there is."""
     log = followed("Loading checkpoint from /ckpt/step-120", "Starting from scratch", "Compiling")
-    verdict = verdict_of_log(shipped(), log, None)
+    verdict = verdict_of_log(load_signature_set(), log, None)
 
     assert (verdict.failure, verdict.line) == (
         "not-a-failure",
         2,
     ) and "no checkpoint" in verdict.advice
-    sound = verdict_of_log(shipped(), followed("Resuming training from step 120", "step 121"), None)
+    sound = verdict_of_log(
+        load_signature_set(), followed("Resuming training from step 120", "step 121"), None
+    )
     assert sound.failure == "benign"
 
 

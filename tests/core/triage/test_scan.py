@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from core.triage.cases import CASES
 from core.triage.judged import judged, scanned
 from herorun.core.triage.scan import LONGEST, Scan, finish, scan
-from herorun.signatures import shipped
+from herorun.signatures import load_signature_set
 
 OOM = b"CUDA out of memory"
 PIECES = [text.encode() for _, text in CASES] + [
@@ -25,7 +25,7 @@ PIECES = [text.encode() for _, text in CASES] + [
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=8), st.lists(st.integers(0, 60_000), max_size=6))
 def test_how_the_bytes_are_cut_changes_nothing(pieces: list[bytes], cuts: list[int]) -> None:
-    names, data = shipped(), b"\n".join(pieces)
+    names, data = load_signature_set(), b"\n".join(pieces)
     state, matches = Scan(), []
     edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
     for begin, end in pairwise(edges):
@@ -46,7 +46,7 @@ def test_byte_by_byte_is_as_good_as_whole(block: int) -> None:
 
 
 def test_a_line_is_seen_once_and_the_number_is_its_own() -> None:
-    names = shipped()
+    names = load_signature_set()
     state, matches = scan(names, Scan(), b"one\ntwo\nCUDA out of mem")
     assert (matches, state.lines, state.offset) == ([], 2, 23)
     state, matches = scan(names, state, b"ory\nfour")
@@ -76,7 +76,7 @@ def test_ugly_bytes_hide_nothing(log: bytes) -> None:
 @pytest.mark.thorough
 def test_the_memory_is_bounded_and_the_time_too() -> None:
     """One line of 2 MB, without an end, with a word that must be looked at in each piece."""
-    names, state = shipped(), Scan()
+    names, state = load_signature_set(), Scan()
     block, began = b"error timeout nccl " * 55_188, time.thread_time()
     for _ in range(2):
         state, _found = scan(names, state, block)
@@ -86,7 +86,7 @@ def test_the_memory_is_bounded_and_the_time_too() -> None:
 
 def test_many_ranks_with_open_tracebacks_are_bounded() -> None:
     log = "".join(f"[rank{n}]: Traceback (most recent call last):\n" for n in range(1000)).encode()
-    state, _ = scan(shipped(), Scan(), log)
+    state, _ = scan(load_signature_set(), Scan(), log)
     assert len(state.open) <= 64
 
 

@@ -21,10 +21,10 @@ def test_a_fleet_whose_first_ticks_come_at_once_reads_the_catalogue_once(
 
     def ask() -> None:
         together.wait(30)
-        _ = signatures.shipped().signatures
+        _ = signatures.load_signature_set().signatures
 
     monkeypatch.setattr(signatures, "parse", counted)
-    for name in ("_shipped", "_rows"):
+    for name in ("_load_shipped_set", "_rows"):
         monkeypatch.setattr(signatures, name, cache(getattr(signatures, name).__wrapped__))
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:

@@ -5,7 +5,7 @@ import pytest
 from core.triage.judged import judged, scanned
 from herorun.core.triage.state import AttemptLog, see
 from herorun.core.triage.verdict import LONG_SILENCE, judge_log, no_end
-from herorun.signatures import shipped
+from herorun.signatures import load_signature_set
 
 ERROR = "[2026-01-02 05:07:11,062][__main__][ERROR] - the launcher gave up"
 
@@ -33,8 +33,8 @@ def test_a_message_of_an_end_outlasts_any_silence(end: str) -> None:
         (steps, "unknown"),
         (f"{steps}{end}\n{more}", "unknown"),
     ):
-        state, matches = scanned(log, shipped())
+        state, matches = scanned(log, load_signature_set())
         attempt = see(AttemptLog(), matches)
-        verdict = judge_log(shipped(), attempt, state.last_line)
+        verdict = judge_log(load_signature_set(), attempt, state.last_line)
         assert verdict.failure == no_end(verdict, attempt, LONG_SILENCE - 1).failure == "benign"
         assert no_end(verdict, attempt, LONG_SILENCE).failure == failure

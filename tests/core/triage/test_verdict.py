@@ -4,7 +4,7 @@ import pytest
 
 from core.triage.cases import CASES
 from core.triage.judged import judged, judged_training
-from herorun.signatures import shipped
+from herorun.signatures import load_signature_set
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
 NCCL = "[Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE)"
@@ -116,7 +116,7 @@ def test_killed_is_the_hosts_memory_only_with_proof(code: int) -> None:
 
 
 def test_an_end_that_another_line_explains_has_the_advice_of_both() -> None:
-    rows, full = shipped(), "peak memory 128 GiB (99% of limit)"
+    rows, full = load_signature_set(), "peak memory 128 GiB (99% of limit)"
     killed, memory = rows.named("killed").advice, rows.named("peak-memory").advice
     assert judged(f"step 1\nKilled\n{full}", 137).advice == f"{killed} {memory}"
     assert judged(f"step 1\n{full}", 137).advice == memory

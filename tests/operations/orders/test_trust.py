@@ -41,7 +41,7 @@ def a_question(
     monkeypatch.setattr(module, "open_run", lambda name, start: run)
     monkeypatch.setattr(module, "must_be_the_users", lambda contract, repository: None)
     monkeypatch.setattr(module, "apply_proof", apply_proof)
-    monkeypatch.setattr(module, "untrusted", lambda contract, repository: items)
+    monkeypatch.setattr(module, "list_untrusted", lambda contract, repository: items)
     monkeypatch.setattr(module, "launch_id", lambda launching: f"id of {launching}")
     return module.build_question("tiny", folder)
 

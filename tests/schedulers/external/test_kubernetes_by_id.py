@@ -233,9 +233,9 @@ def test_an_id_is_what_kubectl_prints() -> None:
 
 def test_the_kubeconfig_is_part_of_the_cluster(tmp_path: Path) -> None:
     spec = JobSpec(job="x", kind="kubernetes", cluster="arn:aws:eks/a/heroes", config="kc")
-    resolved = job_kinds.resolved(spec, str(tmp_path))
+    resolved = job_kinds.resolve_spec(spec, str(tmp_path))
     assert (resolved.cluster, resolved.config) == (f"{tmp_path}/kc#arn:aws:eks/a/heroes", "")
-    assert job_kinds.resolved(resolved, "/elsewhere") == resolved
+    assert job_kinds.resolve_spec(resolved, "/elsewhere") == resolved
     options = {"context": "train", "namespace": "heroes", "kubeconfig": "/kc"}
     declared = job_kinds.job_kind("kubernetes")
     assert declared.contract_options(options)["cluster"] == "/kc#train/heroes"

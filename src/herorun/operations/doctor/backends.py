@@ -239,7 +239,7 @@ def _patterns_name(run: Run) -> str:
 def _patterns(run: Run) -> Iterator[DoctorPart]:
     """Reads and compiles every row; an invalid one raises `WrongUse`, which names it."""
     rows = signatures.of_contract(run.contract, run.repository.top).signatures
-    own = len(rows) - len(signatures.shipped().signatures)
+    own = len(rows) - len(signatures.load_signature_set().signatures)
     more = f", {own} more than are shipped" if own > 0 else ""
     yield DoctorPart("patterns", _patterns_name(run), Fit.OK, f"{len(rows)} log signatures{more}")
 

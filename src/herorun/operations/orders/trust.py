@@ -11,7 +11,7 @@ from herorun.core.journal.launch_intents import launch_id
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import Run, apply_proof, open_run
-from herorun.runs.contract_trust import must_be_the_users, untrusted
+from herorun.runs.contract_trust import list_untrusted, must_be_the_users
 from herorun.schemas.runs import Trust
 from herorun.system.user_trust import ITEMS, LAUNCHES, REJECTED, trust, trust_file, trusts_all
 
@@ -61,7 +61,7 @@ def build_question(name: str, start: Path) -> TrustQuestion:
     must_be_the_users(run.contract, run.repository)
     run.record.fetch()
     apply_proof(run, run.contract)
-    items = untrusted(run.contract, run.repository)
+    items = list_untrusted(run.contract, run.repository)
     bad, alone = _ids(run.to_prove), _ids(run.to_accept)
     seals = _seals(run)
     forged_lines = bad if bad or seals else alone
