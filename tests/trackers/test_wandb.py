@@ -461,6 +461,7 @@ class TestWandb(TrackerSuite):
         drops_past_steps=True,
         name_rules=NAME_RULES,
         id_variable="WANDB_RUN_ID",
+        label="W&B",
     )
     client_variables = CLIENT_VARIABLES
 

@@ -75,6 +75,7 @@ class TestWandbOffline(TrackerSuite):
         drops_past_steps=True,
         name_rules=NAME_RULES,
         id_variable="WANDB_RUN_ID",
+        label="W&B",
     )
     client_variables = CLIENT_VARIABLES
 
