@@ -5,7 +5,7 @@ logging step.
     trainer.train(resume_from_checkpoint=checkpoint)
 
 The contract: `[tracker] kind = "jsonl"` and `[checkpoints] layout = "hf_trainer"`. Where another
-integration reports for you, leave `log` off and keep the check-in.
+integration reports for you, pass `log=False` and keep the check-in.
 """
 
 from collections.abc import Mapping

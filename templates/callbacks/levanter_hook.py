@@ -1,7 +1,7 @@
 """herorun in Levanter: check in before the first step, and one row of metrics a step.
 
-    herorun.check_in(config=config, output_root=output_root, loaded=checkpoint)   # before
-    trainer.train trainer.add_hook(herorun_hook, every=1)
+    herorun.check_in(config=config, output_root=output_root, loaded=checkpoint)
+    trainer.add_hook(herorun_hook, every=1)   # both before trainer.train
 
 The contract: `[tracker] kind = "jsonl"` and `[checkpoints] layout = "levanter"`. Levanter's own
 `json_logger` tracker, read by `[tracker] kind = "levanter_log"`, or W&B do as well; then the

@@ -3,7 +3,7 @@
     trainer = L.Trainer(callbacks=[HerorunCallback(config=config, output_root=output_root)])
 
 The contract: `[tracker] kind = "jsonl"` and `[checkpoints] layout = "lightning"`. Where another
-logger reports for you, leave `log` off and keep the check-in.
+logger reports for you, pass `log=False` and keep the check-in.
 """
 
 from typing import Any
