@@ -33,9 +33,6 @@ NOT_RUN = {
     "herorun metrics --textfile /var/lib/node_exporter/herorun.prom": (
         "a folder of node_exporter: tests/operations/report/test_exporter.py writes another"
     ),
-    "herorun report --all --out build/runs": (
-        "a folder of every run: tests/operations/report/test_web.py writes another"
-    ),
     "herorun serve": "serves until Ctrl-C: tests/operations/report/test_web.py asks it",
     "HERORUN_MCP_TOKEN=... herorun mcp --listen 127.0.0.1:9478": "a token to fill in",
     "herorun babysit --job 4711 --scheduler slurm --host login": (
