@@ -47,7 +47,7 @@ STOPPED = replace(MEMORY, orders=(Ordered(at=NOON, word=Word.STOP, by="ada", abo
 RELAUNCHED = replace(MEMORY, done={"relaunch/tiny-1": "tiny-2"})
 TAKING = Intended(at=NOON, key="handoff/take/3", attempt=1, what="eve@node7: its lease is stale")
 UNLOCKED = {
-    f"{ORDERS}{room}.locked": lambda *_, **__: nullcontext()
+    f"{ORDERS}{room}.hold_lock": lambda *_, **__: nullcontext()
     for room in ("stop", "relaunch", "rollback", "handoff")
 }
 
@@ -106,7 +106,7 @@ def answers() -> Iterator[Screen]:
 
 
 STARTED = {
-    "relaunch__settled": "tiny-1",
+    "relaunch__settle_instance": "tiny-1",
     "relaunch__find_job": a_job(JobState.FAILED, exit_code=1),
     "relaunch__record_before_replacing": None,
     "relaunch__intended_once": TAKING,
@@ -128,13 +128,13 @@ def starts() -> Iterator[Screen]:
     ended = a_job(JobState.CANCELLED, reason="CANCELLED by 1000")
     stopping = {
         "stop__find_job": a_job(),
-        "stop__settled": "tiny-1",
+        "stop__settle_instance": "tiny-1",
         "stop__intended_once": TAKING,
         "stop__stop_once": None,
         "stop___until_ended": ended,
     }
     yield ordered("stop tiny --reason why", STOPPED, **stopping)
-    forgotten = {"stop__find_job": None, "stop__settled": "tiny-1"}
+    forgotten = {"stop__find_job": None, "stop__settle_instance": "tiny-1"}
     for name in ("must_have_ended", "must_be_silent", "record_forgotten_end"):
         forgotten[f"stop__{name}"] = None
     yield replace(ordered("stop tiny --reason why", STOPPED, **forgotten), name="stop-forgotten")
@@ -143,9 +143,9 @@ def starts() -> Iterator[Screen]:
     relaunched = replace(RELAUNCHED, launchings={"tiny-1": launching, "tiny-2": again})
     yield ordered("relaunch tiny", relaunched, **STARTED)
     rolling = {
-        "rollback__settled": "tiny-1",
+        "rollback__settle_instance": "tiny-1",
         "rollback__must_be_resumable": None,
-        "rollback___chosen": PREVIEW,
+        "rollback___choose_rollback": PREVIEW,
         "rollback__find_job": a_job(JobState.FAILED, exit_code=1),
         "rollback__record_before_replacing": None,
         "rollback__intended_once": TAKING,
