@@ -55,6 +55,20 @@ def test_the_damage_is_undone_on_top_and_nothing_is_removed(damaged: Story) -> N
     assert not any("git worktree" in each for each in after.notes)
 
 
+def test_a_repair_of_a_damage_that_was_pushed_is_published_by_the_push_that_it_names(
+    damaged: Story,
+) -> None:
+    git(damaged.work, "push", "-q", "origin", f"{REF}:{BRANCH}")
+    (line,) = [each for each in verify_run(SLUG, damaged.work).notes if "git worktree" in each]
+    (push,) = re.findall(r"`(git push [^`]*)`", line)
+    typed(damaged, command_in(verify_run(SLUG, damaged.work)))
+    tip = git(damaged.work, "rev-parse", REF).strip()
+    assert git(damaged.origin, "rev-parse", BRANCH).strip() != tip
+    typed(damaged, push)
+    assert git(damaged.origin, "rev-parse", BRANCH).strip() == tip
+    assert damaged.run.record.push()
+
+
 def test_a_line_that_came_after_the_damage_stays(damaged: Story) -> None:
     culprit = git(damaged.work, "rev-parse", REF).strip()
     damaged.tamper("tiny.md", lambda text: f"{text}\n")

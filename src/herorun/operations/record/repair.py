@@ -24,13 +24,24 @@ def repair_note(record: Record, tip: str, remote_tip: str | None) -> str:
 def describe_repair(record: Record, tip: str, culprit: str, here: bool, good: str = "") -> str:
     """By a revert, or with `good` by the journal of that commit."""
     undo = _restore(record, good) if good else _revert(culprit)
+    where = " in this clone" if here else ""
     return (
         f"commit {culprit[:9]} made the journal unreadable{'' if here else ' on the remote'}. If "
         "you are sure that it is a mistake, undo it by a new commit on top. Then the journal can "
-        f"be read again, but `herorun verify {record.slug}` still reports both commits as faults, "
-        f"because the history keeps them.{_describe_lost(record, good, tip)} To undo it: "
+        f"be read again{where}, but `herorun verify {record.slug}` still reports both commits as "
+        f"faults, because the history keeps them.{_describe_lost(record, good, tip)}"
+        f"{_describe_publishing(record) if here else ''} To undo it: "
         f"`{_command(record, tip, undo, here)}`"
     )
+
+
+def _describe_publishing(record: Record) -> str:
+    """What makes the repair of this clone's record readable on other machines."""
+    if record.remote is None:
+        return ""
+    push = shlex.join(["git", "push", record.remote, f"{record.ref}:refs/heads/{record.branch}"])
+    pushers = f"this clone's babysitter, or `{push}`,"
+    return f" Other machines can read it only once {pushers} has pushed it."
 
 
 def _describe_lost(record: Record, good: str, tip: str) -> str:

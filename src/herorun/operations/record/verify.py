@@ -25,8 +25,8 @@ from herorun.system.git.plumbing import delete_refs, fetch
 
 NOT_ANCHORED = "not anchored"
 UNNAMED = (
-    f"{NOT_ANCHORED} yet: until a seal, an issue comment or a receipt names one of its commits, a "
-    "rewrite of the whole branch cannot be detected"
+    f"the record is {NOT_ANCHORED} yet: until a seal, an issue comment or a job's receipt names "
+    "one of its commits, a rewrite of the whole branch cannot be detected"
 )
 
 
