@@ -175,7 +175,7 @@ SILENT_ORIGIN = dict.fromkeys((History, Published, RemoteTips, RecordState), NO_
 GATES: Mapping[str, tuple[Any, ...]] = {
     "clear": (),
     "blocked": (DIRTY,),
-    "unknown": ({Published: NO_REMOTE},),
+    "unknown": (SILENT_ORIGIN,),
 }
 
 
@@ -447,8 +447,8 @@ PARTS = (
         "this machine",
         Fit.SKIPPED,
         "synchronisation by NTP was not checked: timedatectl is not on this machine; this "
-        "clone's newest commit is of 2026-01-01 11:00:00 UTC, which rules out only a clock that "
-        "shows a time more than 1m earlier",
+        "clone's newest commit, of 2026-01-01 11:00:00 UTC, shows only that this clock is not more "
+        "than 1m behind it",
     ),
 )
 
@@ -542,13 +542,13 @@ def closer() -> Iterator[Screen]:
     for state, fields in {
         "clear": {},
         "blocked": {
-            "proven": ["origin has the same tag"],
+            "proven": ["origin has the same tag as this clone"],
             "faults": ["the checkpoint /data/tiny/step-100000 is gone"],
         },
         "unknown": {"unproven": [NOT_FETCHED]},
     }.items():
         words = [
-            "origin has the same tag",
+            "origin has the same tag as this clone",
             "the checkpoint /data/tiny/step-100000 is unchanged, by the digests of its files",
         ]
         proof = SealProof("herorun/tiny/seal-1", **{"proven": words, **fields})
@@ -578,7 +578,8 @@ WAYS = PatrolCommands(
     stop="herorun -C /work stop tiny",
     restart="herorun -C /work relaunch tiny --stop-first",
     chain_log="/data/tiny/chain/chain.log",
-    monitor="a babysitter runs here",
+    dri="@dri",
+    monitor="a babysitter runs in this clone",
 )
 RUNBOOK_FACTS = RunbookFacts(
     top="/work",
@@ -687,7 +688,7 @@ def machines() -> Iterator[Screen]:
         yield answered_by(f"patrol-{state}", argv, "remote.patrol.patrol", observed)
     waiting = {
         "herorun.system.process_registry.register_watcher": lambda *_: nullcontext(),
-        f"{OPERATIONS}remote.wait.replaced": [],
+        f"{OPERATIONS}remote.wait.retire_earlier_waits": [],
         f"{OPERATIONS}remote.wait.now": NOON,
     }
     for state, name in {"reached": "running", "unknown": "unknown", "over": "down"}.items():

@@ -244,10 +244,11 @@ def test_a_frozen_log_with_moving_output_is_buffered_and_not_a_hang() -> None:
     assert rows(a_look(log=frozen)) == ["buffered"]
     hangs, unread = a_look(log=frozen, output_age=4000.0), a_look(log=frozen, output_age=None)
     assert rows(hangs) == rows(unread) == ["silent"]
-    ways = replace(WAYS, stop="STOP", restart="RESTART", logs="LOGS")
+    ways = replace(WAYS, stop="STOP", restart="RESTART", logs="LOGS", dri="@ada")
     messages = [decide(each, ways).advice[0].message for each in (hangs, unread)]
     assert ["RESTART" in message for message in messages] == [True, False]
-    assert mentions(messages[0], "1h6m") and mentions(messages[1], "could not", "read")
+    assert mentions(messages[0], "1h6m", "DRI", "@ada")
+    assert mentions(messages[1], "could not", "read")
 
 
 def test_a_failure_in_its_own_log_is_reported_while_it_lives() -> None:

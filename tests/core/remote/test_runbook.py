@@ -64,6 +64,7 @@ def test_a_chain_is_copied_there_again_and_a_job_of_others_has_no_resume_command
 def test_its_own_resume_command_prints_no_next_one() -> None:
     printed, own = page(), page(patrol={"resume_command": "RESUME"})
     assert ("`next`" in printed, "`next`" in own) == (True, False)
+    assert mentions(printed, "never `herorun seal`", "`unknown`")
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ class PatrolCommands:
     monitor: str = ""  # what monitors the run, for the line; empty where that is unknown
     unmonitored: str = ""  # why it may be unmonitored, and what to do; empty where it is not
     patrol: str = ""  # this command
+    dri: str = ""  # a name, for what the DRI decides
     is_silent: bool = False  # no tick is recorded for so long that a person must act
 
     def sends(self, path: str) -> str:

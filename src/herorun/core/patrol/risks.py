@@ -64,15 +64,16 @@ def _advise_on_log(observation: HostObservation, ways: PatrolCommands) -> Iterat
             critical=False,
         )
     else:
+        dri = f"the DRI, {ways.dri}," if ways.dri else "the DRI"
         stop = (
-            f" If it hangs: `{ways.restart}` stops it and starts it again, `{ways.stop}` only "
-            "stops it, and nothing relaunches it then."
+            f" If it hangs, {dri} decides: `{ways.restart}` stops it and starts it again, "
+            f"`{ways.stop}` only stops it, and nothing relaunches it then."
             if ways.stop
             else ""
         )
         yield Advice(
             "silent",
-            f"Neither the log nor anything in the output roots, down to one level, has changed for "
+            f"Neither the log nor anything in the output roots or one level below has changed for "
             f"{format_span(min(log.age, observation.output_age))}: the job may hang. Look at its "
             f"processes on {observation.where} (`nvidia-smi`, `py-spy dump`) and at the end of its "
             f"log.{stop}{' Its log:' if ways.logs else ''}",

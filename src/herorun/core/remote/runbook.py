@@ -109,15 +109,17 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield f"If the patrol says that the run is down, {how}"
         yield from _write_code(ways.resume)
         if not own:
-            yield "Read its rows `alert`, `question`, `paused`, `unfinished`, `stop` and"
-            yield "`answer`, and the log. If they allow it, type the command in its row `next`."
-            yield "A row `to restart` means that a person keeps the run down, or paused relaunches."
-            yield "A row `roll back`, `if yes` or `to seal` means that the DRI must decide."
-            yield "In these cases, ask that person before you type the command."
+            yield "Read its rows `alert`, `question`, `paused`, `unfinished`, `stop`, `answer` and"
+            yield "`unknown`, and the log. If they allow it, type the command in its row `next`,"
+            yield "but never `herorun seal`: the DRI decides that."
+            yield "A row `to restart` means that a person stopped or paused the run, or denied its"
+            yield "relaunch: ask that person first. A row `roll back`, `if yes` or `to seal` means"
+            yield "that the DRI decides: ask the DRI first."
             yield "A row `after fix` has the command to type once the cause is fixed."
-            yield "If there is no row `next`, `to restart`, `roll back`, `if yes`, `to seal` or"
-            yield "`after fix`, the babysitter relaunches the run by its rules."
+            yield "If status says `down`, and there is no row `next`, `to restart`, `roll back`,"
+            yield "`if yes`, `to seal` or `after fix`, the babysitter relaunches it by its rules."
             yield "If its row `babysitter` says `gone`, nothing does: start it, as below."
+            yield "If status says `unknown`, nothing is relaunched: do what its row `unknown` says."
             yield ""
     else:
         yield (
@@ -147,7 +149,7 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
 
 def _write_chain(contract: Contract, ways: PatrolCommands) -> Iterator[str]:
     """The last commands of the page: a chain without a wait would start during the training."""
-    yield "After the training, the chain runs these stages on the machine, one after the other:"
+    yield "The chain runs these stages on the machine, one after the other:"
     yield ""
     yield from (f"1. `{stage.name}`: `{stage.run}`" for stage in contract.chain.stage)
     yield ""

@@ -156,9 +156,9 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
         raise CouldNotLook(f"It is unknown whether the clock is synchronised: {why}.")
     if why:
         message = (
-            f"synchronisation by NTP was not checked: {why}; this clone's newest commit is of "
-            f"{newest:%Y-%m-%d %H:%M:%S} UTC, which rules out only a clock that shows a time more "
-            f"than {format_span(SKEW)} earlier"
+            f"synchronisation by NTP was not checked: {why}; this clone's newest commit, of "
+            f"{newest:%Y-%m-%d %H:%M:%S} UTC, shows only that this clock is not more than "
+            f"{format_span(SKEW)} behind it"
         )
         yield DoctorPart("clock", "this machine", Fit.SKIPPED, message)
         return

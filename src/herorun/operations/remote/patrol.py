@@ -121,6 +121,7 @@ def ways_of(run: Run) -> PatrolCommands:
         is_settled=_is_settled(run.record.memory()),
         chain_log=chain_log(run.contract.chain) if run.contract.chain.stage else "",
         patrol=f"{_herorun(run)} box patrol {run.slug}",
+        dri=run.dri,
         monitor=monitor,
         unmonitored=lack,
         is_silent=is_silent,
@@ -132,7 +133,7 @@ def _monitor_of(run: Run) -> tuple[str, str, bool]:
     whether that is certain and has lasted for two cadences.
     """
     if babysitter_runs(run):
-        return "a babysitter runs here", "", False
+        return "a babysitter runs in this clone", "", False
     memory = run.record.memory()
     silence = watchdog(run.slug, memory, run.contract, {}, now())
     hangs = is_hung(run)

@@ -106,7 +106,7 @@ def ask_remote(seal: SealedTag, proof: SealProof) -> None:
     remote_oid = seal.repository.remote_tips("origin", ref).get(ref)
     local_oid = seal.repository.git("rev-parse", "--verify", ref).text.strip()
     if remote_oid == local_oid:
-        proof.proven.append("origin has the same tag")
+        proof.proven.append("origin has the same tag as this clone")
     elif remote_oid is None:
         proof.faults.append("origin has no such tag: it was never pushed, or was deleted")
     else:
