@@ -347,10 +347,10 @@ STATES: dict[str, Any] = {
             UnjudgedEntry(
                 metric="loss",
                 checks=["loss-elevated"],
-                reason="it has 4120 rows, typically 12% away from its trend, and above 7% this "
-                "check cannot distinguish a rise of 50% from noise; loss-spike still detects "
-                "larger rises; each further row that is this far from the trend delays the check; "
-                "to shorten the delay, log the mean of more steps in each row",
+                reason="its rows are typically 12% away from its trend, and this check needs 7% "
+                "or less to distinguish a rise of 50% from noise; loss-spike still looks for "
+                "rises; further rows as noisy delay the check; to shorten the delay, log the mean "
+                "of more steps in each row",
                 until_row=4_150,
             )
         ],

@@ -73,7 +73,8 @@ def _confirm_trust(as_json: bool, slug: str) -> bool:
 
     if as_json or not sys.stdin.isatty():
         output.show_note(
-            f"not trusted: the question needs a terminal; `herorun trust {slug} --yes` answers yes."
+            "not trusted: herorun asks before it trusts them, which needs a terminal; "
+            f"`herorun trust {slug} --yes` answers yes."
         )
         return False
     return click.confirm("Trust it?", default=False)

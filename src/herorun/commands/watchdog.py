@@ -18,7 +18,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
 
     It needs a clone and no access to the job, so it can run on any other machine:
     templates/watchdog.yml is a schedule for GitHub Actions. It does not check the run itself. For a
-    run that is sealed, has ended well, or was never launched it reports nothing.
+    run that is sealed, has ended well, stays down, or was never launched it says `not-watched`.
 
     Exit code 0: monitored, or nothing to monitor. 1: a monitor is stale. 3: a record could not be
     read.
@@ -62,10 +62,11 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
         output.show_line(f"{each.slug}: monitor {each.monitor}: {output.clean(each.why)}{suffix}")
         if each.monitor == "stale":
             output.show_line(
-                f"  next: on the machine of its owner, run `herorun status {each.slug}`. It may "
-                "show a babysitter that runs but cannot push its record. If none runs there, "
+                f"  next: on the machine of its owner, run `herorun status {each.slug}`. If its "
+                "babysitter runs but cannot push its record, restore the access to the remote, "
+                "and take nothing over. If none runs there, "
                 f"start `herorun babysit {each.slug}` there. If that machine is gone, on one that "
-                f"reaches the output root: `{each.takeover}`. It first watches the lease for two "
-                "cadences"
+                f"reaches the output root: `{each.takeover}`. The first command watches the "
+                "lease for two cadences before it takes the run over"
             )
     return worst(codes)

@@ -42,7 +42,8 @@ METRICS: Sequence[ExportedMetric] = (
     _metric("run_stage", "1 for the stage that the run has reached, 0 for the others.", "stage"),
     _metric(
         "run_state",
-        "1 for the state at the last tick, 0 for the others; unknown once the monitor is stale.",
+        "1 for the state at the last tick, 0 for the others; unknown once the monitor is stale, "
+        "or if the run cannot be read.",
         "state",
     ),
     _metric(

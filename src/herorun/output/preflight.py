@@ -7,6 +7,8 @@ from typing import Any
 
 from herorun.core.canonical_json import plain
 from herorun.core.finding import count
+from herorun.core.finding_groups import FindingMark
+from herorun.core.gate_verdict import GateVerdict
 from herorun.core.plan import Retention
 from herorun.core.redaction.scrub import scrub, scrub_argv, scrub_tree
 from herorun.output import clean, hang, shorten_hashes, show_verdict
@@ -115,6 +117,10 @@ def _describe_verdict(answer: Any) -> str:
     if not answer.policy:
         return tally
     strict = answer.report.would_be.upper()
+    if answer.verdict is GateVerdict.BLOCKED:
+        number = answer.report.tally.marks.get(FindingMark.FAIL, 0)
+        rest = f"{number} blocking"
+        return f'{tally}; with [policy] mode "enforce" (it is "{answer.report.mode}"): {rest}'
     return f'{tally}; {strict} if [policy] mode were "enforce" (it is "{answer.report.mode}")'
 
 

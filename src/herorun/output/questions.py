@@ -69,7 +69,7 @@ def _way_to_launch(document: Mapping[str, Any]) -> str:
         return f"`{preflight}` shows what blocks a launch; once nothing does: `{launch}`."
     return (
         f"After a fix: `{preflight}`. If the fix can change the training, preflight asks for a "
-        f"waiver of the DRI or for a fork. Then: `{launch}`."
+        f"waiver of the DRI or for a fork. Once it is clear: `{launch}`."
     )
 
 

@@ -100,13 +100,13 @@ def _save(side: Side, first: int, last: int) -> str:
 def _eval(side: Side, first: int, last: int) -> str:
     evals = [name for name in side.values if is_eval(name)]
     logs_eval = any(first <= step <= last for name in evals for step in side.values[name])
-    return "" if logs_eval else f"eval: {side.name} logs none at these steps"
+    return "" if logs_eval else f"eval: {side.name} logs no eval metric at these steps"
 
 
 def _rate(side: Side, first: int, last: int) -> list[str]:
     rates = {value for step, value in side.curve("lr").items() if first <= step <= last}
     if not rates:
-        return [f"learning rate: {side.name} logs none at these steps"]
+        return [f"learning rate: {side.name} logs no learning rate at these steps"]
     return [f"learning rate: it stays at {rates.pop():g}"] if len(rates) == 1 else []
 
 

@@ -75,12 +75,12 @@ def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:
     noise = MOVES / 3 * state.loss.wobble  # if the differences from row to row are only noise
     if trend.young or trend.scale <= limit or noise >= limit:
         return
-    rest = "" if state.rival else "loss-spike still detects larger rises; "
+    rest = "" if state.rival else "loss-spike still looks for rises; "
     reason = (
-        f"it has {count(state.judged, 'row')}, typically {math.expm1(trend.scale):.0%} away from "
-        f"its trend, and above {math.expm1(limit):.0%} this check cannot distinguish a rise of "
-        f"{RATIO - 1:.0%} from noise; {rest}each further row that is this far from the trend "
-        "delays the check; to shorten the delay, log the mean of more steps in each row"
+        f"its rows are typically {math.expm1(trend.scale):.0%} away from its trend, and this check "
+        f"needs {math.expm1(limit):.0%} or less to distinguish a rise of {RATIO - 1:.0%} from "
+        f"noise; {rest}further rows as noisy delay the check; to shorten the delay, log the mean "
+        "of more steps in each row"
     )
     until = state.judged + trend.rows_until(limit)
     yield UnjudgedMetric("loss", ("loss-elevated",), reason, until)

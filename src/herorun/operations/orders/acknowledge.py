@@ -98,7 +98,7 @@ def end_of_monitoring(run: MonitoredRun) -> str:
     when = " once the pause is over" if memory.ledger.paused(now()) else ""
     return (
         f"If a babysitter runs, it ends{when}: until the run is launched or relaunched, nothing "
-        "monitors it, there are no reminders, and `herorun box watchdog` reports nothing"
+        "monitors it, there are no reminders, and `herorun box watchdog` says `not-watched`"
     )
 
 

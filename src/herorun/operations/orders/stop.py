@@ -175,7 +175,10 @@ def _read_job(
     if isinstance(answer, Unknown):
         if answer.forgotten and (may_be_forgotten or name in memory.ends):
             return None
-        way_on = f" If you know that it has ended: `herorun stop {run.slug}` records its end."
+        way_on = (
+            " If the scheduler's own accounting or the job's nodes show that it has ended: "
+            f"`herorun stop {run.slug}` records its end."
+        )
         raise CouldNotLook(
             f"Cannot tell whether {name} runs{so_far}: {sentence(answer.why)}"
             f"{way_on if answer.forgotten else ''}"

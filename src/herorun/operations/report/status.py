@@ -176,14 +176,18 @@ def _forgotten_job(run: Run, memory: Memory, evidence: Evidence, at: datetime) -
     name = memory.current.name
     if place := out_of_reach(run, memory, name):  # where `stop` would be refused here
         return [f"whether {name} has ended: it was launched from {place}, so ask there"]
-    head = f"whether {name} has ended. If you know that it has:"
+    head = (
+        f"whether {name} has ended. If the scheduler's own accounting or the job's nodes show "
+        "that it has:"
+    )
     way_on = f"`herorun stop {run.slug}` records its end"
+    otherwise = "Otherwise do nothing: nothing is relaunched meanwhile"
     if name not in memory.ends and unread_signs_of_life(evidence):
-        return [f"{head} {way_on}, once its rows can be read"]
+        return [f"{head} {way_on}, once its rows can be read. {otherwise}"]
     if name not in memory.ends and (write := find_recent_write(run, evidence, at)):
         refusal = f"Until then the command refuses, because {write.message}"
-        return [f"{head} from {write.over_at:%H:%M} UTC on, {way_on}. {refusal}"]
-    return [f"{head} {way_on}"]
+        return [f"{head} from {write.over_at:%H:%M} UTC on, {way_on}. {refusal}. {otherwise}"]
+    return [f"{head} {way_on}. {otherwise}"]
 
 
 def _forgotten_launch(run: Run, launching: Launching) -> list[str]:
