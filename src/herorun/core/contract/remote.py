@@ -48,7 +48,7 @@ class PatrolTable(Table):
     job: str | None = Field(
         None,
         pattern=r"^[^\x00\n]+$",
-        description="Id of a job that herorun did not submit, as `herorun babysit --job` takes it.",
+        description="Id of a job that herorun did not submit, in the form of the option `--job`.",
     )
     job_scheduler: str | None = Field(
         None,
