@@ -52,6 +52,7 @@ def a_run(folder: Path, memory: Memory | None = None, reach: Any = None, **table
         prepare=lambda: None,
         lock=lambda name: folder / f"{name}.lock",
         contract=a_contract(**tables),
+        dri="@dri",
         record=SimpleNamespace(memory=lambda: memory or Memory(), remote_unread=""),
         place=SimpleNamespace(repository="/my work", reach=reach),
     )
