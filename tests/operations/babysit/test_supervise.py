@@ -17,7 +17,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.operations.babysit import supervise, watchdog
 from herorun.operations.babysit.supervise import Fleet
 from herorun.operations.health.shared_polls import SharedPolls
-from herorun.operations.report import status
+from herorun.operations.report import judged_run
 from herorun.system import clock
 from herorun.system.files import take_lock
 from stories import SLUG, WAIT, Story, eventually
@@ -195,7 +195,7 @@ def test_a_status_of_a_run_that_is_not_ticking_is_unknown_and_its_alert_critical
     story.launched(WAIT)
     story.tick()
     assert story.herorun("status", "--all") == 0
-    monkeypatch.setattr(status, "now", lambda: clock.now() + timedelta(hours=2))
+    monkeypatch.setattr(judged_run, "now", lambda: clock.now() + timedelta(hours=2))
     answer = ask(story, capsys, "status", "--all", "--json")
     (row,) = answer.document["runs"]
     (alert,) = [each for each in row["alerts"] if each["subject"] == "no babysitter"]
