@@ -35,7 +35,7 @@ from herorun.core.record import logbook
 from herorun.core.record.logbook import PAGE
 from herorun.operations.record.verify import verify_record
 from herorun.record import HOME, Record, fetch_together, maintenance, model, remote, writer
-from herorun.runs import template
+from herorun.runs.templates import template
 from herorun.system.files import is_locked
 from herorun.system.git import Repository, find_repository, plumbing, repack
 from screens.notices import Notice

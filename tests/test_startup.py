@@ -65,9 +65,9 @@ STORY = {  # in this order, as a run goes
 MOST = {
     "explain --list": 50,
     "explain dirty-tree": 46,
-    f"preflight {SLUG}": 375,
-    f"status {SLUG}": 407,
-    f"babysit {SLUG} --once": 440,
+    f"preflight {SLUG}": 374,
+    f"status {SLUG}": 406,
+    f"babysit {SLUG} --once": 439,
 }
 # What markdown_it imports where somebody has installed it; we do not use it.
 FOUND_BY_MARKDOWN = {"linkify_it", "uc_micro"}

@@ -26,7 +26,7 @@ from crash.world import Clock, full, read_only, small_disk
 from herorun.core.event import Initialised, Noted
 from herorun.operations.record.verify import verify_record
 from herorun.record import Record
-from herorun.runs import template
+from herorun.runs.templates import template
 from herorun.system import clock
 from herorun.system.git import find_repository
 from stories import CRASH, SLUG, WAIT, Story, eventually, git, note

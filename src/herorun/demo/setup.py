@@ -11,7 +11,7 @@ from herorun import adapters
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place
 from herorun.demo.sandbox import SLUG, Sandbox
-from herorun.runs import template
+from herorun.runs.templates import template
 from herorun.system.host import user
 
 FILES = ("train.py", "model.py", "checkpoints.py", "README.md")

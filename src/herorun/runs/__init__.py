@@ -11,7 +11,6 @@ from herorun.runs.launch_history import (
 )
 from herorun.runs.loader import apply_proof, contract_path, known_slugs, open_run, watched_run
 from herorun.runs.run import Run, hide_from_git, hide_output, log_of
-from herorun.runs.templates import template
 
 __all__ = [
     "LARGEST_CONTRACT",
@@ -29,6 +28,5 @@ __all__ = [
     "open_run",
     "prior_launch",
     "source_launches",
-    "template",
     "watched_run",
 ]

@@ -32,7 +32,6 @@ from herorun.record import Record
 from herorun.runs.base import MonitoredRun
 from herorun.runs.contract_trust import all_items, describe_untrusted
 from herorun.runs.launch_history import final_step, prior_launch, source_run
-from herorun.runs.templates import template
 from herorun.system import host
 from herorun.system.disk_reserve import keep_reserve
 from herorun.system.files import lock_file, make_folders, write_atomic
@@ -143,7 +142,7 @@ class Run(MonitoredRun):
             self.slug,
             contract.record_branch,
             remote,
-            lambda: template("logbook.md"),
+            _read_logbook_template,
             contract.logbook.path or "",
         )
 
@@ -268,6 +267,12 @@ class Run(MonitoredRun):
             self.state.stat().st_dev != self.repository.common.stat().st_dev
         ):  # the record's disk has one of its own
             keep_reserve(self.repository.common / "herorun" / "reserve")
+
+
+def _read_logbook_template() -> str:
+    from herorun.runs.templates import template  # for a new logbook alone
+
+    return template("logbook.md")
 
 
 def hide_output(repository: Repository, file: Path) -> bool:

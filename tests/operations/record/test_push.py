@@ -11,7 +11,7 @@ from herorun.core.event import Initialised
 from herorun.operations.record import push as module
 from herorun.operations.record.push import PushPacer, push_together
 from herorun.record import Pushed, Record
-from herorun.runs import template
+from herorun.runs.templates import template
 from herorun.system.git import Repository, find_repository
 from services.git_http import GitServer, serving
 from stories import Story, git, note

@@ -8,7 +8,7 @@ import pytest
 from commands.answers import ask
 from herorun.operations.record.contract_template import with_command
 from herorun.operations.record.script_search import CommandDraft
-from herorun.runs import template
+from herorun.runs.templates import template
 from stories import Story
 from wording import mentions
 

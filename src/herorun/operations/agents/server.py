@@ -9,7 +9,7 @@ from herorun.core.agent_tools import CONFIRM, ORDERS, PREVIEW, READS
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.agents.calls import ToolAnswer, ToolCalls
-from herorun.runs import template
+from herorun.runs.templates import template
 from herorun.system.host import LOOPBACK
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from herorun.core.contract import SLUG
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
 from herorun.operations.record.script_search import CommandDraft, find_command
-from herorun.runs import LARGEST_CONTRACT, Run, template
+from herorun.runs import LARGEST_CONTRACT, Run
+from herorun.runs.templates import template
 from herorun.system.files import read_regular
 from herorun.system.git import find_repository
 from herorun.system.project_config import read_settings

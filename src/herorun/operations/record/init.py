@@ -21,7 +21,7 @@ from herorun.core.plan import Plan
 from herorun.core.ports import Post, tracker_traits
 from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.responsible import NOT_STATED
-from herorun.runs import MonitoredRun, Run, template
+from herorun.runs import MonitoredRun, Run
 from herorun.system.clock import now
 from herorun.system.files import hold_lock
 from herorun.system.git.commit_content import resolved_config
@@ -161,6 +161,8 @@ def _issue(run: Run, final_step: str) -> Post:
         "stop_when": quote_line(contract.stop_when),
         "logbook": file_link(record.logbook_path, record.branch, remote, page),
     }
+    from herorun.runs.templates import template  # for a new page alone
+
     body = Template(template("issue.md")).safe_substitute(
         {name: _cell(value) for name, value in facts.items()}
     )

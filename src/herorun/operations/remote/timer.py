@@ -9,7 +9,8 @@ from datetime import timedelta
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.remote.timer import TimerRequest, actions, cron, systemd, units
-from herorun.runs import Run, template
+from herorun.runs import Run
+from herorun.runs.templates import template
 from herorun.schemas.machines import TimerDocument, TimerFile
 
 SPARE = 120.0  # seconds that a tick may take in addition to the connection and the probe

@@ -17,7 +17,7 @@ from herorun.core.report.text import readable_tree
 from herorun.operations.metrics.charts import MOST_STRETCHES, ChartDrawing, Series
 from herorun.operations.report.links import web_address
 from herorun.operations.report.report import RunReport
-from herorun.runs import template
+from herorun.runs.templates import template
 
 if TYPE_CHECKING:
     from jinja2 import Template
