@@ -86,6 +86,7 @@ from herorun.operations.seal.seal import SealOutcome
 from herorun.record.model import Pushed
 from herorun.schemas.jobs import DiscoveredJob, JobPlace
 from herorun.schemas.machines import WatchedRun
+from herorun.schemas.reports import ReportDocument
 from herorun.schemas.runs import ListEntry, Note
 from herorun.system.process_registry import RegisteredWatcher, UnregisteredProcess
 from screens.orders import order_screens
@@ -276,8 +277,8 @@ def watching() -> Iterator[Screen]:
             f"{OPERATIONS}babysit.outcome.tick_exit_code": 0 if entry.run == "finished" else code,
         }
         yield Screen(f"babysit-{state}", "babysit tiny --once", replacements)
-    document = {"verdict": "tiny is healthy at ~41200/100000 steps; no alert fires."}
-    report = RunReport(document, (), (), "")
+    verdict = "tiny is healthy at ~41200/100000 steps; no alert fires."
+    report = RunReport(ReportDocument.model_construct(verdict=verdict), (), (), "")
     yield answered_by(
         "report",
         "report tiny --out page.html",

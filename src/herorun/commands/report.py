@@ -61,7 +61,6 @@ def command(
     from herorun.operations.report.html import page_of
     from herorun.operations.report.report import report_of
     from herorun.runs import watched_run
-    from herorun.schemas.reports import ReportDocument
     from herorun.system.files import write_atomic
 
     monitored_run, drift = watched_run(run, Path(start))
@@ -71,9 +70,9 @@ def command(
         monitored_run.prepare()
     write_atomic(path, page_of(report).encode("utf-8", "backslashreplace"), 0o600)
     if as_json:
-        output.show_json(ReportDocument.model_validate({**report.document, "file": path}))
+        output.show_json(report.document.model_copy(update={"file": str(path)}))
     else:
-        output.show_line(output.clean(report.document["verdict"]))
+        output.show_line(output.clean(report.document.verdict))
         output.show_line(f"Written to {output.clean(str(path))}")
     if opened_too:
         _open_in_browser(path.resolve())

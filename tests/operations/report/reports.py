@@ -10,9 +10,12 @@ from herorun.core.report.downsample import Trace, not_finite, strands
 from herorun.operations.metrics.charts import ChartDrawing, Series
 from herorun.operations.report.axes import StepAxes
 from herorun.operations.report.report import RunReport
+from herorun.schemas.reports import ReportDocument
 
 SPIKE = 641  # the step of one high loss
 AT = "2026-11-21T12:00:00Z"
+DELAYS = ("detection", "relaunch", "human")
+NO_DELAY = {"count": 0, "median": None, "max": None, "unknown": 0, "open": 0}
 
 
 def curve(steps: int, start: int = 0, high: float = 2.2, seed: int = 1) -> Trace:
@@ -54,7 +57,7 @@ def some_charts(steps: int = 4000) -> tuple[ChartDrawing, ...]:
     )
 
 
-def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
+def a_document(steps: int = 4000, **changes: Any) -> ReportDocument:
     """What `report --json` tells of it."""
     wall = {
         WallTimeState.PRODUCTIVE: 60_000.0,
@@ -179,12 +182,12 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
                 "tiny-2", "relaunch", "relaunch after a lost node", ["start: none -> step 2000"], ""
             ),
         ],
-        "goodput": {
-            "wall_seconds": sum(wall.values()),
-            "states": {state: wall.get(state, 0.0) for state in WallTimeState},
-            "productive_fraction": {"min": 0.833, "max": 0.844},
-            "lost_steps": steps // 10,
-        },
+        "goodput": a_goodput(
+            wall_seconds=sum(wall.values()),
+            states={state: wall.get(state, 0.0) for state in WallTimeState},
+            productive_fraction={"min": 0.833, "max": 0.844},
+            lost_steps=steps // 10,
+        ),
         "babysitter": "last heartbeat 12 s ago",
         "record": {"commit": "a36e2dc590dbcb46010e592cf20b7bcb23d55682", "pushed": True},
         "links": [
@@ -192,10 +195,23 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
             a_link("Issue", "/run/issue.md", ""),
         ],
         "next": "",
+        "file": "/run/report.html",
         "notes": ["rows as fetched until 2026-11-21 11:59 UTC"],
     }
     document = {**fields, **changes}
-    return {**document, "annotations": [{"last": None, **mark} for mark in document["annotations"]]}
+    marks = [{"last": None, **mark} for mark in document["annotations"]]
+    return ReportDocument.model_validate({**document, "annotations": marks})
+
+
+def a_goodput(**changes: Any) -> dict[str, Any]:
+    """Of a run without rows and launches, but for the changes."""
+    no_range = {"min": None, "max": None}
+    fields: dict[str, Any] = {"run": "tiny", "states": {}, "interruptions": {}, "notes": []}
+    fields |= dict.fromkeys(("wall_seconds", "max_step", "lost_steps", "unknown_losses"), 0)
+    fields |= dict.fromkeys(("instances", "rows"), 0)
+    fields |= dict.fromkeys(("since", "until", "mtbf", "accelerator_hours"))
+    fields |= dict.fromkeys(("productive_fraction", "total_accelerator_hours", "cost"), no_range)
+    return {**fields, "delays": dict.fromkeys(DELAYS, NO_DELAY), **changes}
 
 
 def an_alert(
@@ -203,7 +219,8 @@ def an_alert(
 ) -> dict[str, Any]:
     fields = {"check": check, "subject": "", "severity": severity, "step": step, "since": AT}
     fields |= {"last_step": step + 9, "noticed_step": step + 40}
-    return {**fields, "resolved": resolved, "message": message}
+    state = {"state": "resolved" if resolved else "firing", "acknowledged": False}
+    return {**fields, **state, "resolved": resolved, "message": message}
 
 
 def a_link(name: str, text: str, url: str) -> dict[str, str]:

@@ -18,7 +18,15 @@ from herorun.core.report.downsample import Trace
 from herorun.operations.report import html
 from herorun.operations.report.axes import StepAxes
 from herorun.operations.report.html import page_of
-from operations.report.reports import SPIKE, a_chart, a_link, a_report, an_alert, an_instance
+from operations.report.reports import (
+    SPIKE,
+    a_chart,
+    a_goodput,
+    a_link,
+    a_report,
+    an_alert,
+    an_instance,
+)
 from services.browser import Browser, browser
 from wording import mentions
 
@@ -38,6 +46,7 @@ def hostile() -> str:
             Trace(1, range(1, 9), [2.0, 1.9, 3.0, 1.8, 1.7, 1.6, 1.5, 1.4]),
         ),
     )
+    a_mark = {"kind": "alert", "step": 3, "title": HOSTILE, "note": HOSTILE, "at": None}
     return page_of(
         a_report(
             drawn=charts,
@@ -49,9 +58,9 @@ def hostile() -> str:
             verdict=HOSTILE,
             notes=[HOSTILE],
             links=[a_link(HOSTILE, HOSTILE, "javascript:document.title='owned'")],
-            alerts=[an_alert(HOSTILE, HOSTILE, 3, HOSTILE, None)],
+            alerts=[an_alert(HOSTILE, "critical", 3, HOSTILE, None)],
             instances=[an_instance(HOSTILE, HOSTILE, HOSTILE, [HOSTILE], HOSTILE)],
-            marks=[{"kind": "alert", "step": 3, "title": HOSTILE, "note": HOSTILE, "at": None}],
+            annotations=[a_mark],
         )
     )
 
@@ -172,14 +181,8 @@ def test_everything_can_be_read_without_the_drawings() -> None:
 
 
 def test_without_rows_and_launches_there_is_a_page_too() -> None:
-    empty = {
-        "states": {},
-        "wall_seconds": 0,
-        "lost_steps": 0,
-        "productive_fraction": {"min": None, "max": None},
-    }
     fields = {
-        "goodput": empty,
+        "goodput": a_goodput(),
         "progress": {"step": None, "final_step": None, "text": "~unknown/unknown"},
         "eta": {
             "earliest": None,

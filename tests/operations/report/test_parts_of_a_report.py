@@ -15,6 +15,7 @@ from herorun.operations.babysit import digest_charts
 from herorun.operations.report import exporter, html, overview, record_facts
 from herorun.operations.report.exporter import RunExporter
 from operations.in_memory import ToldRun
+from operations.report.reports import a_document, a_goodput
 
 
 @pytest.mark.parametrize(
@@ -26,17 +27,12 @@ from operations.in_memory import ToldRun
     ],
 )
 def test_the_effective_time_is_a_range_or_one_number(least: float, most: float, span: str) -> None:
-    goodput = {"lost_steps": 1200, "productive_fraction": {"min": least, "max": most}}
-    document = {
-        "charts": [],
-        "checkpoint": None,
-        "alerts": [],
-        "instances": ["tiny-1"],
-        "goodput": goodput,
-    }
+    share = {"min": least, "max": most}
+    goodput = a_goodput(lost_steps=1200, productive_fraction=share)
+    document = a_document(goodput=goodput, checkpoint=None)
     cards = {title: value for title, value, _ in html._cards(document)}
     assert cards["Effective time"] == span
-    assert (cards["Instances"], cards["Newest checkpoint"]) == ("1", "none seen")
+    assert (cards["Instances"], cards["Newest checkpoint"]) == ("2", "none seen")
 
 
 def test_a_table_of_runs_shares_its_polls_and_shows_an_unreadable_run(

@@ -6,9 +6,11 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from herorun.core.canonical_json import plain
 from herorun.core.finding import count, few
 from herorun.core.goodput.states import WallTimeState
 from herorun.core.record.render import MARK
@@ -18,6 +20,8 @@ from herorun.operations.metrics.charts import MOST_STRETCHES, ChartDrawing, Seri
 from herorun.operations.report.links import web_address
 from herorun.operations.report.report import RunReport
 from herorun.runs.templates import template
+from herorun.schemas.evaluations import GoodputOf
+from herorun.schemas.reports import ReportDocument, ReportLink
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -39,8 +43,8 @@ def page_of(report: RunReport, fleet: str = "", poll: int = 0, newer: str = "") 
     """
     logbook, cut = _tail_of_logbook(report.logbook)
     document = report.document
-    step, final = document["progress"]["step"], document["progress"]["final_step"]
-    shares = list(_shares(document["goodput"]))
+    step, final = document.progress.step, document.progress.final_step
+    shares = list(_shares(document.goodput))
     return html_template("report/page.html").render(
         report=document,
         fleet=fleet,
@@ -55,7 +59,7 @@ def page_of(report: RunReport, fleet: str = "", poll: int = 0, newer: str = "") 
         shares=shares,
         bar="; ".join(label for *_, label in shares),
         account=report.account,
-        links=[{**one, "url": web_address(one["url"])} for one in document["links"]],
+        links=[ReportLink.of(one, url=web_address(one.url)) for one in document.links],
         axes=report.axes,
         logbook=_html(logbook),
         cut=cut,
@@ -118,32 +122,33 @@ def _hash_of_script(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _format_moment(at: str | None) -> str:
+def _format_moment(at: str | datetime | None) -> str:
     """`2026-11-21 00:02 UTC`"""
-    return f"{at[:10]} {at[11:16]} UTC" if at else ""
+    text = plain(at) if isinstance(at, datetime) else at
+    return f"{text[:10]} {text[11:16]} UTC" if text else ""
 
 
-def _cards(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    for chart in document["charts"]:
-        newest = chart["newest"]
+def _cards(document: ReportDocument) -> Iterator[tuple[str, str, str]]:
+    for chart in document.charts:
+        newest = chart.newest
         if newest is not None:
             yield (
-                chart["title"],
+                chart.title,
                 newest if isinstance(newest, str) else f"{newest:.5g}",
-                chart["metrics"][0],
+                chart.metrics[0],
             )
-    checkpoint = document["checkpoint"]
-    note = _format_moment(checkpoint["at"]) if checkpoint and checkpoint["at"] else ""
-    yield "Newest checkpoint", f"{checkpoint['step']:,}" if checkpoint else "none seen", note
-    firing = sum(alert["resolved"] is None for alert in document["alerts"])
-    yield "Alerts", f"{firing} open", f"{len(document['alerts'])} in all"
+    checkpoint = document.checkpoint
+    note = _format_moment(checkpoint.at) if checkpoint else ""
+    yield "Newest checkpoint", f"{checkpoint.step:,}" if checkpoint else "none seen", note
+    firing = sum(alert.resolved is None for alert in document.alerts)
+    yield "Alerts", f"{firing} open", f"{len(document.alerts)} in all"
     yield (
         "Instances",
-        str(len(document["instances"])),
-        f"{document['goodput']['lost_steps']:,} steps lost to restarts",
+        str(len(document.instances)),
+        f"{document.goodput.lost_steps:,} steps lost to restarts",
     )
-    effective = document["goodput"]["productive_fraction"]
-    least, most = effective["min"], effective["max"]
+    effective = document.goodput.productive_fraction
+    least, most = effective.min, effective.max
     if least is not None and most is not None:
         low, high = f"{least:.0%}", f"{most:.0%}"
         span = (
@@ -156,13 +161,13 @@ def _cards(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield "Effective time", span, "of wall time was productive"
 
 
-def _shares(goodput: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+def _shares(goodput: GoodputOf) -> Iterator[tuple[str, str, str, str]]:
     """For each state: its name, the start and the width of its part of the bar, in percent, and its
     text.
     """
-    at, wall = 0.0, goodput["wall_seconds"]
+    at, wall = 0.0, goodput.wall_seconds
     for state in WallTimeState:
-        share = 100 * goodput["states"][state] / wall if wall else 0.0
+        share = 100 * goodput.states[state] / wall if wall else 0.0
         if share:
             yield state.value, f"{at:.3f}", f"{share:.3f}", f"{state} {share:.1f}%"
         at += share
@@ -240,7 +245,7 @@ def _data(report: RunReport) -> str:
     text = json.dumps(
         {
             "charts": charts,
-            "marks": report.document["annotations"],
+            "marks": report.document.as_json()["annotations"],
             "times": [report.axes.steps, report.axes.seconds],
             "tokens": report.axes.tokens,
         },

@@ -3,7 +3,6 @@ reads.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from herorun import __version__, discover
 from herorun.core.errors import HerorunError, describe_error
@@ -64,9 +63,9 @@ from herorun.system.clock import now
 
 @dataclass(frozen=True)
 class RunReport:
-    """`document` is the JSON document; the rest is what the page shows next to it."""
+    """`document` is what `--json` prints; the rest is what the page shows next to it."""
 
-    document: dict[str, Any]
+    document: ReportDocument
     charts: tuple[ChartDrawing, ...]
     account: tuple[str, ...]  # the goodput for people, line by line
     logbook: str
@@ -126,7 +125,7 @@ def report_of(run: Run, drift: str = "") -> RunReport:
         file="",
     )
     lines = tuple(readable(line) for line in account.lines())
-    shown_document = readable_tree(document.as_json())
+    shown_document = ReportDocument.model_validate(readable_tree(document.as_json()))
     axes = axes_of(run.contract, memory.launchings.values(), rows.beats)
     return RunReport(shown_document, rows.charts, lines, _logbook(run), rows.blind, axes)
 
