@@ -201,11 +201,11 @@ class Replay:
         """As the babysitter's loop paces itself (`operations.babysit.tick.pause_after`)."""
         memory, now = self.memory, self.clock.now
         current, news = memory.current, [a for a in memory.alerts.values() if _is_news(a, memory)]
-        born = memory.launchings.get(current.name) if current else None
+        launching = memory.launchings.get(current.name) if current else None
         return next_tick_delay(
             self.contract.babysit.cadence,
             now - current.started if current else None,
-            bool(born and born.relaunch_of),
+            bool(launching and launching.relaunch_of),
             any(alert.state is AlertState.PENDING for alert in news),
             any(alert.firing for alert in news),
             turn.wake - now if turn.wake and turn.wake > now else None,

@@ -249,8 +249,8 @@ def workers() -> Iterator[list[tuple[int, str]]]:
     """The number and the start time of each worker; none outlives its test."""
     processes: list[tuple[int, str]] = []
     yield processes
-    for pid, born in processes:
-        if _processes.start_time(pid) == born:
+    for pid, start in processes:
+        if _processes.start_time(pid) == start:
             os.kill(pid, signal.SIGKILL)
 
 

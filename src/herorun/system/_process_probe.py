@@ -18,7 +18,7 @@ from herorun.system import _host_memory, _host_probe, _host_processes
 from herorun.system._regular_file import open_regular
 
 TAIL = 1 << 22  # bytes of a log's end that are sent
-BORN = 19  # of the fields of /proc/PID/stat behind the name: ticks from the machine's start
+START_FIELD = 19  # of the fields of /proc/PID/stat behind the name: ticks from the machine's start
 
 
 def process(pid: int) -> dict[str, Any]:
@@ -26,8 +26,8 @@ def process(pid: int) -> dict[str, Any]:
     ended), age, arguments, owner, folder and output file; and the machine's boot id and memory.
     """
     memory = _host_probe.answer_of(lambda: _host_memory.memory("self"))
-    facts = {"boot": _boot(), "kills": memory.get("oom_kill"), "born": _start_time(pid)}
-    if not facts["born"]:
+    facts = {"boot": _boot(), "kills": memory.get("oom_kill"), "start": _start_time(pid)}
+    if not facts["start"]:
         return facts
     owner = os.stat(f"/proc/{pid}").st_uid
     return {
@@ -78,14 +78,14 @@ def _start_time(pid: int) -> str:
         stat = _host_processes.read_stat(str(pid))
     except OSError:
         return ""
-    return f"{_boot()} {stat[BORN]}" if stat and stat[0] not in _host_processes.DEAD else ""
+    return f"{_boot()} {stat[START_FIELD]}" if stat and stat[0] not in _host_processes.DEAD else ""
 
 
 def _seconds(pid: int) -> float:
     """Seconds since it was started."""
     with open("/proc/uptime", encoding="ascii") as file:
         up = float(file.read().split()[0])
-    return up - int(_host_processes.read_stat(str(pid))[BORN]) / os.sysconf("SC_CLK_TCK")
+    return up - int(_host_processes.read_stat(str(pid))[START_FIELD]) / os.sysconf("SC_CLK_TCK")
 
 
 def _boot() -> str:

@@ -42,7 +42,7 @@ class RegisteredWatcher:
 
     @property
     def lives(self) -> bool:
-        return bool(self.process_start) and born(self.pid) == self.process_start
+        return bool(self.process_start) and boot_and_tick(self.pid) == self.process_start
 
     @property
     def same_run(self) -> tuple[str, str, str]:
@@ -77,7 +77,7 @@ def register_watcher(
         top=top,
         what=what,
         pid=os.getpid(),
-        process_start=born(os.getpid()),
+        process_start=boot_and_tick(os.getpid()),
         started=start,
         until=until,
     )
@@ -139,7 +139,7 @@ def retire(watcher: RegisteredWatcher) -> bool:
         os.close(handle)
 
 
-def born(pid: int) -> str:
+def boot_and_tick(pid: int) -> str:
     """The boot and the tick at which a process began; empty if it has ended, or is unknown."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()

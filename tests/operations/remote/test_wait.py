@@ -160,7 +160,7 @@ def test_a_process_is_never_taken_for_a_later_one_with_its_number() -> None:
         top="",
         what="the end",
         pid=child.pid,
-        process_start=process_registry.born(child.pid),
+        process_start=process_registry.boot_and_tick(child.pid),
         started=0.0,
     )
     try:

@@ -331,10 +331,19 @@ def test_a_jobs_name_cannot_say_whose_it_is() -> None:
 
 
 def test_a_process_that_is_gone_says_what_the_box_knows_of_it() -> None:
-    names = ssh._ProcessRecord(born="b 7", boot="b", kills=1)
-    now = {"boot": "b", "born": "", "kills": 1}
+    names = ssh._ProcessRecord(start="b 7", boot="b", kills=1)
+    now = {"boot": "b", "start": "", "kills": 1}
     assert mentions(ssh._describe_end(names, now), "log")
     assert "started again" in ssh._describe_end(names, {**now, "boot": "c"})
-    assert mentions(ssh._describe_end(names, {**now, "born": "b 9"}), "another")
+    assert mentions(ssh._describe_end(names, {**now, "start": "b 9"}), "another")
     assert mentions(ssh._describe_end(names, {**now, "kills": 3}), "2 there", "lack")
     assert "memory" not in ssh._describe_end(names, {**now, "kills": None})
+
+
+def test_the_record_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    by_id = ssh.SshById(ssh.Options(host="box"), tmp_path)
+    (tmp_path / "process-7.json").write_text('{"born": "b 7", "boot": "b", "kills": 1}\n')
+    assert by_id._known("7") == ssh._ProcessRecord(start="b 7", boot="b", kills=1)
+    (tmp_path / "process-7.json").write_text("[]\n")
+    with pytest.raises(CouldNotLook, match=r"process-7\.json"):
+        by_id._known("7")

@@ -65,18 +65,18 @@ def list_unexercised_parts(side: Side, first: int, last: int) -> tuple[str, ...]
         tuple(
             reason
             for reason in (
-                _restart(side, first, last),
-                _save(side, first, last),
-                _eval(side, first, last),
+                _describe_absent_restart(side, first, last),
+                _describe_absent_checkpoint(side, first, last),
+                _describe_absent_eval(side, first, last),
             )
             if reason
         )
-        + tuple(_rate(side, first, last))
-        + tuple(_phases(side, first, last))
+        + tuple(_list_unchanged_rate(side, first, last))
+        + tuple(_list_outside_phases(side, first, last))
     )
 
 
-def _restart(side: Side, first: int, last: int) -> str:
+def _describe_absent_restart(side: Side, first: int, last: int) -> str:
     if side.attempts is None:
         return f"restart: it is not known at which steps {side.name} was restarted"
     inside = [low for low, _ in side.attempts.values() if first < low <= last]
@@ -85,7 +85,7 @@ def _restart(side: Side, first: int, last: int) -> str:
     )
 
 
-def _save(side: Side, first: int, last: int) -> str:
+def _describe_absent_checkpoint(side: Side, first: int, last: int) -> str:
     every = side.permanent_every
     if every is None:
         return f"checkpoint: it is not known at which steps {side.name} saves"
@@ -97,20 +97,20 @@ def _save(side: Side, first: int, last: int) -> str:
     )
 
 
-def _eval(side: Side, first: int, last: int) -> str:
+def _describe_absent_eval(side: Side, first: int, last: int) -> str:
     evals = [name for name in side.values if is_eval(name)]
     logs_eval = any(first <= step <= last for name in evals for step in side.values[name])
     return "" if logs_eval else f"eval: {side.name} logs no eval metric at these steps"
 
 
-def _rate(side: Side, first: int, last: int) -> list[str]:
+def _list_unchanged_rate(side: Side, first: int, last: int) -> list[str]:
     rates = {value for step, value in side.curve("lr").items() if first <= step <= last}
     if not rates:
         return [f"learning rate: {side.name} logs no learning rate at these steps"]
     return [f"learning rate: it stays at {rates.pop():g}"] if len(rates) == 1 else []
 
 
-def _phases(side: Side, first: int, last: int) -> list[str]:
+def _list_outside_phases(side: Side, first: int, last: int) -> list[str]:
     return [
         f"phase {name!r}: it begins at step {step}, outside the window"
         for name, step in side.phases

@@ -44,7 +44,7 @@ def judge_row(state: MetricsState, row: Row, names: Names) -> None:
     if gaps.see(state.steps, step):
         resume.lose(state.lineage)
     fresh = step > state.high_water
-    boundary = _phase(state, step, names.phases) if names.phases else False
+    boundary = _is_phase_start(state, step, names.phases) if names.phases else False
     is_declared = state.since_phase < MUTED
     state.step = step
     if fresh:
@@ -54,7 +54,7 @@ def judge_row(state: MetricsState, row: Row, names: Names) -> None:
     roles, non_finite = names.roles, state.non_finite
     for name in names.loss:
         if name in values:
-            _loss(state, name, values, names, at)
+            _judge_loss_of_row(state, name, values, names, at)
             break
     for name, value in values.items():
         role = roles[name]
@@ -63,12 +63,12 @@ def judge_row(state: MetricsState, row: Row, names: Names) -> None:
         if value - value != 0.0 or name in non_finite:
             _judge_whether_finite(state, name, role, value, step)
         if role.declared:
-            _report(state, name)
+            _note_reporting(state, name)
         if value - value == 0.0:
             if role.kind:
                 JUDGES[role.kind](state, name, value, names, at)
             if role.precursor and fresh:
-                _precursor(state, name, value, role.precursor > 0, at)
+                _judge_precursor(state, name, value, role.precursor > 0, at)
     if seconds is not None:
         judge_time(state, step, seconds, is_declared)
     state.last = values
@@ -91,7 +91,7 @@ class RowPosition(NamedTuple):
     seconds: float | None  # since the epoch, if the row has a time
 
 
-def _phase(state: MetricsState, step: int, phases: tuple[int, ...]) -> bool:
+def _is_phase_start(state: MetricsState, step: int, phases: tuple[int, ...]) -> bool:
     """Whether a declared phase begins with this row."""
     state.since_phase += 1
     phase_count = sum(boundary < step for boundary in phases)
@@ -101,11 +101,11 @@ def _phase(state: MetricsState, step: int, phases: tuple[int, ...]) -> bool:
     return is_new_phase
 
 
-def _loss(
+def _judge_loss_of_row(
     state: MetricsState, name: str, values: Mapping[str, float], names: Names, at: RowPosition
 ) -> None:
     value = values[name]
-    _report(state, "loss")
+    _note_reporting(state, "loss")
     if value - value == 0.0:
         if name in state.non_finite:
             nonfinite.judge_finite(state.non_finite, name, at.step, True)
@@ -150,8 +150,10 @@ def _judge_whether_finite(
         nonfinite.judge_finite(state.non_finite, name, step, value - value == 0.0)
 
 
-def _precursor(state: MetricsState, name: str, value: float, rises: bool, at: RowPosition) -> None:
-    if _room_for(state, state.growths, name):
+def _judge_precursor(
+    state: MetricsState, name: str, value: float, rises: bool, at: RowPosition
+) -> None:
+    if _has_room_for(state, state.growths, name):
         growth = state_for(state.growths, name, Growth)
         if state.rate_rises:
             restart(growth)
@@ -159,7 +161,7 @@ def _precursor(state: MetricsState, name: str, value: float, rises: bool, at: Ro
         judge_growth(growth, name, at.step, value, rises, at.declared)
 
 
-def _room_for(state: MetricsState, table: Mapping[str, object], name: str) -> bool:
+def _has_room_for(state: MetricsState, table: Mapping[str, object], name: str) -> bool:
     """Limits the number of metrics: a run may log new names in each row."""
     if name in table or len(table) < MOST_NAMES:
         return True
@@ -168,12 +170,16 @@ def _room_for(state: MetricsState, table: Mapping[str, object], name: str) -> bo
     return False
 
 
-def _norm(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
+def _judge_norm_of_row(
+    state: MetricsState, name: str, value: float, names: Names, at: RowPosition
+) -> None:
     norm = state.norms.get(name) or state_for(state.norms, name, grad_norm.Norm)
     grad_norm.judge_norm(norm, name, at.step, value, at.fresh, at.declared)
 
 
-def _rate(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
+def _judge_learning_rate(
+    state: MetricsState, name: str, value: float, names: Names, at: RowPosition
+) -> None:
     resume.see_rate(state.lineage, at.step, value)
     state.rate_rises = state.rate is not None and value > state.rate
     if state.loss.begun.goes_on and (state.rate is None or state.rate_rises):
@@ -195,7 +201,7 @@ def _judge_step_time(
     state: MetricsState, name: str, value: float, names: Names, at: RowPosition
 ) -> None:
     if not state.timed:
-        _leave_rates(state)
+        _switch_to_step_times(state)
     throughput.judge_time(
         state_for(state.speeds, name, throughput.Speed),
         name,
@@ -206,13 +212,15 @@ def _judge_step_time(
     )
 
 
-def _leave_rates(state: MetricsState) -> None:
+def _switch_to_step_times(state: MetricsState) -> None:
     """From now on judge step times instead of rates; rates without excursions are removed."""
     state.timed = True
     state.speeds = {name: speed for name, speed in state.speeds.items() if speed.excursions(name)}
 
 
-def _speed(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
+def _judge_throughput(
+    state: MetricsState, name: str, value: float, names: Names, at: RowPosition
+) -> None:
     if value > 0.0 and not state.timed:
         throughput.judge_rate(
             state_for(state.speeds, name, throughput.Speed),
@@ -225,15 +233,19 @@ def _speed(state: MetricsState, name: str, value: float, names: Names, at: RowPo
         )
 
 
-def _wander(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
-    if not _room_for(state, state.wanders, name):
+def _judge_wander_of_metric(
+    state: MetricsState, name: str, value: float, names: Names, at: RowPosition
+) -> None:
+    if not _has_room_for(state, state.wanders, name):
         return
     band.judge_wander(
         state_for(state.wanders, name, band.Wander), name, at.step, value, at.fresh, at.declared
     )
 
 
-def _band(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
+def _judge_band_of_metric(
+    state: MetricsState, name: str, value: float, names: Names, at: RowPosition
+) -> None:
     least, most = names.band_of[name]
     band.judge_band(state_for(state.bands, name, ExcursionWatch), name, at.step, value, least, most)
 
@@ -247,12 +259,12 @@ def _judge_skips(
 
 
 JUDGES: Mapping[str, Callable[[MetricsState, str, float, Names, RowPosition], None]] = {
-    "norm": _norm,
-    "rate": _rate,
+    "norm": _judge_norm_of_row,
+    "rate": _judge_learning_rate,
     "time": _judge_step_time,
-    "speed": _speed,
-    "wander": _wander,
-    "band": _band,
+    "speed": _judge_throughput,
+    "wander": _judge_wander_of_metric,
+    "band": _judge_band_of_metric,
     "skipped": _judge_skips,
 }
 
@@ -263,7 +275,7 @@ def state_for(table: dict[str, S], name: str, kind: type[S]) -> S:
     return table[name]
 
 
-def _report(state: MetricsState, name: str) -> None:
+def _note_reporting(state: MetricsState, name: str) -> None:
     rhythm = state.seen.get(name)
     if rhythm is None:
         rhythm = state.seen[name] = ReportingRhythm(state.judged)

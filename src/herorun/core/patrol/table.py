@@ -35,18 +35,18 @@ def decide(
     """The seed's rows, in its order; then what threatens the run."""
     state, remedy = decided_on(observation)
     if observation.unreachable:
-        return PatrolAdvice(PatrolState.UNKNOWN, (_unreachable(observation),))
+        return PatrolAdvice(PatrolState.UNKNOWN, (_advise_unreachable(observation),))
     advice = [
-        *_down(observation, remedy, ways),
+        *_advise_down(observation, remedy, ways),
         *_advise_undecided(observation, state, ways),
-        *_results(observation),
-        *_copies(observation, ways),
-        *_all_done(observation, state, ways),
+        *_advise_results(observation),
+        *_advise_copies(observation, ways),
+        *_advise_done(observation, state, ways),
     ]
     return PatrolAdvice(state, (*advice, *risks(observation, ways, before, state)), ways.monitor)
 
 
-def _unreachable(observation: HostObservation) -> Advice:
+def _advise_unreachable(observation: HostObservation) -> Advice:
     return Advice(
         "unreachable",
         f"Check in the provider's console whether {observation.where} is on and its bill is paid. "
@@ -54,7 +54,9 @@ def _unreachable(observation: HostObservation) -> Advice:
     )
 
 
-def _down(observation: HostObservation, remedy: Remedy, ways: PatrolCommands) -> Iterator[Advice]:
+def _advise_down(
+    observation: HostObservation, remedy: Remedy, ways: PatrolCommands
+) -> Iterator[Advice]:
     missing = [path for path in observation.markers if not fresh(observation, path)]
     without = f" without {', '.join(missing)}" if missing else ""
     by_chain = remedy is Remedy.CHAIN and chain_fact(observation) is ChainFact.GONE
@@ -90,7 +92,7 @@ def _advise_resume(
 ) -> Iterator[Advice]:
     no_reason = "" if observation.why else ", and no reason is known"  # the line has the reason
     end = "has ended" if observation.why else "is gone"
-    message = f"The job {end}{without}{no_reason}.{_cause(observation, ways)}"
+    message = f"The job {end}{without}{no_reason}.{_describe_cause(observation, ways)}"
     yield Advice("gone", f"{message} {_how_to_resume(observation, ways)}", ways.resume)
     stands_still = chain_fact(observation) in (ChainFact.GONE, ChainFact.FAILED, ChainFact.NONE)
     if ways.chain and ways.chain_waits and stands_still:
@@ -98,7 +100,7 @@ def _advise_resume(
         yield Advice("chain", message, ways.chain)
 
 
-def _cause(observation: HostObservation, ways: PatrolCommands) -> str:
+def _describe_cause(observation: HostObservation, ways: PatrolCommands) -> str:
     """What its log shows, or how to read it: a restart repeats a failure that nobody understood."""
     log = observation.log if isinstance(observation.log, LogEnd) else LogEnd()
     if log.failure:
@@ -141,18 +143,19 @@ def _advise_undecided(
         yield Advice("undecided", f"{message}{':' if ways.logs else '.'}", ways.logs)
 
 
-def _results(observation: HostObservation) -> Iterator[Advice]:
+def _advise_results(observation: HostObservation) -> Iterator[Advice]:
     for path, output in observation.results.items():
         if isinstance(output, CommandOutput):
             note = "" if output.complete else "\n(cut: it is longer than a result file)"
             yield Advice("result", f"{path}:\n{output.text.rstrip()}{note}", critical=False)
 
 
-def _copies(observation: HostObservation, ways: PatrolCommands) -> Iterator[Advice]:
+def _advise_copies(observation: HostObservation, ways: PatrolCommands) -> Iterator[Advice]:
     for copy in observation.copies:
         if copy.is_complete is False:
             message = (
-                f"{copy.path} has {_count(copy, True)} of the {_count(copy, False)} in "
+                f"{copy.path} has {_describe_count(copy, True)} "
+                f"of the {_describe_count(copy, False)} in "
                 f"{copy.source}. Resume the transfer:"
             )
             yield Advice("copy", message, ways.sends(copy.path))
@@ -169,14 +172,14 @@ def _copies(observation: HostObservation, ways: PatrolCommands) -> Iterator[Advi
             )
 
 
-def _count(copy: Copy, of_remote: bool) -> str:
+def _describe_count(copy: Copy, of_remote: bool) -> str:
     copy_count = copy.remote if of_remote else copy.local
     if copy_count is None or isinstance(copy_count, Blind):
         return "none"
     return f"{count(copy_count.files, 'file')} ({count(copy_count.bytes, 'byte')})"
 
 
-def _all_done(
+def _advise_done(
     observation: HostObservation, state: PatrolState, ways: PatrolCommands
 ) -> Iterator[Advice]:
     if state is not PatrolState.DONE:

@@ -46,11 +46,14 @@ class Options(SshLogin):
     python: str = Field("python3", description="Python there, 3.8 or newer.")
 
 
+_STORED = {"born": "start"}  # the names of earlier versions
+
+
 @dataclass(frozen=True)
 class _ProcessRecord:
     """The process as the first query showed it."""
 
-    born: str
+    start: str  # its boot and tick, which tell it from a later process of its number
     boot: str
     mark: str = ""  # of its command line
     folder: str = ""
@@ -81,12 +84,12 @@ class SshById:
             return Unknown(describe_error(error))
 
     def _judge(self, job: str, facts: dict[str, Any], asked_at: datetime) -> Search:
-        start_text, first = str(facts["born"]), self._known(job)
+        start_text, first = str(facts["start"]), self._known(job)
         if first is None and not start_text:
             return Absent()
         if first is None:
             self._write_record(job, facts)
-        if first is None or start_text == first.born:
+        if first is None or start_text == first.start:
             # rounded down, or its first log lines would be older than its start
             started_at = asked_at - timedelta(seconds=float(facts["seconds"]))
             return Found(Job(job, job, JobState.RUNNING, "running", started=started_at))
@@ -98,8 +101,8 @@ class SshById:
 
     def reused(self, job: str) -> bool:
         """Whether the number now belongs to a later process."""
-        first, start_text = self._known(job), self._ask("process", pid=int(job))["born"]
-        return first is not None and bool(start_text) and start_text != first.born
+        first, start_text = self._known(job), self._ask("process", pid=int(job))["start"]
+        return first is not None and bool(start_text) and start_text != first.start
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
         """This login's other processes with its command line."""
@@ -109,7 +112,7 @@ class SshById:
 
     def origin(self, job: str) -> Origin:
         facts = self._ask("process", pid=int(job))
-        if not facts["born"]:
+        if not facts["start"]:
             return Origin()
         message, folder = tuple(facts["words"]), str(facts["folder"])
         return Origin(str(facts["owner"]), bool(facts["mine"]), message, folder=folder)
@@ -142,17 +145,18 @@ class SshById:
         is_live = job_to_stop(self.find_job(job), job).state.live
         if is_live and (first := self._known(job)):  # the query has written it
             write_atomic(self._stopped(job), owner().encode())
-            self._ask("end", pid=int(job), start=first.born)
+            self._ask("end", pid=int(job), start=first.start)
 
     def _ask(self, question: str, **arguments: Any) -> Any:
         return self._remote.ask(PROCESSES, question, self._reach.timeout, **arguments)
 
     def _known(self, job: str) -> _ProcessRecord | None:
         try:
-            return _ProcessRecord(**read_json(self._record_file(job).read_bytes()))
+            record = read_json(self._record_file(job).read_bytes())
+            return _ProcessRecord(**{_STORED.get(key, key): value for key, value in record.items()})
         except FileNotFoundError:
             return None
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, AttributeError):
             raise CouldNotLook(
                 f"The record {self._record_file(job)} is damaged: move it away, then repeat the "
                 "command."
@@ -179,7 +183,7 @@ def _describe_end(first: _ProcessRecord, facts: dict[str, Any]) -> str:
     parts = ["the process is gone"]
     if facts["boot"] != first.boot:
         parts.append("the machine was started again since")
-    elif facts["born"]:
+    elif facts["start"]:
         parts.append("its number is another one's now")
     elif isinstance(kills, int) and first.kills is not None and kills > first.kills:
         parts.append(f"the kernel has since ended {kills - first.kills} there for lack of memory")
