@@ -156,6 +156,8 @@ def test_an_iris_that_is_known_by_its_address_alone_cannot_be_asked_about_a_job(
         {"kind": "iris", "cluster": "marin", "user": "ada", "tpu": "v5litepod-16"},
         {"kind": "nel", "settle": "1s"},
         {"kind": "local", "settle": "1ms"},
+        {"kind": "kubernetes", "context": "hpc", "namespace": "heroes", "image": "train@sha256:1"},
+        {"kind": "ssh", "host": "box1", "folder": "/data/herorun"},
     ],
 )
 def test_jobs_are_asked_for_by_the_contracts_road(fields: dict[str, Any]) -> None:

@@ -1,5 +1,5 @@
 """One whole run on a box, told by the real commands: its link is cut and fixed, and its trainer is
-killed.
+killed. Another one adopts a process that was started there by hand.
 
 The box, its ssh server, the repository and the job are real. Everything that the job writes lies on
 the box's own disk.
@@ -16,7 +16,7 @@ import pytest
 
 import herorun
 from services.boxes import Box
-from stories import SLUG, WAIT, Story, contract_of, eventually
+from stories import JOB, SLUG, WAIT, Story, contract_of, eventually
 
 pytestmark = pytest.mark.back_end
 
@@ -132,3 +132,30 @@ def test_a_run_on_a_box_outlives_a_cut_link_and_is_relaunched_after_a_crash(
     code, tick = status_of(box_story, capsys)
     assert (code, tick["run"], tick["progress"]) == (0, "finished", "~4/4")
     assert box_story.seal() == 0
+
+
+def test_a_process_on_a_box_is_adopted_and_after_its_end_a_person_launches_the_next_instance(
+    box_story: Story, box: Box, data: str, capsys: CAPTURE
+) -> None:
+    argv = ["sh", "train.sh", data]
+    box.ssh(f"echo {shlex.quote(WAIT)} | tee {data}/orders/by-hand {data}/orders/tiny-2")
+    box.ssh(f"echo {shlex.quote(JOB)} > {data}/train.sh")
+    job = f"HERORUN_INSTANCE=by-hand nohup {shlex.join(argv)}"
+    pid = box.ssh(f"cd {data}; {job} > log 2>&1 & echo $!").stdout.strip()
+    eventually(lambda: box.ssh(f"ls {data}/tiny/step-2/metadata.json", check=False).returncode == 0)
+    assert box_story.init() == 0
+    capsys.readouterr()
+    assert box_story.launch("--adopt", pid, "--json") == 0, capsys.readouterr()
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["instance"], answer["job"]) == ("tiny-1", pid)
+    assert answer["adopted"]["command"] == argv
+    assert starts(box, data) == ["by-hand scratch"]
+
+    code, tick = status_of(box_story, capsys)
+    assert (code, tick["run"], tick["monitor"]) == (3, "unknown", "fresh")  # nobody compared it
+    box.ssh(f"kill -9 {pid}")
+    code, tick = status_of(box_story, capsys)
+    assert (code, tick["run"], tick["actions"]) == (3, "unknown", [])  # it left no exit code
+    assert box_story.launch() == 0
+    eventually(lambda: len(starts(box, data)) == 2)
+    assert starts(box, data) == ["by-hand scratch", f"tiny-2 {data}/tiny/step-2"]
