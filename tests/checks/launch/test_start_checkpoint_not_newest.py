@@ -173,8 +173,11 @@ def test_so_must_those_next_to_the_start():
         stamped(1000, "2026-01-01T00:00:00", PARENT),
     )
 
-    assert ask(1000, beside).outcome is Outcome.FAIL
-    assert ask(1000, beside, reason="the rollback failed").outcome is Outcome.PASS
+    refused, accepted = ask(1000, beside), ask(1000, beside, reason="the rollback failed")
+    assert (refused.outcome, accepted.outcome) == (Outcome.FAIL, Outcome.PASS)
+    assert all("step-600" in verdict.message for verdict in (refused, accepted))
+    # what is accepted orders nothing
+    assert ["[start]" in verdict.message for verdict in (refused, accepted)] == [True, False]
 
 
 def test_a_rejected_lineage_leaves_no_doubt():

@@ -87,11 +87,15 @@ def _elsewhere(start_text: str, latest: Candidate | None) -> Verdict | None:
 
 
 def _judge_choice(choice: Candidate, good: Checkpoints, reason: str) -> Verdict:
-    message = _older(choice, good.newest) or _ambiguous(choice, good)
+    older, ambiguous = _older(choice, good.newest), _ambiguous(choice, good)
+    message = older or ambiguous
     if message and reason:
         return passed(f"accepted for the stated reason ({reason}): {message}", subject=choice.path)
-    if message:
-        return failed(message, subject=choice.path)
+    if older:
+        return failed(older, subject=choice.path)
+    if ambiguous:
+        way_on = "decide which one continues, and state [start] from and reason"
+        return failed(f"{ambiguous}: {way_on}", subject=choice.path)
     unreadable = next((c for c in good.candidates if c.unread and c.step > choice.step), None)
     if unreadable and not reason:
         return unknown(f"{unreadable.path} may be newer: {unreadable.problem}", subject=choice.path)
@@ -118,7 +122,6 @@ def _ambiguous(choice: Candidate, good: Checkpoints) -> str:
     if later is None:
         return ""
     return (
-        f"{choice.path} is the newest by step ({choice.step}), and {later.path} (step "
-        f"{later.step}) was written "
-        "after it: decide which one continues, and state [start] from and reason"
+        f"{choice.path} is the newest by step ({choice.step}), but {later.path} (step "
+        f"{later.step}) was written after it"
     )
