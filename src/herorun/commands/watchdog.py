@@ -66,7 +66,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
                 "babysitter runs but cannot push its record, restore the access to the remote, "
                 "and take nothing over. If none runs there, "
                 f"start `herorun babysit {each.slug}` there. If that machine is gone, on one that "
-                f"reaches the output root: `{each.takeover}`. The first command watches the "
+                f"reaches the output root: `{each.takeover}`. `herorun handoff` watches the "
                 "lease for two cadences before it takes the run over"
             )
     return worst(codes)

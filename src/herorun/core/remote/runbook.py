@@ -119,7 +119,8 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
             yield "If status says `down`, and there is no row `next`, `to restart`, `roll back`,"
             yield "`if yes`, `to seal` or `after fix`, the babysitter relaunches it by its rules."
             yield "If its row `babysitter` says `gone`, nothing does: start it, as below."
-            yield "If status says `unknown`, nothing is relaunched: do what its row `unknown` says."
+            yield "If status says `unknown`, nothing is relaunched: do what its rows `alert`,"
+            yield "`unknown` and `next` say. Not all of these rows are always there."
             yield ""
     else:
         yield (
@@ -134,9 +135,9 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
     run = f"herorun -C {facts.top}"
     if facts.instances and not facts.sealed:
         wait = takeover_wait(contract.babysit.cadence)
-        yield "Monitor the run with one babysitter. If the old one died, the first command watches"
-        yield f"its lease for two cadences before it takes it over, at most {wait}. The second"
-        yield "ends with your session: type them in `tmux` or `screen`:"
+        yield "Monitor the run with one babysitter. If the old one died, `herorun handoff` below"
+        yield f"watches its lease for two cadences, at most {wait}, before it takes the run over."
+        yield "`herorun babysit` ends with your session: type the line in `tmux` or `screen`:"
         yield from _write_code(
             f"{run} handoff {contract.slug} --take --wait {wait} && {run} babysit {contract.slug}"
         )
@@ -192,8 +193,9 @@ def _rules(slug: str) -> Iterator[str]:
         "or a missing process does not."
     )
     yield (
-        "- Keep one babysitter for each run. If the old one still runs, end it on its machine: "
-        f"`herorun handoff {slug} --to USER@MACHINE` names the next owner."
+        "- Keep one babysitter for each run. If the old one still runs, type "
+        f"`herorun handoff {slug} --to USER@MACHINE` on its machine: it gives the run to that "
+        "owner, and the old babysitter ends."
     )
     yield "- Keep the ssh keys on this machine: never give them to a cloud runner."
 

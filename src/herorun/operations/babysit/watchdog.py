@@ -80,8 +80,8 @@ def _describe_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
         f"last tick it was {memory.last_decided.run if memory.last_decided else 'unknown'}."
         f"\n\n{run.dri}: check the machine of its babysitter, and start `herorun babysit "
         f"{run.slug}` there. If that machine is gone, type on one that reaches the output root: "
-        f"`{propose_takeover(run)}`. The first command watches the lease for two cadences "
-        "before it takes the run over."
+        f"`{propose_takeover(run)}`. `herorun handoff` watches the lease for two cadences before "
+        "it takes the run over."
     )
 
 
