@@ -349,8 +349,8 @@ STATES: dict[str, Any] = {
                 checks=["loss-elevated"],
                 reason="its rows are typically 12% away from its trend, and this check needs 7% "
                 "or less to distinguish a rise of 50% from noise; loss-spike still looks for "
-                "rises; further rows as noisy delay the check; to shorten the delay, log the mean "
-                "of more steps in each row",
+                "rises; if later rows are as noisy, the check is delayed further; to shorten "
+                "the delay, log the mean of more steps in each row",
                 until_row=4_150,
             )
         ],

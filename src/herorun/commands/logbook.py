@@ -5,9 +5,9 @@ import click
 from herorun.commands._options import RunArgument
 
 
-@click.group(short_help="Show or verify the logbook of a run.")
+@click.group(short_help="Print the logbook of a run.")
 def command() -> None:
-    """The record of a run: the logbook for people, the journal for programs.
+    """The logbook of a run: its record, for people.
 
     \b
     Example:

@@ -79,8 +79,8 @@ def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:
     reason = (
         f"its rows are typically {math.expm1(trend.scale):.0%} away from its trend, and this check "
         f"needs {math.expm1(limit):.0%} or less to distinguish a rise of {RATIO - 1:.0%} from "
-        f"noise; {rest}further rows as noisy delay the check; to shorten the delay, log the mean "
-        "of more steps in each row"
+        f"noise; {rest}if later rows are as noisy, the check is delayed further; to shorten "
+        "the delay, log the mean of more steps in each row"
     )
     until = state.judged + trend.rows_until(limit)
     yield UnjudgedMetric("loss", ("loss-elevated",), reason, until)

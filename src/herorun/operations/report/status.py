@@ -185,8 +185,8 @@ def _forgotten_job(run: Run, memory: Memory, evidence: Evidence, at: datetime) -
     if name not in memory.ends and unread_signs_of_life(evidence):
         return [f"{head} {way_on}, once its rows can be read. {otherwise}"]
     if name not in memory.ends and (write := find_recent_write(run, evidence, at)):
-        refusal = f"Until then the command refuses, because {write.message}"
-        return [f"{head} from {write.over_at:%H:%M} UTC on, {way_on}. {refusal}. {otherwise}"]
+        refusal = f"(until then the command refuses, because {write.message})"
+        return [f"{head} from {write.over_at:%H:%M} UTC on, {way_on} {refusal}. {otherwise}"]
     return [f"{head} {way_on}. {otherwise}"]
 
 
