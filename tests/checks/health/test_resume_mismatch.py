@@ -230,7 +230,7 @@ def test_a_few_steps_that_differ_as_rows_do_are_verified_by_the_level_after_the_
     if outcome is Outcome.UNKNOWN:
         assert mentions(verdict.message, "not verified", "0.05", "[data] order")
     if after == 50 and outcome is Outcome.PASS:
-        assert mentions(verdict.message, "other data", "+0.40%", "trend")
+        assert mentions(verdict.message, "training data", "+0.40%", "trend")
 
 
 def test_a_few_steps_that_are_the_same_verify_the_resume():

@@ -96,7 +96,10 @@ def _judge(clock: _Clock, limits: Limits) -> list[Verdict]:
         return [failed(f"{clock.name} is {difference}; {limit}", subject=clock.name)]
     message = f"no time shows that {clock.name} is wrong"
     if clock.behind > limits.most:
-        message += f"; a time more than {format_span(limits.most)} too early is another job's"
+        message += (
+            f"; one time is more than {format_span(limits.most)} too early: it counts as another "
+            "job's"
+        )
     return [passed(message, subject=clock.name)]
 
 

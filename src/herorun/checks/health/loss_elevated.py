@@ -37,10 +37,11 @@ def loss_elevated(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         return excursion.rows >= limits.rows and not excursion.declared
 
     def limit(excursion: Excursion) -> str:
-        high = f"{ELEVATED:g} times the expected loss"
-        high = "once that range" if excursion.kind == "stepped" else high
-        rival = f"; no spike, since {why_rival(metrics.rival)}" if metrics.rival else ""
-        return f"{high} for {count(limits.rows, 'row')}{rival}"
+        high, spikes = f"{ELEVATED:g} times the expected loss", "only larger rises"
+        if excursion.kind == "stepped":
+            high, spikes = "once that range", "no such rise"
+        rival = f"; loss-spike reports {spikes}: {why_rival(metrics.rival)}"
+        return f"{high} for {count(limits.rows, 'row')}{rival if metrics.rival else ''}"
 
     spikes = [each for each in metrics.spikes if may_rise(metrics, each.expected)]
     levels = metrics.of("shifted", "stepped") if metrics.rival else ()

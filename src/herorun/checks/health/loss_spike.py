@@ -140,12 +140,13 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         """Excursions that are not measured against a trend have several rules: the page lists
         them.
         """
+        page = "the table of `herorun explain loss-spike`"
         if spike.kind == "risen":
-            return "one for the first 30 rows: see `herorun explain loss-spike`"
+            return f"in the lines `first` and `late` of {page}"
         if spike.kind == "stepped":
             return "once that range, for 5 rows"
         if spike.kind == "shifted":
-            return "one for a new level: see `herorun explain loss-spike`"
+            return f"in the lines `level` of {page}"
         return (
             f"{RATIO:g} times the expected loss for {count(limits.steps, 'step')}, "
             f"{limits.fast_ratio:g} times for {count(limits.fast_rows, 'row')}, "

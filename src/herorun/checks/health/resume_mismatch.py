@@ -130,8 +130,8 @@ def _compare_after_warmup(resume: Resume, exact: bool, limits: Limits) -> Verdic
         return unknown(f"not comparable: {level}, and there are too few earlier rows")
     if resume.overlapped:
         return passed(
-            "other data explains how the losses of the steps that both attempts logged differ, and "
-            f"{level}"
+            "the losses of the steps that both attempts logged differ; other training data at "
+            f"these steps would explain it; {level}"
         )
     return passed(f"no step was logged twice, and {level}")
 
@@ -140,8 +140,8 @@ def _not_verified(resume: Resume) -> str:
     """Why neither equal steps nor the level after the warm-up show whether the resume is sound."""
     if resume.overlapped:
         return (
-            f"not verified: {_differs(resume)}; other data at these steps would explain it; if "
-            'the order of the data is fixed, state `[data] order = "deterministic"`'
+            f"not verified: {_differs(resume)}; other training data at these steps would explain "
+            'it; if the order of the data is fixed, state `[data] order = "deterministic"`'
         )
     if resume.broken:
         return "not comparable: rows are missing after the resume, see `lost-rows`"

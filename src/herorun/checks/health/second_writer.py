@@ -1,5 +1,5 @@
-"""Another job or process writes to this run, by the scheduler's list or by rows after the job's
-end.
+"""Another job or process writes to this run: the scheduler lists it, or rows or a heartbeat came
+after the job's end.
 
 Why: two jobs under one identity mix their rows and overwrite each other's checkpoints; a job on a
 lost node continues to write after its scheduler has given it up.

@@ -40,7 +40,7 @@ def skipped_steps(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         "no repeatedly skipped steps",
         describe=describe,
         limit=lambda _: (
-            f"{count(limits.steps, 'skipped step')}, of which any three in a row lie within 15 "
-            "minutes"
+            f"{count(limits.steps, 'skipped step')}, each within 15 minutes of the second skip "
+            "before it"
         ),
     )

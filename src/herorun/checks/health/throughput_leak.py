@@ -50,5 +50,6 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
 
 
 def _deep(metrics: Metrics, leak: Excursion, limit: float) -> Verdict:
-    limit_text = f"; the limit of this second alert is {format_pace_limit(leak, limit)}"
+    pace_limit = format_pace_limit(leak, limit)
+    limit_text = f"; this is a separate alert for a deep slowdown, with a limit of {pace_limit}"
     return excursion_verdict(metrics, leak, format_slowdown, limit_text, ", deep")

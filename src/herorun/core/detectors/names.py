@@ -157,7 +157,10 @@ def rival_of(loss: str, columns: Collection[str]) -> str:
 
 def why_rival(name: str) -> str:
     """Why a rise of the loss need not be a fault in a run that reports such a column."""
-    return f"{name!r} is of two models that train against each other: the loss of one may rise"
+    return (
+        f"the run also logs {name!r}, so two models may train against each other, and the loss of "
+        "one may rise"
+    )
 
 
 def precursor_of(name: str) -> int:
