@@ -55,6 +55,12 @@ def spinner(what: str) -> Iterator[None]:
         progress(what, 1, 1)
 
 
+def hide() -> None:
+    """From now on nothing is shown: this process works for another one, which shows it."""
+    global _show
+    _show = None
+
+
 def finish() -> None:
     """The command has ended: remove the progress display."""
     global _show

@@ -39,14 +39,18 @@ def each(
     unique_names = list(dict.fromkeys(names))
     for number, name in enumerate(unique_names):
         progress.progress(doing, number, len(unique_names))
-        slug = Path(name).stem
-        try:
-            answer = BatchResult(slug, act(name))
-        except (HerorunError, OSError) as error:
-            code = error.exit_code if isinstance(error, HerorunError) else 3
-            answer = BatchResult(slug, None, scrub(describe_error(error)), code)
-        yield answer
+        yield one(name, act)
     progress.progress(doing, 1, 1)
+
+
+def one(name: str, act: Callable[[str], T]) -> BatchResult[T]:
+    """The same for one run."""
+    slug = Path(name).stem
+    try:
+        return BatchResult(slug, act(name))
+    except (HerorunError, OSError) as error:
+        code = error.exit_code if isinstance(error, HerorunError) else 3
+        return BatchResult(slug, None, scrub(describe_error(error)), code)
 
 
 def worst(codes: Iterable[int]) -> int:

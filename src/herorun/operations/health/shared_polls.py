@@ -6,7 +6,7 @@ than half its cadence. So a round of ticks costs one query, however many runs ta
 """
 
 import contextlib
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,6 +21,10 @@ from herorun.runs import MonitoredRun, watched_run
 from herorun.system.clock import now
 
 Intent: TypeAlias = tuple[str, datetime]  # an instance, and when it was intended
+# a cluster, and a run's key with its intent
+Expectation: TypeAlias = tuple[Hashable, str, Intent]
+# when a cluster's newest poll began, its answer, and why it failed
+PollAnswer: TypeAlias = tuple[datetime | None, Any, str]
 
 
 @dataclass
@@ -51,11 +55,33 @@ class SharedPolls:
                 self.expect_of(watched_run(name, start)[0])
         return self
 
-    def expect_of(self, run: MonitoredRun) -> None:
-        """The same for one open run."""
+    def expect_of(self, run: MonitoredRun) -> Expectation | None:
+        """The same for one open run: returns what was noted."""
         with contextlib.suppress(HerorunError, OSError):
-            if hasattr(run.scheduler, "snapshot"):
-                self.note_intent(str(run.state), run.scheduler, newest_intent(run.record.memory()))
+            scheduler: Any = run.scheduler
+            key = str(run.state)
+            if hasattr(scheduler, "snapshot") and (intent := newest_intent(run.record.memory())):
+                self.note_intent(key, scheduler, intent)
+                return scheduler.cluster, key, intent
+        return None
+
+    def poll(self, scheduler: Any, intents: Mapping[str, Intent]) -> None:
+        """Query the cluster of this scheduler for all of these runs."""
+        cluster = self._cluster(scheduler)
+        with cluster.alone:
+            cluster.intents |= intents
+            _poll_cluster(cluster, scheduler)
+
+    def answers(self) -> dict[Hashable, PollAnswer]:
+        """The newest poll of each cluster."""
+        polled_clusters = {key: each for key, each in self._clusters.items() if each.at}
+        return {key: (each.at, each.snapshot, each.error) for key, each in polled_clusters.items()}
+
+    def adopt(self, answers: Mapping[Hashable, PollAnswer]) -> None:
+        """Use what another process polled."""
+        for key, (at, snapshot, error) in answers.items():
+            cluster = self._clusters.setdefault(key, _Cluster())
+            cluster.at, cluster.snapshot, cluster.error = at, snapshot, error
 
     def note_intent(self, run: str, scheduler: Scheduler, intent: Intent | None) -> None:
         if intent and hasattr(scheduler, "snapshot"):

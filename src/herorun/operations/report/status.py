@@ -1,11 +1,11 @@
 """The status of a run, from its record and evidence that is read now. Writes nothing."""
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Generic, TypeVar
 
 from herorun.core.babysit.action_key import STARTS, verb_of
 from herorun.core.errors import HerorunError
@@ -22,7 +22,7 @@ from herorun.core.journal.decision import build_decision
 from herorun.core.notify.notifications import progress_of
 from herorun.core.ports import Unknown
 from herorun.core.run_summary import RunSummary
-from herorun.operations.babysit.batch import BatchResult, each
+from herorun.operations.babysit.batch import BatchResult, one
 from herorun.operations.babysit.tick_json import (
     alert_entries,
     describe_interrupted,
@@ -34,7 +34,12 @@ from herorun.operations.babysit.tick_json import (
     unjudged_metrics,
     unread,
 )
-from herorun.operations.health.shared_polls import SharedPolls
+from herorun.operations.health.shared_polls import (
+    Expectation,
+    Intent,
+    PollAnswer,
+    SharedPolls,
+)
 from herorun.operations.orders.questions import open_questions
 from herorun.operations.report.babysitter_state import (
     describe_babysitter,
@@ -81,20 +86,51 @@ def _of_all(
     """Each run is opened once. Its scheduler queries are noted before the first poll, which then
     covers all runs of a cluster.
     """
-    polls = SharedPolls()
+    from herorun.system.forked_workers import in_two_phases  # not for one run
+
     _fetch_records(names, start)
+    batch = _Batch(start, act)
+    phases = (batch.open, batch.judge)
+    doing = ("opening runs", "looking at runs")
+    return in_two_phases(list(dict.fromkeys(names)), phases, batch.poll, doing)
 
-    def opened(name: str) -> tuple[Run, str]:
-        run, drift = watched_run(name, start)
-        polls.expect_of(run)
-        return run, drift
 
-    opened_runs = list(each(names, opened, "opening runs"))
-    runs = {answer.slug: answer.value for answer in opened_runs if answer.value}
-    unopened_runs = [
-        BatchResult[Any](a.slug, None, a.error, a.code) for a in opened_runs if not a.value
-    ]
-    return [*each(list(runs), lambda slug: act(*runs.pop(slug), polls)), *unopened_runs]
+class _Batch(Generic[T]):
+    """The runs of one call, here or in one of its workers."""
+
+    def __init__(self, start: Path, act: Callable[[Run, str, SharedPolls], T]) -> None:
+        self._start, self._act, self._polls = start, act, SharedPolls()
+        self._runs: dict[str, BatchResult[tuple[Run, str]]] = {}
+
+    def open(self, name: str) -> tuple[str, Expectation | None]:
+        """What a poll of its cluster must cover."""
+        answer = one(name, lambda name: watched_run(name, self._start))
+        self._runs[name] = answer
+        return name, self._polls.expect_of(answer.value[0]) if answer.value else None
+
+    def poll(
+        self, expectations: Sequence[tuple[str, Expectation | None]]
+    ) -> Mapping[Hashable, PollAnswer]:
+        """Query each cluster once, for all its runs, by the scheduler of one of them."""
+        by_cluster: dict[Hashable, tuple[str, dict[str, Intent]]] = {}
+        for name, expectation in expectations:
+            if expectation is not None:
+                cluster, key, intent = expectation
+                by_cluster.setdefault(cluster, (name, {}))[1][key] = intent
+        for name, intents in by_cluster.values():
+            with contextlib.suppress(HerorunError, OSError):  # then each run asks for itself
+                answer = self._runs.get(name)
+                run, _ = (answer and answer.value) or watched_run(name, self._start)
+                self._polls.poll(run.scheduler, intents)
+        return self._polls.answers()
+
+    def judge(self, name: str, answers: Mapping[Hashable, PollAnswer]) -> BatchResult[T]:
+        self._polls.adopt(answers)
+        answer = self._runs.pop(name)
+        if answer.value is None:
+            return BatchResult(answer.slug, None, answer.error, answer.code)
+        run, drift = answer.value
+        return one(name, lambda _: self._act(run, drift, self._polls))
 
 
 def _fetch_records(names: Sequence[str], start: Path) -> None:

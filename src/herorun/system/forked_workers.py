@@ -1,0 +1,233 @@
+"""Work on many items in two phases, in forked processes: one for each core, at most `MOST`.
+
+All is done in this process where a fork is not safe, not worth it, or a worker ended early: then an
+error of the work itself shows as it always does.
+"""
+
+import os
+import pickle
+import signal
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import cycle
+from typing import Any, TypeAlias, TypeVar
+
+from herorun.core.lazy_dataclass import dataclass
+from herorun.system import progress
+
+Item = TypeVar("Item")
+Note = TypeVar("Note")
+Common = TypeVar("Common")
+Result = TypeVar("Result")
+Phases: TypeAlias = tuple[Callable[[Item], Note], Callable[[Item, Common], Result]]
+
+FEWEST = 8  # items for each process: a fork costs as much as a few of them
+MOST = 4  # processes: each has its own connections to what it asks
+PATIENCE = 1.0  # seconds for an interrupted worker to end its own programs
+_CHECK_INTERVAL = 0.01  # seconds
+# of an answer that cannot be sent, or that is not there
+_LOST = (EOFError, OSError, pickle.PickleError, TypeError, AttributeError)
+
+
+class _WorkerLost(Exception):
+    """A worker ended before it had answered."""
+
+
+@dataclass
+class _Worker:
+    pid: int
+    reader: Any  # of its answers
+    writer: Any  # of what is sent to it
+
+
+def in_two_phases(
+    items: Sequence[Item],
+    phases: Phases[Item, Note, Common, Result],
+    between: Callable[[list[Note]], Common],
+    doing: tuple[str, str],
+) -> list[Result]:
+    """The second phase's results, in the order of the items. Its second argument is what `between`
+    makes here, once, of all answers of the first. An item's two phases are in one process.
+
+    Answers must be plain values, for `pickle`. `doing` is what the progress line shows.
+    """
+    count = min(len(items) // FEWEST, _cores(), MOST)
+    if count > 1 and _is_fork_safe():
+        with suppress(_WorkerLost):
+            return _in_workers(items, count, phases, between, doing)
+    first, second = phases
+    common = between(list(_counted((first(item) for item in items), len(items), doing[0])))
+    return list(_counted((second(item, common) for item in items), len(items), doing[1]))
+
+
+def _counted(answers: Iterator[Note], total: int, doing: str) -> Iterator[Note]:
+    for number in range(total):
+        progress.progress(doing, number, total)
+        yield next(answers)
+    progress.progress(doing, 1, 1)
+
+
+def _cores() -> int:
+    with suppress(AttributeError):  # not on every system
+        return len(os.sched_getaffinity(0))
+    return 1
+
+
+def _is_fork_safe() -> bool:
+    """Whether two processes can continue from here: a thread would be missing in one of them, and a
+    child's pipe or an open connection would have two readers.
+    """
+    try:
+        if sys.platform != "linux" or len(os.listdir("/proc/self/task")) > 1:
+            return False
+        return not _has_children() and not any(map(_is_socket, os.listdir("/proc/self/fd")))
+    except OSError:
+        return False
+
+
+def _has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _is_socket(number: str) -> bool:
+    with suppress(OSError):  # that of the listing is closed by now
+        return int(number) > 2 and stat.S_ISSOCK(os.fstat(int(number)).st_mode)
+    return False
+
+
+def _in_workers(
+    items: Sequence[Item],
+    count: int,
+    phases: Phases[Item, Note, Common, Result],
+    between: Callable[[list[Note]], Common],
+    doing: tuple[str, str],
+) -> list[Result]:
+    """They take the items in turns, so that their answers come in order."""
+    workers: list[_Worker] = []
+    is_done = False
+    try:
+        for number in range(count):
+            with _uninterrupted() as mask:  # none is forgotten
+                workers.append(_fork(items[number::count], phases, workers, mask))
+        common = between(list(_counted(_read_answers(workers), len(items), doing[0])))
+        message = _pickled(common)
+        for worker in workers:
+            _send(worker, message)
+        answers = list(_counted(_read_answers(workers), len(items), doing[1]))
+        is_done = True
+        return answers
+    finally:
+        _end(workers, is_done)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[set[signal.Signals]]:
+    """Signals arrive later. Gives the signals that were blocked before."""
+    mask: Any = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield mask
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _fork(
+    items: Sequence[Any],
+    phases: Phases[Any, Any, Any, Any],
+    others: Sequence[_Worker],
+    mask: set[signal.Signals],
+) -> _Worker:
+    (reader, its_writer), (its_reader, writer) = os.pipe(), os.pipe()
+    sys.stdout.flush()
+    try:
+        pid = os.fork()
+    except OSError:  # too many processes
+        for each in (reader, its_writer, its_reader, writer):
+            os.close(each)
+        raise _WorkerLost from None
+    if not pid:
+        try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            for each in (reader, writer, *(end for other in others for end in _ends(other))):
+                os.close(each)
+            _work(items, phases, its_reader, its_writer)
+            os._exit(0)
+        finally:  # nothing of the parent is flushed, or ended, a second time
+            os._exit(1)
+    os.close(its_reader)
+    os.close(its_writer)
+    return _Worker(pid, os.fdopen(reader, "rb"), os.fdopen(writer, "wb"))
+
+
+def _ends(worker: _Worker) -> tuple[int, int]:
+    return worker.reader.fileno(), worker.writer.fileno()
+
+
+def _work(
+    items: Sequence[Any], phases: Phases[Any, Any, Any, Any], source: int, target: int
+) -> None:
+    """In the worker. What it cannot answer, or an interruption, ends it: the parent sees that."""
+    progress.hide()
+    first, second = phases
+    with os.fdopen(source, "rb") as reader, os.fdopen(target, "wb") as writer:
+        for item in items:
+            writer.write(pickle.dumps(first(item)))
+            writer.flush()
+        common = pickle.load(reader)
+        for item in items:
+            writer.write(pickle.dumps(second(item, common)))
+            writer.flush()
+
+
+def _read_answers(workers: Sequence[_Worker]) -> Iterator[Any]:
+    """One of each worker in turns, without end."""
+    for worker in cycle(workers):
+        try:
+            yield pickle.load(worker.reader)
+        except _LOST:
+            raise _WorkerLost from None
+
+
+def _pickled(value: object) -> bytes:
+    try:
+        return pickle.dumps(value)
+    except _LOST:
+        raise _WorkerLost from None
+
+
+def _send(worker: _Worker, message: bytes) -> None:
+    try:
+        worker.writer.write(message)
+        worker.writer.flush()
+    except OSError:
+        raise _WorkerLost from None
+
+
+def _end(workers: Sequence[_Worker], is_done: bool) -> None:
+    """None of them is left: one that is at work is interrupted, as this process was, and killed if
+    that does not end it.
+    """
+    for worker in workers:
+        worker.reader.close()
+        with suppress(OSError):  # what it was sent, and it had ended
+            worker.writer.close()
+        if not is_done:
+            os.kill(worker.pid, signal.SIGTERM)
+    until = time.monotonic() + PATIENCE
+    for worker in workers:
+        while not is_done and time.monotonic() < until and not _has_ended(worker.pid):
+            time.sleep(_CHECK_INTERVAL)
+        if not is_done:
+            os.kill(worker.pid, signal.SIGKILL)
+        os.waitpid(worker.pid, 0)
+
+
+def _has_ended(pid: int) -> bool:
+    """Its number stays its own until somebody waits for it."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

@@ -1,0 +1,72 @@
+"""`status --all` of many runs, whose work is done by several processes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.fleet import a_fleet
+
+RUNS = 16
+COMMAND = """
+import os, sys
+from herorun.system import forked_workers
+forked_workers._cores = lambda: {cores}
+fork = os.fork
+os.fork = lambda: print("forked", file=sys.stderr, flush=True) or fork()
+from herorun.cli import run
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Runs under way on Slurm; and a broken contract."""
+    monkeypatch.setenv("HERORUN_TRUST", "all")
+    work, _ = a_fleet(tmp_path / "fleet", RUNS)
+    (work / "runs" / "broken.toml").write_text('slug = "broken"\n?', encoding="utf-8")
+    squeue = tmp_path / "fleet" / "programs" / "squeue"
+    text = squeue.read_text().replace("#!/bin/sh\n", f'#!/bin/sh\necho >> "{tmp_path}/queries"\n')
+    squeue.write_text(text, encoding="utf-8")
+    return work
+
+
+def shown(fleet: Path, cores: int, *words: str) -> tuple[int, str, int, int]:
+    """The exit code, the output, the number of workers, and how often Slurm was queried."""
+    queries = fleet.parents[1] / "queries"
+    queries.unlink(missing_ok=True)
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND.format(cores=cores), "status", *words],
+        cwd=fleet,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    count = len(queries.read_text().splitlines())
+    return done.returncode, done.stdout, done.stderr.count("forked"), count
+
+
+def facts(document: Any) -> list[Any]:
+    """What does not change from one moment to the next."""
+    return [
+        (
+            run["slug"],
+            run.get("error"),
+            run.get("run"),
+            run.get("monitor"),
+            [(each["check"], each["outcome"]) for each in run.get("findings", ())],
+        )
+        for run in document["runs"]
+    ]
+
+
+def test_many_runs_show_the_same_by_several_processes_and_one_query(fleet: Path) -> None:
+    code, alone, none, queries = shown(fleet, 1, "--all", "--json")
+    same_code, text, workers, same_queries = shown(fleet, 2, "--all", "--json")
+    assert (none, workers) == (0, 2) and (same_code, same_queries) == (code, queries)
+    runs = facts(json.loads(alone))
+    assert facts(json.loads(text)) == runs and len(runs) == RUNS + 2
+    assert [slug for slug, error, *_ in runs if error] == ["broken"]
+    assert [state for _, _, state, *_ in runs].count("healthy") == RUNS

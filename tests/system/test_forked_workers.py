@@ -1,0 +1,126 @@
+"""Work in forked processes. The tests' own process has threads, so each starts another one."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+SCRIPT = """
+import json, os, signal, socket, subprocess, sys, threading, time
+from herorun.system import forked_workers
+from herorun.system.forked_workers import in_two_phases
+
+ME, CORES, calls = os.getpid(), 2, []
+first = lambda item: (item, os.getpid())
+second = lambda item, shared: (item, shared, os.getpid())
+def between(notes):
+    calls.append(os.getpid())
+    return [item for item, _ in notes]
+{body}
+forked_workers._cores = lambda: CORES
+answers = in_two_phases(range(16), (first, second), between, ("a", "b"))
+try:
+    os.waitpid(-1, os.WNOHANG)
+    left = True
+except ChildProcessError:
+    left = False
+print(json.dumps([ME, calls, answers, left]))
+"""
+
+
+def answers_of(body: str = "") -> tuple[set[int], int, Any]:
+    """The processes that worked, that of this script, and what came out."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT.format(body=body)], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    own, calls, answers, left = json.loads(done.stdout)
+    assert calls[-1] == own and not left
+    return {pid for *_, pid in answers}, own, [answer[:2] for answer in answers]
+
+
+WHOLE = [[item, list(range(16))] for item in range(16)]
+WITH_CHILD = """
+child, without_wait = subprocess.Popen(["true"]), between
+def between(notes):
+    child.wait()
+    return without_wait(notes)
+"""
+KILLED = """
+def second(item, shared):
+    if os.getpid() != ME:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return item, shared, ME
+"""
+UNSENDABLE = """
+def second(item, shared):
+    return (item, shared, ME) if os.getpid() == ME else threading.Lock()
+"""
+FAILS_THERE = """
+def first(item):
+    if os.getpid() != ME and item > 8:
+        raise KeyError(item)
+    return item, ME
+"""
+
+
+def test_the_answers_are_in_order_and_of_two_processes() -> None:
+    workers, own, answers = answers_of()
+    assert answers == WHOLE and len(workers) == 2 and own not in workers
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "CORES = 1",
+        "forked_workers.FEWEST = 9",
+        "threading.Thread(target=time.sleep, args=[30], daemon=True).start()",
+        "open_socket = socket.socket()",
+        WITH_CHILD,
+    ],
+)
+def test_where_a_fork_is_not_safe_or_not_worth_it_this_process_works(body: str) -> None:
+    workers, own, answers = answers_of(body)
+    assert answers == WHOLE and workers == {own}
+
+
+@pytest.mark.parametrize("body", [KILLED, UNSENDABLE, FAILS_THERE])
+def test_what_a_lost_worker_had_to_do_is_done_here(body: str) -> None:
+    workers, own, answers = answers_of(body)
+    assert answers == WHOLE and workers == {own}
+
+
+def test_an_error_of_the_work_shows_here() -> None:
+    body = "def second(item, shared):\n    raise KeyError('of the work')"
+    with pytest.raises(AssertionError, match="KeyError: 'of the work'"):
+        answers_of(body)
+
+
+def test_an_interruption_leaves_no_worker_behind() -> None:
+    """Nor one that hears no signal."""
+    body = (
+        "def first(item):\n"
+        "    if os.getpid() != ME:\n"
+        "        signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "        print(os.getpid(), flush=True)\n"
+        "        time.sleep(60)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT.format(body=body)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        workers = [int(process.stdout.readline()) for _ in range(2)]
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        assert process.wait(30) != 0 and time.monotonic() - began < 15
+    for worker in workers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(worker, 0)
