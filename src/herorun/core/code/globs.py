@@ -20,11 +20,6 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 
 
-def first_match(globs: tuple[str, ...], path: str) -> int | None:
-    """The place of the first glob that matches a path."""
-    return _compile_ordered_globs(globs).first(path)
-
-
 @dataclass(frozen=True)
 class _Globs:
     """Some of the globs as one expression: the number of its group is the place in `places` of the
@@ -40,7 +35,7 @@ class _Globs:
 
 
 @dataclass(frozen=True)
-class _Ordered:
+class OrderedGlobs:
     """Globs in their order. Those of a name alone are asked about the name alone, which is much
     quicker.
     """
@@ -49,19 +44,23 @@ class _Ordered:
     paths: _Globs
 
     def first(self, path: str) -> int | None:
-        places = (self.names.first(path.rpartition("/")[2]), self.paths.first(path))
-        return min((place for place in places if place is not None), default=None)
+        """The place of the first glob that matches a path."""
+        name_place = self.names.first(path.rpartition("/")[2])
+        path_place = self.paths.first(path)
+        if name_place is None or path_place is None:
+            return path_place if name_place is None else name_place
+        return min(name_place, path_place)
 
 
 @lru_cache(maxsize=64)
-def _compile_ordered_globs(globs: tuple[str, ...]) -> _Ordered:
+def compile_globs(globs: tuple[str, ...]) -> OrderedGlobs:
     names, paths = {}, {}
     for place, glob in enumerate(globs):
         if "/" in glob or "**" in glob:
             paths[place] = regex_of(glob)
         else:
             names[place] = "".join(_translate_tokens(glob))
-    return _Ordered(_together(names), _together(paths))
+    return OrderedGlobs(_together(names), _together(paths))
 
 
 def _together(expressions: Mapping[int, str]) -> _Globs:

@@ -5,11 +5,11 @@ The contract's `[code] impact` is asked first, then the shipped preset; what nei
 """
 
 import posixpath
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from posixpath import dirname
 
-from herorun.core.code.globs import first_match
+from herorun.core.code.globs import compile_globs
 from herorun.core.contract import Contract, Impact
 
 _SIBLING_FOLDERS = ("tests/",)
@@ -59,18 +59,33 @@ def impact_of(path: str, rules: Mapping[str, Impact], closure: Collection[str] =
     >>> impact_of("README.md", {}), impact_of("train.py", {})
     (<Impact.IGNORE: 'ignore'>, <Impact.BLOCK: 'block'>)
     """
-    imported_files = frozenset(closure)
-    if path in imported_files or path.rstrip("/") in _around(
-        imported_files
-    ):  # a repository inside: its folder stands for it
+    return _classifier(tuple(rules.items()), frozenset(closure))(path)
+
+
+@lru_cache(maxsize=8)
+def _classifier(
+    rules: tuple[tuple[str, Impact], ...], closure: frozenset[str]
+) -> Callable[[str], Impact]:
+    """`impact_of` for many paths: what does not depend on the path is made once."""
+    around = _around(closure)  # a repository inside: its folder stands for it
+    rule_sets = [
+        (compile_globs(tuple(rule_set)).first, list(rule_set.items()), rule_set is PRESET)
+        for rule_set in (dict(rules), PRESET)
+        if rule_set
+    ]
+
+    def classify(path: str) -> Impact:
+        if path in closure or path.rstrip("/") in around:
+            return Impact.BLOCK
+        for first, items, is_preset in rule_sets:
+            place = first(path)
+            if place is not None:
+                glob, impact = items[place]
+                ours = is_preset and glob == _EXPERIMENTS and _configures(path, closure)
+                return Impact.BLOCK if ours else impact
         return Impact.BLOCK
-    for rule_set in (rules, PRESET):
-        place = first_match(tuple(rule_set), path)
-        if place is not None:
-            glob = tuple(rule_set)[place]
-            ours = rule_set is PRESET and glob == _EXPERIMENTS and _configures(path, imported_files)
-            return Impact.BLOCK if ours else rule_set[glob]
-    return Impact.BLOCK
+
+    return classify
 
 
 def _configures(path: str, closure: frozenset[str]) -> bool:
@@ -104,21 +119,23 @@ def of_impact(
     paths: Iterable[str], rules: Mapping[str, Impact], closure: Collection[str], impact: Impact
 ) -> tuple[str, ...]:
     """Those of the paths that are of one impact, in their order."""
-    return tuple(path for path in paths if impact_of(path, rules, closure) is impact)
+    classify = _classifier(tuple(rules.items()), frozenset(closure))
+    return tuple(path for path in paths if classify(path) is impact)
 
 
 def by_impact(
     paths: Iterable[str], rules: Mapping[str, Impact], closure: Collection[str]
 ) -> dict[str, Impact]:
     """Each path with its impact."""
-    return {path: impact_of(path, rules, closure) for path in paths}
+    classify = _classifier(tuple(rules.items()), frozenset(closure))
+    return {path: classify(path) for path in paths}
 
 
 def worst(
     paths: Iterable[str], rules: Mapping[str, Impact], closure: Collection[str]
 ) -> Impact | None:
     """The highest impact among the paths; None where there are none."""
-    impacts = {impact_of(path, rules, closure) for path in paths}
+    impacts = set(by_impact(paths, rules, closure).values())
     return max(impacts, key=_ORDER.index) if impacts else None
 
 
