@@ -10,9 +10,10 @@ from builders import a_job
 from core.story import Story, firing
 from herorun.core.babysit.actions import Escalate
 from herorun.core.babysit.tick import MonitorHealth
+from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Gaps, Job, JobState, Unavailable
 from herorun.core.ports import Place
-from herorun.gather import gather
+from herorun.gather import begin, gather
 from wording import mentions
 
 
@@ -214,3 +215,27 @@ def test_a_closed_standard_error_loses_no_answer(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("herorun.system.progress.log", refuse)
     assert gather([Asked], {Asked: lambda: Asked()}, {}, deadline=600)[Asked] == Asked()
+
+
+def test_a_read_that_began_early_is_waited_for_and_not_repeated() -> None:
+    begun, over, reads = Event(), Event(), []
+
+    def read_asked() -> Asked:
+        reads.append(current_thread())
+        begun.set()
+        assert over.wait(30)
+        return Asked()
+
+    source = begin(read_asked)
+    assert begun.wait(30)
+    over.set()
+    assert gather([Asked], {Asked: source}, {})[Asked] == Asked()
+    assert len(reads) == 1 and reads != [current_thread()]
+
+
+def test_a_read_that_began_early_and_failed_is_no_answer() -> None:
+    def read_asked() -> Asked:
+        raise CouldNotLook("out of reach")
+
+    answer = gather([Asked], {Asked: begin(read_asked)}, {})[Asked]
+    assert isinstance(answer, Unavailable) and mentions(answer.why, "out of reach")

@@ -1,8 +1,10 @@
 """Ask a gate: gather what its checks need, evaluate, waive, and give the verdict."""
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from types import MappingProxyType
+from typing import Any, cast
 
 from herorun import discover
 from herorun.core.check import AtRelaunch, Check, Gate, Mode, evaluate
@@ -13,7 +15,7 @@ from herorun.core.finding_groups import FindingGroup, Tally, group_findings, tal
 from herorun.core.gate_verdict import GateVerdict, stands_in_the_way, verdict_of
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.seal.kinds import applies_to
-from herorun.gather import gather
+from herorun.gather import Kind, Source, gather
 from herorun.runs import Run
 from herorun.schemas.parts import FindingEntry
 from herorun.system.clock import now
@@ -86,11 +88,19 @@ class GateReport:
 
 
 def run_gate(
-    run: Run, gate: Gate, extra: Sequence[Any] = (), inputs: Evidence | None = None
+    run: Run,
+    gate: Gate,
+    extra: Sequence[Any] = (),
+    inputs: Evidence | None = None,
+    early_sources: Mapping[Kind, Source] = MappingProxyType({}),
 ) -> GateReport:
-    """Every check of the gate; `extra` is evidence that the caller also needs."""
+    """Every check of the gate. `extra` is evidence that the caller also needs; `early_sources` are
+    those whose reads the caller began.
+    """
     mode = run.mode if gate is Gate.LAUNCH else Mode.ENFORCE
-    return _ask(run, gate, discover.checks(gate), extra, inputs or {}, mode)
+    return _ask(
+        run, gate, discover.checks(gate), extra, inputs or {}, mode, early_sources=early_sources
+    )
 
 
 def run_seal_gate(
@@ -137,11 +147,14 @@ def _ask(
     inputs: Evidence,
     mode: Mode = Mode.ENFORCE,
     deadline: float = DEADLINE,
+    early_sources: Mapping[Kind, Source] = MappingProxyType({}),
 ) -> GateReport:
     at = now()
     needs = [*(need for check in checks for need in check.needs if need is not WaiverUse), *extra]
     evidence_before = {**run.given(run.record.memory()), Now: Now(at), **inputs}
-    evidence = gather(needs, discover.sources(), evidence_before, deadline)
+    # not a new dict of all sources, which would import every file of them
+    sources = ChainMap(dict(early_sources), cast("dict[Kind, Source]", discover.sources()))
+    evidence = gather(needs, sources, evidence_before, deadline)
     findings = _evaluate_with_waivers(run, gate, checks, evidence, at)
     by_name = {check.name: check for check in checks}
     return GateReport(gate, verdict_of(findings, by_name, mode), findings, by_name, evidence, mode)

@@ -72,6 +72,28 @@ def gather(
     return evidence | {Gaps: _gaps(evidence, graph)}
 
 
+def begin(source: Source, *inputs: Any) -> Source:
+    """Begin a slow read whose inputs are known, while its caller still waits for others. The source
+    that is returned waits for the answer, and gives it once.
+    """
+    answer: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+
+    def read() -> None:
+        try:
+            answer.put((source(*inputs), None))
+        except BaseException as error:
+            answer.put((None, error))
+
+    def wait() -> Any:
+        value, error = answer.get()
+        if error is not None:
+            raise error
+        return value
+
+    Thread(target=read, name="early reader", daemon=True).start()
+    return wait
+
+
 def _build_graph(
     kinds: Iterable[Kind], sources: Mapping[Kind, Source], given_evidence: Evidence
 ) -> _Graph:

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from herorun.system.git import Repository, find_repository, packed_objects
+from herorun.system.git.commit_content import code_tree
 from herorun.system.git.loose_objects import Elsewhere, Loose
 from herorun.system.git.packed_objects import ObjectDatabase
 from stories import Story, git
@@ -277,3 +278,57 @@ def test_an_index_of_version_1_is_left_to_git(repository: Repository) -> None:
     git(repository.top, "index-pack", "--index-version=1", "-o", str(index), str(pack))
     assert _read_all(repository, objects) == {}
     assert repository.read("HEAD", ["journal"])["journal"]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_all_files_of_a_commit_are_listed_as_git_lists_them(story: Story, packed: bool) -> None:
+    names = ("a/b/c d", "a/b.x", "a/b/é", "a b/run.toml", "run.toml", "z", "a\nb/1")
+    for name in names:
+        (story.work / name).parent.mkdir(parents=True, exist_ok=True)
+        (story.work / name).write_text(name)
+    (story.work / "z").chmod(0o755)
+    (story.work / "link").symlink_to("z")
+    git(story.work, "add", "-A")
+    git(story.work, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},module")
+    git(story.work, "commit", "-q", "-m", "names")
+    if packed:
+        git(story.work, "gc", "-q")
+    repository = find_repository(story.work)
+    oid = git(story.work, "rev-parse", "HEAD").strip()
+    rows = git(story.work, "ls-tree", "-r", "-z", "--full-tree", oid).split("\0")[:-1]
+    expected = [
+        " ".join((mode, digest, path))
+        for (mode, _, digest), path in (
+            (row.split("\t")[0].split(), row.split("\t")[1]) for row in rows
+        )
+    ]
+
+    assert [line.decode() for line in repository.listing(oid)] == expected
+    assert ObjectDatabase(f"{repository.common}/objects").listing(oid) == repository.listing(oid)
+    others = [row for row in expected if row.split(" ", 2)[2] != "run.toml"]
+    assert len(others) == len(expected) - 1
+    digest = hashlib.sha256("\0".join(others).encode()).hexdigest()
+    assert code_tree(repository, oid, "run.toml") == f"sha256:{digest}"
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        b"100644 a\0" + b"1" * 19,
+        b"100644 a\0" + b"1" * 20 + b"rest",
+        b"100644 \0" + b"1" * 20,
+        b"0100644 a\0" + b"1" * 20,
+    ],
+)
+def test_what_is_no_tree_is_listed_by_git_or_not_at_all(story: Story, tree: bytes) -> None:
+    objects = find_repository(story.work).common / "objects"
+    oids = {}
+    for kind, body in (("tree", tree), ("commit", b"tree %b\n")):
+        content = body % oids["tree"].encode() if kind == "commit" else body
+        whole = b"%b %d\0%b" % (kind.encode(), len(content), content)
+        oids[kind] = hashlib.sha1(whole).hexdigest()
+        path = objects / oids[kind][:2] / oids[kind][2:]
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(zlib.compress(whole))
+    with pytest.raises(Elsewhere):
+        ObjectDatabase(str(objects)).listing(oids["commit"])

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from herorun import discover
 from herorun.adapter_declarations import notified_by
 from herorun.adopted_scheduler import without
 from herorun.core.check import Gate, Mode
@@ -27,6 +28,7 @@ from herorun.core.evidence import (
     SourceLaunches,
     Unavailable,
     Unfinished,
+    WorkTree,
 )
 from herorun.core.gate_verdict import GateVerdict
 from herorun.core.journal import Memory
@@ -36,10 +38,12 @@ from herorun.core.ports import Scheduler, Submission, submission_of
 from herorun.core.redaction.scrub import scrub_argv
 from herorun.core.responsible import Responsible, responsible
 from herorun.gate import GateReport, run_gate
+from herorun.gather import begin
 from herorun.operations.launch.candidates import checkpoint_choice
 from herorun.operations.launch.submit import request_text
 from herorun.runs import Run, contract_drift, source_launches
 from herorun.schemas.parts import SourcedEntry, SubmissionEntry
+from herorun.system.git.commit_content import code_tree
 from herorun.system.git.remote_refs import query_tips
 
 if TYPE_CHECKING:
@@ -155,13 +159,17 @@ class PreflightOutcome:
 
 def preflight(run: Run, adoptee: Adoptee | None = None) -> PreflightOutcome:
     """Evaluate the launch gate, for a new job or for `adoptee`, a running one. Only reads."""
-    if run.repository.resolve("HEAD") is None:
+    # what takes longest, in a large repository, needs nothing of the remote's slow answer
+    tree = begin(discover.sources()[WorkTree], run.repository, run.contract)
+    head = run.repository.resolve("HEAD")
+    if head is None:
         raise WrongUse(f"{run.repository.top} has no commit yet: commit the training code first.")
+    begin(code_tree, run.repository, head, run.file.path)  # which remembers its answer
     fetched_evidence = _fetch_record(run)
     memory = run.record.memory()
     run.drift = contract_drift(run)
     inputs = {History: _history(run, memory), **_collect_inputs(run, adoptee), **fetched_evidence}
-    report = run_gate(run, Gate.LAUNCH, extra=[Plan], inputs=inputs)
+    report = run_gate(run, Gate.LAUNCH, extra=[Plan], inputs=inputs, early_sources={WorkTree: tree})
     plan = report.evidence[Plan]
     issue = memory.initialised.issue if memory.initialised else ""
     people = responsible(run.contract, run.dri, run.launched_by_dri, issue, notifies_nobody(report))

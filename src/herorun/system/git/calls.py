@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from time import monotonic
 
 from herorun.core.errors import CouldNotLook
@@ -72,7 +73,18 @@ class GitCalls:
 
     def until_settings_change(self, *arguments: str) -> str:
         """What git says of its settings: the same until they change."""
-        return _answer_until(self, arguments, known_settings(self.common))
+        with lock_of(self.common, "settings"):
+            return _answer_until(self, arguments, known_settings(self.common))
+
+
+def lock_of(common: Path, what: str) -> Lock:
+    """For a cached answer about one repository that several threads ask for at once: the first one
+    computes it, and the others wait for that.
+    """
+    return _locks.setdefault((common, what), Lock())
+
+
+_locks: dict[tuple[Path, str], Lock] = {}
 
 
 @lru_cache(maxsize=512)

@@ -3,6 +3,7 @@ the work tree.
 """
 
 import hashlib
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.trust import config_item
 from herorun.system.files import scratch_folder
 from herorun.system.git import Repository, environment
+from herorun.system.git.calls import lock_of
+from herorun.system.git.loose_objects import OBJECT
 from herorun.system.process import run
 from herorun.system.user_trust import describe_missing_trust, untrusted_items
 
@@ -21,10 +24,27 @@ CONFIG_COMMAND_TIMEOUT = 120.0  # seconds
 def code_tree(repository: Repository, commit: str, contract_path: str) -> str:
     """Digest of the commit's file list without the contract file, so that signing a waiver changes
     no code.
+
+    For 100,000 files it takes a fifth of a second. The newest digests of commits are cached, and
+    two threads that ask for the same one compute it once.
     """
-    rows = (row for row in repository.entries(commit) if row[2] != contract_path)
-    text = "\0".join(" ".join(row) for row in rows)
-    return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+    if not OBJECT.fullmatch(commit):
+        return _code_tree(repository, commit, contract_path)
+    with lock_of(repository.common, "code tree"):
+        return _kept_code_tree(repository, commit, contract_path)
+
+
+def _code_tree(repository: Repository, commit: str, contract_path: str) -> str:
+    path = contract_path.encode("utf-8", "surrogateescape")
+    lines = [
+        line
+        for line in repository.listing(commit)
+        if not (line.endswith(path) and line.split(b" ", 2)[2] == path)
+    ]
+    return "sha256:" + hashlib.sha256(b"\0".join(lines)).hexdigest()
+
+
+_kept_code_tree = lru_cache(maxsize=8)(_code_tree)
 
 
 def resolved_config(

@@ -7,15 +7,19 @@ open; 60 files take 3.1 ms, and 9.7 ms.
 """
 
 import os
+import re
 import zlib
+from binascii import hexlify
 from collections.abc import Hashable, Iterator
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from herorun.core.canonical_json import sha1, sha256
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 
+_ENTRIES = {width: lazy_regex(rb"(\d+) ([^\0]+)\0(.{%d})" % width, re.DOTALL) for width in (20, 32)}
 Row = tuple[str, str, str]  # mode, object, path: as `git ls-tree` prints them
 TREE = "040000"
 OBJECT = lazy_regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -81,6 +85,27 @@ class Loose:
         """Every file in a commit, or under one folder of it, by its path from there."""
         top = self._row(commit, folder)
         return list(self._below(top, "")) if top else []
+
+    def listing(self, commit: str) -> list[bytes]:
+        """Every file in a commit as `mode object path`. It takes half as long as `files`, and keeps
+        no tree in memory.
+        """
+        lines: list[bytes] = []
+        self._list_below(self.top(commit), b"", lines)
+        return lines
+
+    def _list_below(self, oid: str, prefix: bytes, lines: list[bytes]) -> None:
+        tree = self.content(oid, b"tree")
+        entries = _ENTRIES[len(oid) // 2].findall(tree)
+        if sum(map(len, chain.from_iterable(entries))) + 2 * len(entries) != len(tree):
+            raise Elsewhere(oid)
+        for mode, name, digest in entries:
+            if mode == b"40000":
+                self._list_below(digest.hex(), b"%b%b/" % (prefix, name), lines)
+            elif len(mode) == 6 and mode != b"040000":
+                lines.append(b"%b %b %b%b" % (mode, hexlify(digest), prefix, name))
+            else:  # no git of today writes it
+                raise Elsewhere(oid)
 
     def names(self, commit: str, folder: str) -> tuple[Row, ...]:
         """The entries of one folder of a commit, without subfolders' content."""

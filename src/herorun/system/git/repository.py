@@ -263,6 +263,15 @@ class Repository(GitCalls):
             (mode, oid, path.removeprefix(inside)) for mode, oid, path in ls_tree_rows(answer.text)
         ]
 
+    def listing(self, commit: str) -> list[bytes]:
+        """`mode object path` of every file in a commit."""
+        try:
+            return self._objects.listing(self._commit(commit))
+        except Elsewhere:
+            return [
+                " ".join(row).encode("utf-8", "surrogateescape") for row in self.entries(commit)
+            ]
+
     def names(self, commit: str, folder: str) -> list[str]:
         """The paths of the files that lie in one folder of a commit, not of those below it."""
         try:
