@@ -87,7 +87,13 @@ def rows(home: Path) -> Iterator[Row]:
 
 
 def shown(home: Path) -> Row:
-    work, _ = a_fleet(home, SHOWN)
+    """After a tick of each, so that there is what a tick stores."""
+    work, slugs = a_fleet(home, SHOWN)
+    with redirect_stderr(io.StringIO()):  # to where the terminal is told that each has begun
+        codes = watch_all(
+            slugs, work, lambda run, turn: None, print, StopCondition(step=LOGGED - 1)
+        )
+    assert set(codes) == {0}, codes
     command = process(sys.executable, "-m", "herorun", "status", "--all", cwd=work)
     costs = in_turns({"status": command, "loop": looping(home)}, ROUNDS, cpu_seconds)
     return Row(f"`herorun status --all` of {SHOWN} runs", costs["status"], BESIDE, costs["loop"])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from inspect import getdoc, getmodule
 from typing import Any
 
@@ -242,19 +242,34 @@ def _answers(check: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Seq
     lacking = [
         at
         for at, value in enumerate(values)
-        if isinstance(value, (Nothing, Unavailable)) and type(value) not in check.accepts[at]
+        if type(value) in _ABSENCES and type(value) not in check.accepts[at]
     ]
     if lacking:
         if gaps := [values[at] for at in lacking if isinstance(values[at], Unavailable)]:
             return [_blind(gaps)]
-        return [not_applicable(values[lacking[0]].why or _none_yet(check.needs[lacking[0]]))]
+        return [_not_there(values[lacking[0]].why, check.needs[lacking[0]])]
     try:
-        if check.limits is not None:
-            values.append(limits.get(check.name) or check.limits())
+        kind: Any = check.limits
+        if kind is not None:
+            values.append(limits.get(check.name) or _limits_by_default(kind))
         answer = check.ask(*values)
     except Exception as error:  # a broken check must not read as a healthy run
         return [unknown(f"the check itself failed: {error!r}")]
     return [answer] if isinstance(answer, Verdict) else list(answer)
+
+
+_ABSENCES = frozenset({Nothing, Unavailable})  # neither has subclasses
+
+
+@lru_cache(maxsize=256)
+def _limits_by_default(kind: Any) -> Any:
+    return kind()
+
+
+@lru_cache(maxsize=1024)
+def _not_there(why: str, need: Any) -> Verdict:
+    """The same for each run of a process."""
+    return not_applicable(why or _none_yet(need))
 
 
 def _none_yet(need: Any) -> str:

@@ -112,10 +112,11 @@ def _since(
     """
     reported_rows, boundaries = history.rows, boundaries_of(history)
     arrivals = Arrived(state.cursor, state.cursor)
-    after = _catch_up(read, state, names, arrivals, reported_rows, boundaries)
-    if state.rows < reported_rows and after.rows < reported_rows:  # these are not the reported rows
+    may_repeat = state.rows < reported_rows
+    after = _catch_up(read, state, names, arrivals, reported_rows, boundaries, not may_repeat)
+    if may_repeat and after.rows < reported_rows:  # these are not the reported rows
         arrivals = Arrived(state.cursor, state.cursor)
-        after = _catch_up(read, state, names, arrivals, 0, boundaries)
+        after = _catch_up(read, state, names, arrivals, 0, boundaries, True)
     return after, arrivals
 
 
@@ -126,7 +127,9 @@ def _catch_up(
     arrivals: Arrived,
     reported_rows: int,
     boundaries: Sequence[Boundary],
+    in_place: bool,
 ) -> MetricsState:
+    """`in_place` changes the given state."""
     first = True
     while True:
         batch = mask_secret_names(read(state.cursor), names)
@@ -136,7 +139,8 @@ def _catch_up(
         old_rows = max(reported_rows - state.rows, 0)
         for rows in (batch.rows[:old_rows], batch.rows[old_rows:]) if old_rows else (batch.rows,):
             news = not first and state.rows > reported_rows
-            state = fold_rows(state, rows, names, batch.changed_at, news, boundaries)
+            state = fold_rows(state, rows, names, batch.changed_at, news, boundaries, in_place)
+            in_place = True
         state = replace(
             state,
             cursor=batch.cursor,

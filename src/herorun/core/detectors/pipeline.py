@@ -95,14 +95,15 @@ def fold_rows(
     seen_at: datetime | None = None,
     keep_closed: bool = False,
     boundaries: Sequence[Boundary] = (),
+    in_place: bool = False,
 ) -> MetricsState:
-    """The state after these rows. `seen_at` is used for rows without a time; `boundaries` are the
-    starts of the instances.
+    """The state after these rows; `in_place` the given one is changed. `seen_at` is used for rows
+    without a time; `boundaries` are the starts of the instances.
 
     Excursions that were closed before this call are removed first, unless `keep_closed`: the tick
     that read their end has reported them.
     """
-    state = copy_state(state)
+    state = state if in_place else copy_state(state)
     if not keep_closed:
         for watch in state.watches():
             watch.closed = []

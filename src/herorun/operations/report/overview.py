@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -292,10 +293,14 @@ def _draw_curve(
     first = max(attempt.first_step, attempt.last_step - MOST_STEPS)
     loss = next((name for name in losses if name in curves.names), None)
     speed = next((name for name in speeds if name in curves.names), "")
-    points = list(curves.points(loss, first, attempt=attempt.number)) if loss else []
-    speeds_seen = (
-        [p.value for p in curves.points(speed, first, attempt=attempt.number)] if speed else []
-    )
-    times = [(p.step, p.at.timestamp()) for p in points if p.at is not None]
-    values = [p.value for p in points]
+    pieces = list(curves.pieces(loss, first, attempt=attempt.number)) if loss else []
+    values = [value for piece in pieces for value in piece.values]
+    times = [
+        (step, at)
+        for piece in pieces
+        for step, at in zip(piece.steps, piece.seconds, strict=True)
+        if not isnan(at)
+    ]
+    speed_pieces = curves.pieces(speed, first, attempt=attempt.number) if speed else ()
+    speeds_seen = [value for piece in speed_pieces for value in piece.values]
     return (values[-1] if values else None), sparkline(values), pace_of(speed, speeds_seen, times)
