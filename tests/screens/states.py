@@ -17,6 +17,7 @@ from herorun.core.evidence import (
     Evidence,
     FinalStep,
     Gaps,
+    IgnoredDirectives,
     Job,
     JobLog,
     JobState,
@@ -90,6 +91,7 @@ OPENED = {
 
 # What a run on the local scheduler without signatures of its own does not have.
 NOTHING: Evidence = {
+    IgnoredDirectives: Nothing("this scheduler reads no directives in a script"),
     RequestReview: Nothing("local reviews no request"),
     PrintedPatterns: Nothing("the contract adds no signatures"),
 }

@@ -1,24 +1,113 @@
 """What a scheduler says of a request, where it can be asked."""
 
+import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from builders import a_contract, a_plan
-from herorun.core.evidence import Nothing, RequestReview
+from herorun.core.evidence import Directive, IgnoredDirectives, Nothing, Offered, RequestReview
 from herorun.core.plan import Plan
-from herorun.sources.request_review import read_request_review
+from herorun.sources.request_review import (
+    MOST_OF_A_SCRIPT,
+    read_ignored_directives,
+    read_offered,
+    read_request_review,
+)
+from herorun.system.git import Repository
 
 
 class Answering:
     def review(self, plan: Plan, slug: str) -> RequestReview:
         return RequestReview(f"the cluster of {slug}")
 
+    def offers(self, plan: Plan) -> Offered:
+        return Offered({"count": 8}, 3600.0)
+
+    def ignored_directives(self, argv: Sequence[str], script: str) -> tuple[Directive, ...]:
+        lines = enumerate(script.splitlines(), 1)
+        return tuple(Directive(number, line) for number, line in lines if argv and "#" in line)
+
+
+SCHEDULER: Any = Answering()
+SILENT: Any = object()
+
 
 def test_a_scheduler_that_can_be_asked_is_asked() -> None:
-    scheduler: Any = Answering()
-    review = read_request_review(scheduler, a_plan(), a_contract())
+    review = read_request_review(SCHEDULER, a_plan(), a_contract())
     assert review == RequestReview("the cluster of tiny")
+    assert read_offered(SCHEDULER, a_plan()) == Offered({"count": 8}, 3600.0)
 
 
-def test_one_that_cannot_is_not() -> None:
-    scheduler: Any = object()
-    assert isinstance(read_request_review(scheduler, a_plan(), a_contract()), Nothing)
+def test_one_that_cannot_is_not(repository: Repository) -> None:
+    assert isinstance(read_request_review(SILENT, a_plan(), a_contract()), Nothing)
+    assert isinstance(read_offered(SILENT, a_plan()), Nothing)
+    assert isinstance(read_ignored_directives(SILENT, a_contract(), repository), Nothing)
+
+
+# --- the scripts that the command names -----------------------------------------------------------
+
+TOKEN = "hf_" + "aB3" * 11
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / "train.sh").write_text("#one\n")
+    (tmp_path / "jobs" / "resume.sh").write_text(f"\n#two {TOKEN}\n")
+    (tmp_path / "jobs" / "data.bin").write_bytes(b"#\0")
+    (tmp_path / "jobs" / "long.txt").write_text("-" * MOST_OF_A_SCRIPT + "\n#three\n")
+    (tmp_path / "train.sh").write_text("#another\n")
+    return Repository(tmp_path, tmp_path / ".git")
+
+
+def scripts_of(repository: Repository, *argv: str, **command: Any) -> Any:
+    contract = a_contract(command={"argv": argv, "cwd": "jobs", **command})
+    answer = read_ignored_directives(SCHEDULER, contract, repository)
+    return answer.scripts if isinstance(answer, IgnoredDirectives) else answer
+
+
+def test_the_scripts_of_both_commands_are_read_from_their_folder(repository: Repository) -> None:
+    scripts = scripts_of(
+        repository, "bash", "train.sh", "data.bin", "long.txt", resume_argv=["sh", "./resume.sh"]
+    )
+    assert scripts.keys() == {"train.sh", "long.txt", "./resume.sh"}
+    assert (scripts["train.sh"], scripts["long.txt"]) == ((Directive(1, "#one"),), ())
+    (secret,) = scripts["./resume.sh"]
+    assert secret.line == 2
+    assert TOKEN not in secret.text
+
+
+def test_a_script_is_named_by_its_absolute_path_or_in_the_words_of_a_shell(
+    repository: Repository,
+) -> None:
+    absolute = str(repository.top / "train.sh")
+    assert scripts_of(repository, absolute) == {absolute: (Directive(1, "#another"),)}
+    assert scripts_of(repository, "sh", "-c", "cd . && exec 'train.sh'; true") == {
+        "train.sh": (Directive(1, "#one"),)
+    }
+
+
+def test_a_command_without_a_script_has_none(repository: Repository) -> None:
+    words = ("python", "-m", "train", "nothing.sh", ".", "train.sh/x", "x" * 5000, "/dev/null")
+    assert isinstance(scripts_of(repository, *words), Nothing)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+def test_a_script_that_may_not_be_read_is_raised(repository: Repository) -> None:
+    (repository.top / "jobs" / "train.sh").chmod(0)
+    with pytest.raises(PermissionError):
+        scripts_of(repository, "bash", "train.sh")
+
+
+def test_a_script_that_cannot_be_read_is_raised(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> None:
+        raise OSError(5, "Input/output error", str(path))
+
+    monkeypatch.setattr("herorun.sources.request_review.open_regular", refuse)
+    with pytest.raises(OSError, match="train"):
+        scripts_of(repository, "bash", "train.sh")

@@ -19,6 +19,7 @@ NAMES: Mapping[str, str] = {
     "DataFound": "pinned data",
     "Disks": "free disk space",
     "History": "run's record",
+    "IgnoredDirectives": "directives in the command's scripts",
     "ImportClosure": "files that the command imports",
     "Installed": "installed packages",
     "JobLog": "job's log",

@@ -6,19 +6,20 @@ sacct. One query of each covers any number of jobs. Secrets are passed by name (
 """
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
 
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.evidence import Job, Offered
+from herorun.core.evidence import Directive, Job, Offered
 from herorun.core.plan import Plan
 from herorun.core.ports import Found, LogPart, Place, Scheduler, Submission
 from herorun.core.remote.target import RemoteTarget
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import end_once, known_job, taken_after
 from herorun.schedulers._slurm.client import refusal
+from herorun.schedulers._slurm.directives import unstated_directives
 from herorun.schedulers._slurm.jobs import SlurmReader, login_of
 from herorun.schedulers._slurm.limits import parse_offer, partition_argv
 from herorun.schedulers._slurm.options import Options as Options
@@ -81,6 +82,10 @@ class Slurm(SlurmReader):
     def offers(self, plan: Plan) -> Offered:
         """The options decide it; the plan is not asked."""
         return parse_offer(self._slurm.output(partition_argv(self._options)), self._options)
+
+    def ignored_directives(self, argv: Sequence[str], script: str) -> tuple[Directive, ...]:
+        """The `#SBATCH` options of the script that the request does not state."""
+        return unstated_directives(argv, script, self._options)
 
     def tail(self, instance: str, lines: int) -> str:
         """The end of the log; FileNotFoundError if there is none yet."""

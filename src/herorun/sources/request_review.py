@@ -1,9 +1,23 @@
-"""The scheduler's review of the request before it is submitted, if it offers one."""
+"""What the scheduler says of the request before it is submitted, if it can be asked."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from herorun.core.contract import Contract
-from herorun.core.evidence import Nothing, RequestReview
+from herorun.core.evidence import Directive, IgnoredDirectives, Nothing, Offered, RequestReview
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 from herorun.core.ports import Scheduler
+from herorun.core.redaction.scrub import scrub
+from herorun.system._regular_file import open_regular
+from herorun.system.git import Repository
+
+MOST_OF_A_SCRIPT = 64 << 10  # bytes: directives are at its top
+_SHELL_MARKS = lazy_regex(r"[\s;&|<>()'\"]+")
+_NO_PATH = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP)
 
 
 def read_request_review(
@@ -15,3 +29,52 @@ def read_request_review(
         return Nothing("this scheduler cannot be asked before a submission")
     answer: RequestReview = review(plan, contract.slug)
     return answer
+
+
+def read_offered(scheduler: Scheduler, plan: Plan) -> Offered | Nothing:
+    """The limits; Nothing if the adapter has no `offers(plan)`."""
+    offers = getattr(scheduler, "offers", None)
+    if offers is None:
+        return Nothing("this scheduler does not report what it would give")
+    answer: Offered = offers(plan)
+    return answer
+
+
+def read_ignored_directives(
+    scheduler: Scheduler, contract: Contract, repository: Repository
+) -> IgnoredDirectives | Nothing:
+    """Those of the text files that the words of the command name, from `[command] cwd` on; Nothing
+    if the adapter has no `ignored_directives(argv, script)`. A file that cannot be read is raised.
+    """
+    find_directives = getattr(scheduler, "ignored_directives", None)
+    if find_directives is None:
+        return Nothing("this scheduler reads no directives in a script")
+    command, scripts = contract.command, dict[str, tuple[Directive, ...]]()
+    for argv in (command.argv, command.resume_argv):
+        for name in _words_of(argv):
+            text = _text_of_script(Path(repository.top, command.cwd, name))
+            if text is not None:
+                scripts[name] = tuple(
+                    Directive(each.line, scrub(each.text)) for each in find_directives(argv, text)
+                )
+    return IgnoredDirectives(scripts) if scripts else Nothing("the command names no script")
+
+
+def _words_of(argv: Sequence[str]) -> Iterator[str]:
+    """The words, and those inside a word that is a shell's command."""
+    for word in argv:
+        yield from dict.fromkeys([word, *filter(None, _SHELL_MARKS.split(word))])
+
+
+def _text_of_script(path: Path) -> str | None:
+    """Its beginning; None if it is no file, or no text."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return None
+    except OSError as error:
+        if error.errno in _NO_PATH:
+            return None
+        raise
+    with open_regular(path) as file:
+        data = file.read(MOST_OF_A_SCRIPT)
+    return None if b"\0" in data else data.decode("utf-8", "replace")

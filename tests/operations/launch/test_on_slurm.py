@@ -94,6 +94,22 @@ def test_a_run_is_launched_relaunched_after_a_crash_and_left_alone_after_a_scanc
     assert "begun\n" not in ask(slurm_story, capsys, "logs", "-n", "100").out
 
 
+def test_what_the_script_asks_sbatch_for_is_named_before_the_launch(
+    slurm_story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = slurm_story.work / "train.sh"
+    lines = "#!/bin/sh\n#SBATCH --nodes=64\n#SBATCH --gpus-per-node=8\n#SBATCH -t 5\n"
+    script.write_text(lines + script.read_text())
+    slurm_story.publish()
+    assert slurm_story.init() == 0
+    answer = ask(slurm_story, capsys, "preflight", "tiny", "--json").document
+    assert answer["verdict"] == "clear"
+    (finding,) = [each for each in answer["findings"] if each["check"] == "ignored-directives"]
+    assert (finding["outcome"], finding["subject"]) == ("fail", "train.sh")
+    assert mentions(finding["message"], "--nodes=64", "train.sh:2", "--gpus-per-node=8")
+    assert "-t" not in finding["message"]
+
+
 def test_a_job_that_sbatch_has_started_by_hand_is_adopted_watched_and_replaced_after_its_crash(
     slurm_story: Story, cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:

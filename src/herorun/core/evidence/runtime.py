@@ -125,6 +125,23 @@ class RequestReview:
 
 
 @dataclass(frozen=True)
+class Directive:
+    """A line of a script that asks the scheduler for something."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class IgnoredDirectives:
+    """What the command's scripts ask the scheduler for, and the request leaves out, by the script
+    as the command names it.
+    """
+
+    scripts: Mapping[str, tuple[Directive, ...]]
+
+
+@dataclass(frozen=True)
 class PrintedPatterns:
     """Whether the packages that print what the signatures wait for still hold its words, by the
     row's id.

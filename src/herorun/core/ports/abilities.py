@@ -5,12 +5,12 @@ every adapter and template.
 An ability of several members has a protocol of its own, next to its port.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
 from herorun.core.adhoc_jobs.tasks import TaskEnd
-from herorun.core.evidence import Job, Offered, RequestReview
+from herorun.core.evidence import Directive, Job, Offered, RequestReview
 from herorun.core.plan import Plan
 from herorun.core.ports.jobs import (
     DatedLogs,
@@ -34,6 +34,11 @@ class SchedulerAbilities(Protocol):
 
     def review(self, plan: Plan, slug: str) -> RequestReview:
         """What the back end says of the request; nothing is submitted."""
+
+    def ignored_directives(self, argv: Sequence[str], script: str) -> tuple[Directive, ...]:
+        """What a script that `argv` runs asks the back end for, in lines that it reads only of a
+        submitted script, and the request does not state.
+        """
 
     def log(self, instance: str) -> str:
         """The path of the instance's log on this machine."""

@@ -1,0 +1,116 @@
+"""The `#SBATCH` lines of a script that the command runs. Slurm reads them only of the script that
+is submitted, which is herorun's own. Pure.
+"""
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from posixpath import basename
+
+from herorun.core.evidence import Directive
+from herorun.core.lazy_regex import lazy_regex
+from herorun.core.ports import Submission
+from herorun.schedulers._slurm.options import Options
+from herorun.schedulers._slurm.parse import Tag
+from herorun.schedulers._slurm.submit import RemotePaths, sbatch_argv
+
+_MARK = "#SBATCH"
+_OPTION = lazy_regex(r"--[a-z]|-[A-Za-z]")
+# --output is for both, restarts are herorun's, and the rest only changes what sbatch prints.
+_ALSO_SET = frozenset({"error", "requeue", "no-requeue", "quiet", "verbose", "wait"})
+_SHORT = {
+    "A": "account",
+    "B": "extra-node-info",
+    "C": "constraint",
+    "D": "chdir",
+    "F": "nodefile",
+    "G": "gpus",
+    "H": "hold",
+    "J": "job-name",
+    "L": "licenses",
+    "M": "clusters",
+    "N": "nodes",
+    "O": "overcommit",
+    "Q": "quiet",
+    "S": "core-spec",
+    "W": "wait",
+    "a": "array",
+    "b": "begin",
+    "c": "cpus-per-task",
+    "d": "dependency",
+    "e": "error",
+    "i": "input",
+    "k": "no-kill",
+    "m": "distribution",
+    "n": "ntasks",
+    "o": "output",
+    "p": "partition",
+    "q": "qos",
+    "s": "oversubscribe",
+    "t": "time",
+    "v": "verbose",
+    "w": "nodelist",
+    "x": "exclude",
+}
+
+
+def unstated_directives(
+    argv: Sequence[str], script: str, options: Options
+) -> tuple[Directive, ...]:
+    """The options of a script's `#SBATCH` lines that the request does not state; none if
+    `argv` submits the script itself.
+
+    >>> script = "#!/bin/sh\\n#SBATCH -p big -N 64 # all\\ntrue\\n#SBATCH -H\\n"
+    >>> unstated_directives(["sh", "t.sh"], script, Options(partition="big"))
+    (Directive(line=2, text='-N 64'),)
+    """
+    if any(basename(word) == "sbatch" for text in argv for word in text.split()):
+        return ()
+    own_names = _stated_names(options)
+    return tuple(
+        Directive(number, " ".join(option))
+        for number, line in _directive_lines(script)
+        for option in _split_options(line)
+        if _name_of(option[0]) not in own_names
+    )
+
+
+def _stated_names(options: Options) -> frozenset[str]:
+    """The options of sbatch that the request has with any submission."""
+    submission, where = Submission("", (), "", {}, ()), RemotePaths("", "", "")
+    request = sbatch_argv(submission, options, where, Tag("", "", 0))
+    return _ALSO_SET.union(_name_of(word) for word in request[1:])
+
+
+def _directive_lines(script: str) -> Iterator[tuple[int, str]]:
+    """As Slurm finds them: until the first line that is neither blank nor a comment."""
+    for number, line in enumerate(script.split("\n"), 1):
+        if line.startswith(_MARK):
+            yield number, line.removeprefix(_MARK)
+        elif line.strip() and not line.lstrip().startswith("#"):
+            return
+
+
+def _split_options(line: str) -> Iterable[list[str]]:
+    """Each option with its value."""
+    try:
+        words = shlex.split(line, comments=True)
+    except ValueError:  # an open quotation
+        words = line.split()
+    options: list[list[str]] = []
+    for word in words:
+        if _OPTION.match(word) or not options:
+            options.append([word])
+        else:
+            options[-1].append(word)
+    return options
+
+
+def _name_of(option: str) -> str:
+    """The long name.
+
+    >>> _name_of("--nodes=64"), _name_of("-N64")
+    ('nodes', 'nodes')
+    """
+    if option.startswith("--"):
+        return option.removeprefix("--").partition("=")[0]
+    return _SHORT.get(option[1], option) if _OPTION.match(option) else option

@@ -1,0 +1,68 @@
+"""The `#SBATCH` lines of a script that the command runs, and which of them the request states."""
+
+from herorun.schedulers._slurm.directives import unstated_directives
+from herorun.schedulers._slurm.options import Options
+
+BASH = ("bash", "train.sh")
+
+
+def texts(script: str, argv: tuple[str, ...] = BASH, **options: object) -> list[tuple[int, str]]:
+    lines = unstated_directives(argv, script, Options(**options))
+    return [(each.line, each.text) for each in lines]
+
+
+def test_the_lines_above_the_first_command_count() -> None:
+    script = (
+        "#!/bin/bash\n#SBATCH --nodes=64\n\n  # a comment\n##SBATCH --mem=1\n #SBATCH --mem=2\n"
+        "#sbatch --mem=3\n#SBATCH --gpus-per-node=8\nset -e\n#SBATCH --mem=4\n"
+    )
+    assert texts(script) == [(2, "--nodes=64"), (8, "--gpus-per-node=8")]
+
+
+def test_a_line_is_split_as_slurm_splits_it() -> None:
+    script = (
+        "#SBATCH -N 64 -c16 --constraint='a b' --exclusive # --mem=1\r\n"
+        "#SBATCH --nice -5 -H\n#SBATCH hetjob\n#SBATCH --signal='B\n#SBATCH\n#SBATCH # none\n"
+    )
+    assert texts(script) == [
+        (1, "-N 64"),
+        (1, "-c16"),
+        (1, "--constraint=a b"),
+        (1, "--exclusive"),
+        (2, "--nice -5"),
+        (2, "-H"),
+        (3, "hetjob"),
+        (4, "--signal='B"),
+    ]
+
+
+def test_what_the_request_states_is_not_left_out() -> None:
+    script = (
+        "#SBATCH -p big -A lab -q high\n#SBATCH -N64 -G 8 --gres=gpu:8\n#SBATCH -t 1:00:00\n"
+        "#SBATCH --mem=0\n#SBATCH -c 16\n#SBATCH --ntasks-per-node 8\n"
+    )
+    assert len(texts(script)) == 10
+    keys = {"partition": "big", "account": "lab", "qos": "high", "nodes": 2, "gpus": "1"}
+    rest = [(2, "--gres=gpu:8"), (4, "--mem=0"), (5, "-c 16"), (6, "--ntasks-per-node 8")]
+    assert texts(script, **keys, time_limit="1h") == rest
+    further = ("--mem=1G", "--cpus-per-task=8", "--ntasks=8")
+    assert texts(script, **keys, time_limit="1h", gres="gpu:8", arguments=further) == rest[3:]
+
+
+def test_what_herorun_sets_in_every_request_is_not_left_out() -> None:
+    script = "".join(
+        f"#SBATCH {each}\n"
+        for each in (
+            *("-J train", "--job-name=train", "-o out", "-e err", "--comment=x", "-D /x", "-W"),
+            *("--export=ALL", "--open-mode=truncate", "--requeue", "--no-requeue", "--parsable"),
+        )
+    )
+    assert texts(script) == []
+    assert texts(script, restarts="backend") == []
+
+
+def test_a_script_that_the_command_submits_itself_is_read_by_slurm() -> None:
+    script = "#SBATCH -N 64\n"
+    assert texts(script, ("/usr/bin/sbatch", "train.sh")) == []
+    assert texts(script, ("sh", "-c", "sbatch -W train.sh")) == []
+    assert texts(script, ("srun", "train.sh")) == [(1, "-N 64")]
