@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+import pytest
+
 from builders import PARENT, ROOT, a_checkpoint, a_contract, a_history, a_plan, answer
 from herorun.checks.launch.incomplete_start_checkpoint import incomplete_start_checkpoint
 from herorun.core.check import AtRelaunch
@@ -8,8 +10,8 @@ from herorun.core.finding import Outcome
 from wording import mentions
 
 
-def ask(named, beside=(), own=(), history=None, **changes):
-    contract = a_contract(start={"from": named})
+def ask(named, beside=(), own=(), history=None, command=None, **changes):
+    contract = a_contract(start={"from": named}, command=command or {})
     plan = a_plan(contract, own, beside, history)
     fields = {
         StartSiblings: StartSiblings(tuple(beside)),
@@ -83,3 +85,33 @@ def test_one_that_could_not_be_read_is_unknown():
     verdict = ask(f"{PARENT}/step-100", (unread,))
 
     assert verdict.outcome is Outcome.UNKNOWN and "EIO" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("argv", "subject"),
+    [
+        (["bash", "train.sh", "{start}"], "argv[2]"),
+        (["python", "t.py", "--from={start}/model"], "argv[2]"),
+        (["sh", "-c", "exec python t.py --from {start}"], "argv[2]"),
+    ],
+)
+def test_a_start_that_would_not_be_replaced_fails(argv, subject):
+    verdict = ask(f"{PARENT}/step-100", [a_checkpoint(100, PARENT)], command={"argv": argv})
+    scratch = answer(incomplete_start_checkpoint, a_plan(a_contract(command={"argv": argv})))
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, subject)
+    assert (scratch.outcome, scratch.subject) == (Outcome.FAIL, subject)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        {"argv": ["python", "-c", "start = 1; print(f'{start}')"]},
+        {"argv": ["python", "t.py"], "resume_argv": ["python", "t.py", "{start}"]},
+        {"argv": ["python", "t.py", "{start}"], "resume_argv": ["python", "t.py", "{start}"]},
+    ],
+)
+def test_a_start_that_is_replaced_or_is_code_passes(command):
+    verdict = ask(f"{PARENT}/step-100", [a_checkpoint(100, PARENT)], command=command)
+
+    assert verdict.outcome is Outcome.PASS

@@ -1,15 +1,20 @@
-"""The checkpoint to start from is missing or incomplete.
+"""The checkpoint to start from is missing or incomplete, or `argv` names it as `{start}`.
 
 Why: a trainer that finds an incomplete checkpoint crashes, or starts from scratch under the run's
 name.
 Fix: name a complete checkpoint in `[start] from`: one with its marker (`metadata.json`, or that of
-its layout) and its data.
+its layout) and its data; write `{start}` only in `[command] resume_argv`.
 """
+
+from collections.abc import Iterator
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.evidence import Checkpoints, Nothing, StartSiblings, Unavailable, candidates_of
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
+
+_START = lazy_regex(r"[\w./:=,+@-]*\{start\}[\w./:=,+@-]*")  # not such as print(f"{start}")
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK, always=True)
@@ -17,19 +22,38 @@ def incomplete_start_checkpoint(
     plan: Plan, own: Checkpoints | Nothing, siblings: StartSiblings | Nothing | Unavailable
 ) -> Verdict:
     """If the run continues from its own checkpoint, an unreadable parent does not matter."""
-    start = plan.start.value
-    if start is None:
+    if place := next(_literal_starts(plan), ""):
+        return failed(
+            f"{place} has {{start}}, which is replaced in resume_argv only: the job would get it "
+            "as it is",
+            subject=place,
+        )
+    if plan.start.value is None:
         return not_applicable(plan.start.source)
-    checkpoint = Checkpoints(candidates_of(own, siblings)).at(start.path)
+    return _judge_start(plan.start.value.path, own, siblings)
+
+
+def _judge_start(
+    path: str, own: Checkpoints | Nothing, siblings: StartSiblings | Nothing | Unavailable
+) -> Verdict:
+    checkpoint = Checkpoints(candidates_of(own, siblings)).at(path)
     if checkpoint is None and isinstance(siblings, Unavailable):
-        return unknown(f"{start.path} could not be read: {siblings.why}", subject=start.path)
+        return unknown(f"{path} could not be read: {siblings.why}", subject=path)
     if checkpoint is None:
-        return failed(f"{start.path} does not exist", subject=start.path)
+        return failed(f"{path} does not exist", subject=path)
     if not checkpoint.examined:
         return unknown(
-            f"{start.path}: {checkpoint.problem or 'it was listed but not examined'}",
-            subject=start.path,
+            f"{path}: {checkpoint.problem or 'it was listed but not examined'}", subject=path
         )
     if checkpoint.problem:
-        return failed(f"{start.path} is incomplete: {checkpoint.problem}", subject=start.path)
-    return passed(f"{start.path} is complete, step {checkpoint.step}", subject=start.path)
+        return failed(f"{path} is incomplete: {checkpoint.problem}", subject=path)
+    return passed(f"{path} is complete, step {checkpoint.step}", subject=path)
+
+
+def _literal_starts(plan: Plan) -> Iterator[str]:
+    """Where the command that is run has `{start}` and nothing would replace it."""
+    if plan.start.value is not None and plan.resume_argv.value:
+        return
+    for number, word in enumerate(plan.argv.value):
+        if any(_START.fullmatch(part) for part in word.split()):
+            yield f"argv[{number}]"
