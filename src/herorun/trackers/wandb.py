@@ -29,7 +29,13 @@ from herorun.core.plan import TrackerRun
 from herorun.core.ports import AdapterOptions, Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.process import MOST, OutputTooLong, run
-from herorun.trackers._wandb.environment import CLIENT_VARIABLES, RUN_ID, SERVICE, wandb_problem
+from herorun.trackers._wandb.environment import (
+    CLIENT_VARIABLES,
+    ONLINE,
+    RUN_ID,
+    SERVICE,
+    wandb_problem,
+)
 from herorun.trackers._wandb.identity import NAME_RULES
 from herorun.trackers._wandb.mentions import wandb_mentions
 from herorun.trackers._wandb.response import OTHER_FORM, error_of, identity_of, rows_of
@@ -116,7 +122,7 @@ class Wandb:
         self._seconds = max(1, round(options.timeout.total_seconds()))
 
     def client_problem(self, name: str, value: str, run: TrackerRun, forks: bool) -> str:
-        return wandb_problem(name, value, run, forks, ("online", "run", "shared"))
+        return wandb_problem(name, value, run, forks, ONLINE)
 
     def identify(self) -> TrackerIdentity:
         """The run under the id, the other runs of its name, and the run that it is forked from."""

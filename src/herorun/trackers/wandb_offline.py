@@ -23,7 +23,13 @@ from herorun.trackers._open_remote import local_path
 from herorun.trackers._protobuf_wire import MalformedMessage
 from herorun.trackers._tail_reader import Batch, ReadPosition, read_growing
 from herorun.trackers._wandb.edges import beginning_of, edges_of
-from herorun.trackers._wandb.environment import CLIENT_VARIABLES, RUN_ID, SERVICE, wandb_problem
+from herorun.trackers._wandb.environment import (
+    CLIENT_VARIABLES,
+    OFFLINE,
+    RUN_ID,
+    SERVICE,
+    wandb_problem,
+)
 from herorun.trackers._wandb.identity import NAME_RULES
 from herorun.trackers._wandb.mentions import wandb_mentions
 from herorun.trackers._wandb.records import HISTORY, kind_of, row_of
@@ -72,7 +78,7 @@ class WandbOffline:
         return read_growing(self._logs(), cursor, _read_wandb_records)
 
     def client_problem(self, name: str, value: str, run: TrackerRun, forks: bool) -> str:
-        return wandb_problem(name, value, run, forks, ("offline", "dryrun"))
+        return wandb_problem(name, value, run, forks, OFFLINE)
 
     def identify(self) -> TrackerIdentity:
         """The run by its newest log.

@@ -94,11 +94,11 @@ def _judge(clock: _Clock, limits: Limits) -> list[Verdict]:
     if limits.skew < clock.behind <= limits.most:
         difference = f"at least {format_span(clock.behind)} behind this machine's"
         return [failed(f"{clock.name} is {difference}; {limit}", subject=clock.name)]
-    message = f"no time shows that {clock.name} is wrong"
+    message = f"no timestamp shows that {clock.name} is wrong"
     if clock.behind > limits.most:
         message += (
-            f"; one time is more than {format_span(limits.most)} too early: it counts as another "
-            "job's"
+            f"; one timestamp counts as another job's, because it is more than "
+            f"{format_span(limits.most)} too early"
         )
     return [passed(message, subject=clock.name)]
 

@@ -19,7 +19,7 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """Fires after `steps` skipped steps, each within 15 minutes of the last but one before it."""
+    """Fires after `steps` skipped steps, any three consecutive ones within 15 minutes."""
 
     steps: PositiveInt = 3
 
@@ -40,7 +40,6 @@ def skipped_steps(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         "no repeatedly skipped steps",
         describe=describe,
         limit=lambda _: (
-            f"{count(limits.steps, 'skipped step')}, each within 15 minutes of the second skip "
-            "before it"
+            f"{count(limits.steps, 'skipped step')}, any three consecutive ones within 15 minutes"
         ),
     )

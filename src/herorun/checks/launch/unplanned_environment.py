@@ -40,7 +40,10 @@ def _describe_reads(flags: CodeFlags, plan_names: set[str]) -> str:
         return "the code was not seen to read any variable"
     planned_flags = [str(flag) for flag in flags.flags if flag.name in plan_names]
     unset_flags = [str(flag) for flag in flags.flags if flag.name not in {*plan_names, *flags.here}]
-    parts = ((planned_flags, "in the plan"), (unset_flags, "set neither there nor in this shell"))
+    parts = (
+        (planned_flags, "in the plan"),
+        (unset_flags, "set neither in the plan nor in this shell"),
+    )
     descriptions = [f"{few(names, 5)}, {where}" for names, where in parts if names]
     return f"the code reads {'; '.join(descriptions) or 'no variable of the plan'}"
 

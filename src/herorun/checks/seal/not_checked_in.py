@@ -2,7 +2,8 @@
 
 Why: without a receipt it is unknown whether what ran is what was admitted.
 Fix: call `herorun.check_in()` in the training script before the first step of the next run; for
-this one, let the DRI accept it in a waiver of `not-checked-in`, which the seal then states.
+this one, let the DRI accept it in a waiver, which the seal then states: `herorun waive
+not-checked-in` prints its text.
 """
 
 from herorun.core.check import Gate, Response, check

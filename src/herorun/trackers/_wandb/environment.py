@@ -22,6 +22,7 @@ CLIENT_VARIABLES = (
     "WANDB_FORK_FROM",
     "WANDB_RESUME_FROM",
 )
+ONLINE, OFFLINE = ("online", "run", "shared"), ("offline", "dryrun")  # values of WANDB_MODE
 _TRUE = ("1", "true", "yes", "on")
 
 
@@ -41,10 +42,17 @@ def _switch(name: str, value: str, run: TrackerRun, modes: tuple[str, ...]) -> s
     if name == "WANDB_DISABLED" and value.lower() in _TRUE:
         return "so nothing would be reported at all: unset it"
     if name == "WANDB_MODE" and value.lower() not in modes:
-        return f"and the contract's tracker is {run.kind}: unset it, or state the other kind"
+        return _describe_other_mode(value.lower(), run.kind)
     if name == "WANDB_RESUME_FROM":
         return "which would rewind the run: unset it"
     return ""
+
+
+def _describe_other_mode(mode: str, kind: str) -> str:
+    other = "wandb_offline" if mode in OFFLINE else "wandb" if mode in ONLINE else ""
+    if not other:
+        return "so nothing would be reported at all: unset it"
+    return f'and the contract\'s tracker is {kind}: unset it, or set [tracker] kind = "{other}"'
 
 
 def _exclusive(name: str, forks: bool) -> str:
