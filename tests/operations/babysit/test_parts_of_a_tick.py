@@ -1,5 +1,7 @@
 """Parts of the babysitter on a run in memory: what a tick passes on, shows and keeps."""
 
+import threading
+import time
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,11 +18,10 @@ from herorun.core.evidence import Gaps, LaunchProof
 from herorun.core.health.run_health import RunHealth
 from herorun.core.notify.page_policy import Urgency
 from herorun.core.triage.incremental import OwnLog
-from herorun.operations.babysit import loop, ownership, tick, watchdog
+from herorun.operations.babysit import loop, ownership, supervise, tick, watchdog
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.supervise import Fleet, _Task
 from herorun.operations.babysit.tick_json import unread
-from herorun.operations.health.shared_polls import SharedPolls
 from herorun.runs import Run
 from operations.in_memory import OWNER, ToldRun
 
@@ -112,7 +113,7 @@ def test_a_fleet_reports_each_tick_and_an_alarm_once(run: Any) -> None:
         lambda run, outcome: ticks.append((run, outcome)),
         lambda slug, message: alarms.append((slug, message)),
         StopCondition(),
-        SharedPolls(),
+        [],
         None,
     )
     outcome, task = TickOutcome(run=run, tick=TICK, evidence={}), _Task("runs/tiny.toml")
@@ -121,6 +122,51 @@ def test_a_fleet_reports_each_tick_and_an_alarm_once(run: Any) -> None:
         fleet._report_once(task, message)
     assert ticks == [(run, outcome)]
     assert alarms == [("tiny", "no tick"), ("tiny", "disk full"), ("tiny", "no tick")]
+
+
+def test_no_run_of_a_fleet_ticks_before_all_are_opened(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first poll is to cover all of them."""
+    late, opened, ticks = threading.Event(), list[str](), list[set[str]]()
+
+    def open_late(name: str, start: Path) -> tuple[Any, str]:
+        assert name == "early" or late.wait(10)
+        opened.append(name)
+        return run, ""
+
+    def tick_once(name: str, start: Path, *_: Any, **given: Any) -> int:
+        given["open_monitored"](name, start)
+        given["tick"](*given["open_monitored"](name, start))
+        return 0
+
+    def act(*_: Any) -> TickOutcome:
+        ticks.append(set(opened))
+        return TickOutcome(run=run, tick=TICK, evidence={})
+
+    monkeypatch.setattr(supervise, "watched_run", open_late)
+    monkeypatch.setattr(supervise, "watch", tick_once)
+    monkeypatch.setattr(supervise, "run_tick", act)
+    names = ["early", "late"]
+    fleet = Fleet(Path("."), lambda *_: None, print, StopCondition(), names, None)
+    for name in names:
+        fleet.start(name)
+    threading.Timer(0.2, late.set).start()
+    while fleet.lives(0.1):
+        pass
+    assert ticks == [set(names)] * 2
+
+
+def test_a_run_that_cannot_be_opened_delays_a_fleet_once(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervise, "OPENING_TIMEOUT", 0.05)
+    fleet = Fleet(Path("."), lambda *_: None, print, StopCondition(), ["hung"], None)
+    fleet._wait_until_opened()
+    monkeypatch.setattr(supervise, "OPENING_TIMEOUT", 60.0)
+    began = time.monotonic()
+    fleet._wait_until_opened()
+    assert time.monotonic() - began < 30
 
 
 def _silent(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

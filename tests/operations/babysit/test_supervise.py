@@ -16,7 +16,6 @@ from herorun.core.babysit.stop_condition import StopCondition
 from herorun.core.errors import CouldNotLook
 from herorun.operations.babysit import supervise, watchdog
 from herorun.operations.babysit.supervise import Fleet
-from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.report import judged_run
 from herorun.system import clock
 from herorun.system.files import take_lock
@@ -46,7 +45,7 @@ class Watched:
             lambda run, turn: self.ticks.append(run.slug),
             lambda slug, words: self.said.append(f"{slug}: {words}"),
             StopCondition(),
-            SharedPolls(),
+            names,
             shard,
         )
         for name in names:

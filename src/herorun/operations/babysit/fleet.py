@@ -38,7 +38,7 @@ def watch_all(
     launched later are added. A name from a person that cannot be monitored is reported, and its
     loop ends. An error that `before_poll` raises ends all loops.
     """
-    fleet = Fleet(start, report, on_alarm, until, SharedPolls().expect(names, start), shard)
+    fleet = Fleet(start, report, on_alarm, until, names, shard)
     with mark_unattended(), _handle_end_request() as end_requested:
         try:
             for name in names:

@@ -9,7 +9,7 @@ limit. A run without a tick for two cadences raises an alert of its own.
 import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
@@ -39,6 +39,7 @@ SHUTDOWN_TIMEOUT = 10.0  # seconds that the loops get to end between two ticks
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds before a loop starts again
 REFRESH_INTERVAL = 10.0  # seconds between two searches for runs to monitor and for silent loops
 ALARM_RETRY_INTERVAL = 60.0  # seconds until a failed alarm is sent again
+OPENING_TIMEOUT = 60.0  # seconds that the first tick waits until the other runs have been opened
 
 Report: TypeAlias = Callable[[Run, TickOutcome], None]
 AlarmCallback: TypeAlias = Callable[[str, str], None]
@@ -78,10 +79,14 @@ class Fleet:
         report: Report,
         on_alarm: AlarmCallback,
         until: StopCondition,
-        polls: SharedPolls,
+        names: Sequence[str],
         shard: Shard | None,
     ) -> None:
-        self._start, self._until, self._polls, self._shard = start, until, polls, shard
+        self._start, self._until, self._shard = start, until, shard
+        self._polls = SharedPolls()
+        # the first poll is to cover all of them, so that no tick begins before they are opened
+        self._slugs_to_open = {Path(name).stem for name in names}
+        self._opening_end = threading.Event()
         self._speak, self._on_alarm = report, on_alarm
         self._tasks: dict[str, _Task] = {}  # by slug
         self._one_at_a_time = threading.Lock()
@@ -137,6 +142,7 @@ class Fleet:
         settles what it left.
         """
         self._stop_event.set()
+        self._opening_end.set()
         self._together.end()
         until = time.monotonic() + SHUTDOWN_TIMEOUT
         for task in self._tasks.values():
@@ -207,8 +213,17 @@ class Fleet:
             return outcome
 
         def opened(name: str, start: Path) -> tuple[Run, str]:
-            with self._room:
-                return watched_run(name, start)
+            is_first = task.slug in self._slugs_to_open
+            if not is_first:  # for a tick
+                self._wait_until_opened()
+            try:
+                with self._room:
+                    run, drift = watched_run(name, start)
+                    if is_first:
+                        self._polls.expect_of(run)
+                return run, drift
+            finally:
+                self._note_opened(task)
 
         return watch(
             task.name,
@@ -220,6 +235,16 @@ class Fleet:
             open_monitored=opened,
             bells=self._bells,
         )
+
+    def _wait_until_opened(self) -> None:
+        """Only one that hangs is not waited for, and once."""
+        self._opening_end.wait(OPENING_TIMEOUT)
+        self._opening_end.set()
+
+    def _note_opened(self, task: _Task) -> None:
+        self._slugs_to_open.discard(task.slug)
+        if not self._slugs_to_open:
+            self._opening_end.set()
 
     def _push(self, run: Run, urgent: bool) -> Pushed:
         """Push within a tick. While it waits for other runs' pushes, another tick may have its
