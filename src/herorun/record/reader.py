@@ -1,7 +1,6 @@
 """Reading the record as it lies in this clone."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 from herorun.core.contract.notify import is_logbook_path
 from herorun.core.errors import HerorunError
@@ -48,6 +47,7 @@ class RecordReader:
         self.files_path = f"{HOME}/{slug}.files"
         self._template = template
         self._own_logbook = logbook
+        self._memory_file = memory_file(repository, slug)
         self._content = Content()
         self._matching_seals: list[Sealed] = []  # seals whose tag was seen to say the same
         # instances that nothing proves to be launches of ours
@@ -289,10 +289,6 @@ class RecordReader:
         """
         contents = self.repository.blobs([oid for _, oid in rows], LARGEST)
         return {f"{self.journal_path}/{name}": contents[oid] for name, oid in rows}
-
-    @property
-    def _memory_file(self) -> Path:
-        return memory_file(self.repository, self.slug)
 
 
 def _at_the_top(repository: Repository, commit: str) -> list[str]:

@@ -16,6 +16,7 @@ import pytest
 from herorun.core.errors import CouldNotLook
 from herorun.system.git import Repository, direct_commit as direct, find_repository, plumbing
 from herorun.system.git.leftovers import sweep
+from herorun.system.git.loose_objects import Elsewhere, Loose
 from herorun.system.git.plumbing import RefMoved, commit_files, move_ref
 from stories import Story, git
 
@@ -59,6 +60,28 @@ def test_it_is_the_commit_that_git_makes(
     assert commit_files(repository, REF, first, NEXT, "nëxt\n\n[skip ci]\n", AT) == ours
     assert by_git == [REF]
     assert repository.git("fsck", "--strict", "--no-dangling", ours).err == b""
+
+
+def test_what_it_has_written_is_not_read_again_while_it_lies_there(
+    repository: Repository, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = commit_files(repository, REF, first, NEXT, "second\n", AT)
+    loose = Loose(f"{repository.common}/objects")
+    listed = git(repository.top, "ls-tree", "-r", "-z", second).split("\0")[:-1]
+    with monkeypatch.context() as patch:
+        patch.setattr(Loose, "content", _elsewhere)
+        rows = loose.files(second)
+    assert [f"{mode} blob {oid}\t{path}" for mode, oid, path in rows] == listed
+
+    tree = loose.top(second)
+    path = Path(loose.store, tree[:2], tree[2:])
+    path.chmod(0o644)
+    path.write_bytes(b"damaged")
+    with pytest.raises(Elsewhere):
+        loose.files(second)
+    path.unlink()
+    with pytest.raises(Elsewhere):
+        loose.files(second)
 
 
 @pytest.mark.parametrize("packed", [False, True])

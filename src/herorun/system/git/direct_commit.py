@@ -18,7 +18,7 @@ from herorun.core.canonical_json import sha1, sha256
 from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.system.files import sync_folder
-from herorun.system.git.loose_objects import TREE, Elsewhere, Loose, Row
+from herorun.system.git.loose_objects import SMALL, TREE, Elsewhere, Loose, Row
 from herorun.system.git.repository import Repository
 
 FILE = "100644"
@@ -78,6 +78,7 @@ def commit_directly(
         message,
     )
     commit = _write_object(objects, b"commit", b"\n".join(lines))
+    objects.loose.note_written(commit, tree)
     objects.sync()
     _swap(repository, ref, commit, parent)
     return commit
@@ -143,8 +144,11 @@ def _write_tree(objects: _Objects, changes: _Folder, oid: str | None) -> str:
         if name in changes.files:
             raise Elsewhere(name)
         rows[name] = (TREE, _write_tree(objects, folder, below and below[1]), name)
-    tree = b"".join(map(_entry, sorted(rows.values(), key=_sort_key)))
-    return _write_object(objects, b"tree", tree)
+    entries = sorted(rows.values(), key=_sort_key)
+    tree = _write_object(objects, b"tree", b"".join(map(_entry, entries)))
+    if len(entries) <= SMALL:
+        objects.loose.note_written(tree, tuple(entries))
+    return tree
 
 
 def _read_rows(loose: Loose, oid: str) -> dict[str, Row]:

@@ -11,9 +11,11 @@ import re
 import zlib
 from binascii import hexlify
 from collections.abc import Hashable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
+from threading import Lock
 
 from herorun.core.canonical_json import sha1, sha256
 from herorun.core.lazy_dataclass import dataclass
@@ -30,6 +32,8 @@ LARGEST = 4 << 20
 # Parsed trees that are kept: of the runs that a process watches at once each reads the few small
 # ones of its record several times, and all of them the folder of contracts, which may be large.
 TREES, SMALL_TREES = 64, 1024
+# Trees and commits that this process wrote and need not read: five for each tick of each run.
+MOST_WRITTEN = 8192
 SMALL = 32  # entries
 
 
@@ -118,7 +122,18 @@ class Loose:
 
     def top(self, commit: str) -> str:
         """The tree of a commit."""
-        return _top_of(self, commit, self._version(commit))
+        version = self._version(commit)
+        content = _written_content.get((self, commit, version))
+        return content if isinstance(content, str) else _top_of(self, commit, version)
+
+    def note_written(self, oid: str, content: "str | tuple[Row, ...]") -> None:
+        """What this process has just written under that name: a commit's tree, or a tree's
+        entries.
+        """
+        with suppress(Elsewhere), _guard:
+            _written_content[self, oid, self._version(oid)] = content
+            while len(_written_content) > MOST_WRITTEN:
+                del _written_content[next(iter(_written_content))]
 
     def _row(self, commit: str, path: str) -> Row | None:
         row: Row | None = (TREE, self.top(commit), "")
@@ -135,6 +150,9 @@ class Loose:
         if mode != TREE:
             raise Elsewhere(path)
         version = self._version(oid)
+        content = _written_content.get((self, oid, version))
+        if isinstance(content, tuple):
+            return content
         try:
             rows = _small_tree(self, oid, version)
             return _rows_of_tree(self, oid, version) if rows is None else rows
@@ -175,6 +193,10 @@ def _read_file(path: str, most: int | None) -> bytes:
         return data
     finally:
         os.close(descriptor)
+
+
+_written_content: "dict[tuple[Loose, str, Hashable], str | tuple[Row, ...]]" = {}
+_guard = Lock()
 
 
 @lru_cache(maxsize=SMALL_TREES)
