@@ -14,6 +14,7 @@ from herorun.adapters import (
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import NotifiedBy
+from herorun.core.lazy_dataclass import once_per_object
 from herorun.core.remote.target import RemoteTarget
 
 
@@ -29,6 +30,12 @@ def reach(kind: str, options: Table) -> RemoteTarget | None:
         reach_of(validated_options("schedulers", kind, module, options)) if reach_of else None
     )
     return target
+
+
+@once_per_object
+def scheduler_reach(contract: Contract) -> RemoteTarget | None:
+    """The same for the scheduler of a contract."""
+    return reach(contract.scheduler.kind, contract.scheduler.options)
 
 
 def programs(kind: str, options: Table) -> tuple[tuple[str, ...], ...]:

@@ -14,6 +14,7 @@ from herorun.core.contract import Contract, contract_from
 from herorun.core.decode import decode
 from herorun.core.evidence import Evidence, Nothing, Unavailable
 from herorun.core.evidence_names import evidence_name
+from herorun.core.lazy_dataclass import once_per_object
 from herorun.core.redaction.scrub import scrub_tree
 
 # By name, what a tick may have judged by. Adapters and the repository are in its evidence too: they
@@ -48,6 +49,11 @@ def encode_evidence(evidence: Evidence) -> dict[str, Any]:
     return form
 
 
+@once_per_object
+def _contract_form(contract: Contract) -> dict[str, Any]:
+    return {"value": contract.model_dump(by_alias=True, exclude_none=True, exclude_unset=True)}
+
+
 def _form(value: Any) -> dict[str, Any] | None:
     match value:
         case Nothing(why):
@@ -56,7 +62,7 @@ def _form(value: Any) -> dict[str, Any] | None:
             return {"unavailable": why}
         case Contract():
             # Not `data_for_toml`, whose JSON has no word for a threshold that is infinite.
-            return {"value": value.model_dump(by_alias=True, exclude_none=True, exclude_unset=True)}
+            return _contract_form(value)
     return {"value": value} if type(value) in _TYPES else None
 
 

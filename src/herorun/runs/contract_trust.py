@@ -8,6 +8,7 @@ from pathlib import Path
 from herorun import adapter_declarations
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_dataclass import once_per_object
 from herorun.core.trust import config_item
 from herorun.system.git import Repository
 from herorun.system.user_trust import describe_missing_trust, untrusted_items
@@ -31,12 +32,17 @@ def list_untrusted(
     contract: Contract, repository: Repository, items: tuple[str, ...] | None = None
 ) -> tuple[str, ...]:
     """The items that a person has to trust first."""
-    items = tuple(all_items(contract)) if items is None else items
+    items = all_items(contract) if items is None else items
     return untrusted_items(repository.main, items)
 
 
-def all_items(contract: Contract) -> Iterator[str]:
+@once_per_object
+def all_items(contract: Contract) -> tuple[str, ...]:
     """What a person must trust: tables whose adapter can run a program or send a credential."""
+    return tuple(_items(contract))
+
+
+def _items(contract: Contract) -> Iterator[str]:
     for table, port in (
         ("scheduler", "schedulers"),
         ("tracker", "trackers"),

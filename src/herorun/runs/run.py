@@ -75,9 +75,8 @@ class Run(MonitoredRun):
     def place(self) -> Place:
         """Where it lies. All adapters are made from it, so nothing is used before it is trusted."""
         self.must_be_open()
-        scheduler = self.contract.scheduler
         with self.naming_lines():
-            reach = adapter_declarations.reach(scheduler.kind, scheduler.options)
+            reach = adapter_declarations.scheduler_reach(self.contract)
         root = self.contract.output.root.rstrip("/")
         return Place(self.slug, str(self.state), root, str(self.repository.top), reach)
 
@@ -92,7 +91,7 @@ class Run(MonitoredRun):
     def _trust_items(self) -> tuple[str, ...]:
         """Asked for with each adapter; whether they are trusted is read each time."""
         with self.naming_lines():
-            return tuple(all_items(self.contract))
+            return all_items(self.contract)
 
     def must_be_open(self) -> None:
         if why := self.shut:

@@ -6,6 +6,7 @@ from typing import Any
 from herorun.core.canonical_json import digest, plain
 from herorun.core.event import Launching
 from herorun.core.evidence import Instance, LaunchedEdits
+from herorun.core.lazy_dataclass import once_per_object
 from herorun.core.lazy_regex import lazy_regex
 
 _OWNER = lazy_regex(r"[\w.\\+-][\w.\\+@-]{0,100}@[\w.-]{1,100}")
@@ -79,6 +80,7 @@ def launcher_of(launching: Launching | None) -> str:
     return launching.by if launching and _OWNER.fullmatch(launching.by) else ""
 
 
+@once_per_object
 def launch_id(launching: Launching) -> str:
     """The same for an event that was written before its kind had some of its fields."""
     adopts = launching.adopts.job if launching.adopts else ""
