@@ -31,16 +31,17 @@ class Sieve:
     def __init__(self, stems: Sequence[str]) -> None:
         self._edges = tuple(map(_edges_of, stems))
         self._words = tuple(stem.strip(EDGE).encode() for stem in stems)
+        self._has_no_edge = not any(self._edges)
         self._forms = (
             [(form, number) for number, stem in enumerate(stems) for form in _forms(stem)]
-            if any(self._edges)
+            if not self._has_no_edge
             else []
         )
 
     # Each takes longer to make than most logs to read, and most need one of the two.
     @cached_property
     def _find(self) -> "WordFinder":
-        return WordFinder(self._words)
+        return WordFinder(self._words, first_alone=self._has_no_edge)
 
     @cached_property
     def _find_at_edges(self) -> "WordFinder":
@@ -186,16 +187,24 @@ def _forms(stem: str) -> Iterator[bytes]:
 class WordFinder:
     """Finds all words at once. An automaton that takes up to 18 ms to make, and searches twice as
     fast, takes the place of the first one where there is much to read.
+
+    `first_alone`: of words that overlap only the first; a few dozen words are then found by vector
+    instructions, in up to a tenth of the time.
     """
 
-    def __init__(self, words: Iterable[bytes]) -> None:
+    def __init__(self, words: Iterable[bytes], first_alone: bool = False) -> None:
         self._words, self._bytes_left = list(words), FEW
+        self._overlapping = not first_alone
         self._automaton = self._made("ContiguousNFA")
 
     def _made(self, implementation: str) -> "BytesAhoCorasick":
-        from ahocorasick_rs import BytesAhoCorasick, Implementation
+        from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
 
-        return BytesAhoCorasick(self._words, implementation=getattr(Implementation, implementation))
+        return BytesAhoCorasick(
+            self._words,
+            matchkind=MatchKind.Standard if self._overlapping else MatchKind.LeftmostFirst,
+            implementation=getattr(Implementation, implementation),
+        )
 
     def __call__(self, text: bytes) -> list[tuple[int, int, int]]:
         """Each word by its number, with its begin and end."""
@@ -203,4 +212,4 @@ class WordFinder:
             self._bytes_left -= len(text)
             if self._bytes_left <= 0:
                 self._automaton = self._made("DFA")
-        return self._automaton.find_matches_as_indexes(text, overlapping=True)
+        return self._automaton.find_matches_as_indexes(text, overlapping=self._overlapping)
