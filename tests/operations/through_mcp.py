@@ -10,6 +10,7 @@ from typing import Any
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
+FORKING = Path(__file__).parent / "forking_server.py"
 LONGEST = 300.0  # seconds for which one answer may take on a loaded machine
 
 
@@ -79,8 +80,19 @@ class ServedAgent:
 _agents: list[ServedAgent] = []  # the newest, or none
 
 
-def through_stdio(work: Path, talk: Callable[[Agent], Awaitable[None]], *options: str) -> None:
-    argv = ("-m", "herorun", "-C", str(work), "mcp", *options)
+Talk = Callable[[Agent], Awaitable[None]]
+
+
+def through_stdio(work: Path, talk: Talk, *options: str) -> None:
+    _talk_to(("-m", "herorun", "-C", str(work), "mcp", *options), talk)
+
+
+def through_forks(work: Path, talk: Talk) -> None:
+    """The same, with commands that need not import herorun again."""
+    _talk_to(("-P", str(FORKING), "-C", str(work), "mcp"), talk)
+
+
+def _talk_to(argv: tuple[str, ...], talk: Talk) -> None:
     environment = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
     if not _agents or _agents[0].asked_for != (argv, environment):
         end_server()

@@ -12,7 +12,7 @@ import pytest
 
 from herorun.core.record.lease import read_lease
 from jobs_alone import BUG, Alone, asked
-from operations.through_mcp import Agent, through_stdio
+from operations.through_mcp import Agent, through_forks
 from stories import CRASH, SLUG, TAG, WAIT, Story, eventually, forget
 
 pytestmark = pytest.mark.thorough
@@ -37,7 +37,7 @@ def test_babysit_this(story: Story) -> None:
         acts = [tool for tool, _ in agent.transcript if tool in ACTS]
         assert len(acts) == 1
 
-    through_stdio(story.work, talk)
+    through_forks(story.work, talk)
     assert story.starts == ["tiny-1 scratch"]
     (story.data / "go").touch()
     story.ended()
@@ -61,7 +61,7 @@ def test_launch_it(story: Story) -> None:
         story.ended()
         assert (await agent.call("confirm_order", digest=shown["digest"])).is_error
 
-    through_stdio(story.work, talk)
+    through_forks(story.work, talk)
     assert story.starts == ["tiny-1 scratch"]
 
 
@@ -93,7 +93,7 @@ def test_find_the_stall_and_start_it_again(story: Story) -> None:
         assert not reply.is_error, reply.content[0].text
         story.ended("tiny-2")
 
-    through_stdio(story.work, talk)
+    through_forks(story.work, talk)
     assert [event.word.value for event in story.events("Ordered")][:3] == ["pause", "ack", "resume"]
     assert story.starts == ["tiny-1 scratch", f"tiny-2 {Path(story.root, 'step-2')}"]
 
@@ -120,7 +120,7 @@ def test_go_back(story: Story) -> None:
         assert not answer.is_error, answer.content[0].text
         story.ended("tiny-2")
 
-    through_stdio(story.work, talk)
+    through_forks(story.work, talk)
     assert story.starts == ["tiny-1 scratch", f"tiny-2 {Path(story.root, 'step-2')}"]
 
 
@@ -134,7 +134,7 @@ def test_hand_it_over(story: Story) -> None:
         assert not order.is_error, order.content[0].text
         assert "eve@there" in (await agent.document("read_record", run=SLUG))["logbook"]
 
-    through_stdio(story.work, talk)
+    through_forks(story.work, talk)
     lease = read_lease((story.root / "_herorun" / "lease.json").read_bytes())
     assert lease is not None and lease.owner == "eve@there"
     (story.data / "go").touch()
@@ -167,7 +167,7 @@ def test_recover_that(story: Story) -> None:
         sealed = await agent.order("seal", run=SLUG)
         assert sealed.structured_content["verdict"] == "unknown"
 
-    through_stdio(story.work, talk)
+    through_forks(story.work, talk)
     assert story.starts == ["tiny-1 scratch", f"tiny-2 {Path(story.root, 'step-3')}"]
     assert story.tags() == []
 
@@ -185,7 +185,7 @@ def test_seal_it(story: Story) -> None:
         again = await agent.order("seal", run=SLUG)  # one run, one seal
         assert again.structured_content["untrusted_data"]["document"]["tag"] == TAG
 
-    through_stdio(story.work, talk)
+    through_forks(story.work, talk)
     assert [tag.partition(" ")[0] for tag in story.tags()] == [f"refs/tags/{TAG}"]
 
 
