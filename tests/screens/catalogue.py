@@ -928,7 +928,7 @@ def servers() -> Iterator[Screen]:
     yield Screen("error-mcp-token", argv, place)
     yield Screen("box", "box --help")
     yield Screen("completion", "completion bash")
-    schema = {"herorun.contract_schema.contract_schema": small_schema()}
+    schema = {"herorun.contract_schema.contract_schema": small_schema}
     yield Screen("schema", "schema", schema)
     yield Screen("demo", "demo --dir demo", DEMO)
 

@@ -7,14 +7,19 @@ import pytest
 
 from herorun.operations.agents import server
 
-anyio = pytest.importorskip("anyio")
-lowlevel = pytest.importorskip("mcp.server.lowlevel")
+
+@pytest.fixture
+def lowlevel() -> Any:
+    """It takes more than a second of CPU to import, for which no other test should wait."""
+    return pytest.importorskip("mcp.server.lowlevel")
 
 
 @pytest.mark.parametrize("orders", [True, False])
 def test_a_call_has_its_name_its_arguments_and_whether_orders_count(
-    orders: bool, monkeypatch: pytest.MonkeyPatch
+    orders: bool, lowlevel: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import anyio
+
     handlers: dict[str, Any] = {}
     calls: Any = SimpleNamespace()
     monkeypatch.setattr(lowlevel, "Server", lambda name, **options: handlers.update(options))
