@@ -101,24 +101,29 @@ def test_an_error_of_the_work_shows_here() -> None:
         answers_of(body)
 
 
-def test_an_interruption_leaves_no_worker_behind() -> None:
-    """Nor one that hears no signal."""
-    body = (
-        "def first(item):\n"
-        "    if os.getpid() != ME:\n"
-        "        signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-        "        print(os.getpid(), flush=True)\n"
-        "        time.sleep(60)\n"
-    )
+DEAF = "signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+ENDS_FIRST = "signal.signal(signal.SIGINT, signal.SIG_DFL)"  # both at once
+ASLEEP = """
+def first(item):
+    if os.getpid() != ME:
+        {handler}
+        print(os.getpid(), flush=True)
+        time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(("handler", "is_for_all"), [(DEAF, False), (ENDS_FIRST, True)])
+def test_an_interruption_leaves_no_worker_behind(handler: str, is_for_all: bool) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", SCRIPT.format(body=body)],
+        [sys.executable, "-c", SCRIPT.format(body=ASLEEP.format(handler=handler))],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        start_new_session=True,
     ) as process:
         assert process.stdout is not None
         workers = [int(process.stdout.readline()) for _ in range(2)]
-        process.send_signal(signal.SIGINT)
+        (os.killpg if is_for_all else os.kill)(process.pid, signal.SIGINT)
         began = time.monotonic()
         assert process.wait(30) != 0 and time.monotonic() - began < 15
     for worker in workers:

@@ -124,7 +124,13 @@ def _in_workers(
         is_done = True
         return answers
     finally:
-        _end(workers, is_done)
+        try:
+            with _uninterrupted():
+                _end(workers, is_done)
+        except KeyboardInterrupt:  # one that also ended the workers, and is heard here after that
+            with _uninterrupted():
+                _end(workers, is_done)
+            raise
 
 
 @contextmanager
@@ -209,7 +215,7 @@ def _send(worker: _Worker, message: bytes) -> None:
         raise _WorkerLost from None
 
 
-def _end(workers: Sequence[_Worker], is_done: bool) -> None:
+def _end(workers: list[_Worker], is_done: bool) -> None:
     """None of them is left: one that is at work is interrupted, as this process was, and killed if
     that does not end it.
     """
@@ -220,12 +226,14 @@ def _end(workers: Sequence[_Worker], is_done: bool) -> None:
         if not is_done:
             os.kill(worker.pid, signal.SIGTERM)
     until = time.monotonic() + PATIENCE
-    for worker in workers:
-        while not is_done and time.monotonic() < until and not _has_ended(worker.pid):
+    while workers:
+        pid = workers[-1].pid
+        while not is_done and time.monotonic() < until and not _has_ended(pid):
             time.sleep(_CHECK_INTERVAL)
         if not is_done:
-            os.kill(worker.pid, signal.SIGKILL)
-        os.waitpid(worker.pid, 0)
+            os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        workers.pop()
 
 
 def _has_ended(pid: int) -> bool:
