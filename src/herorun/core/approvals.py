@@ -53,7 +53,7 @@ def _verdict(
     if not strict:
         message = (
             f"the waiver of {about} names {who}, whom the contract lists; [policy] approvals = "
-            '"recorded" asks for no commit or signature'
+            f'"recorded": anyone may commit it, and {who} need not sign it'
         )
         return passed(message, subject=about)
     if isinstance(commit_author, str):

@@ -1,4 +1,4 @@
-"""The store of an output root has lifecycle rules that may delete checkpoints.
+"""Lists the lifecycle rules of the output roots' stores; other checks report their harm.
 
 Why: a lifecycle deletes checkpoints that the contract keeps, and a retention policy keeps those
 that a trainer replaces.
@@ -15,7 +15,7 @@ from herorun.core.finding import Verdict, few, not_applicable, passed, unknown
 def store_rules(roots: RootFacts) -> list[Verdict]:
     """Lists the rules only: the checks and the write probe that a rule affects report the harm."""
     verdicts = [
-        passed(f"{root}: {few(rules)}", *rules, subject=root)
+        passed(f"for information, the store's rules of {root}: {few(rules)}", *rules, subject=root)
         for root, rules in roots.rules.items()
         if rules
     ]

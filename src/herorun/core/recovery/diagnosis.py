@@ -56,6 +56,7 @@ TEMPORARY_GONE, TEMPORARY_BACK = "temporary-root-gone", "temporary-root-back"
 LOST_TEMPORARY = frozenset({TEMPORARY_GONE, TEMPORARY_BACK})
 _KINDS = {False: "an output root", True: "a temporary root"}
 DISK_FULL = "disk-full"
+LOG_SHOWS = " (the job's log shows "
 _STATES: Mapping[JobState, Cause] = {
     JobState.PREEMPTED: Cause.PREEMPTION,
     JobState.TIMED_OUT: Cause.TIME_LIMIT,
@@ -120,7 +121,7 @@ def _lost_output(job: Job, scene: Scene) -> Diagnosis | None:
     root = lost_root(scene)
     if root is None:
         return _back(job, scene)
-    why = f"{job.ending}; {root.message}{_log_clause(scene.triage, ' (its log: ', ')')}"
+    why = f"{job.ending}; {root.message}{_log_clause(scene.triage, LOG_SHOWS, ')')}"
     advice = f"{root.advice} herorun never relaunches into {_KINDS[root.temporary]} that is gone."
     symptom = TEMPORARY_GONE if root.temporary else ROOT_GONE
     return Diagnosis(Cause.LOST_OUTPUT, why, symptom, _place(scene.triage), advice, True)
@@ -153,7 +154,7 @@ def _no_room(job: Job, scene: Scene) -> Diagnosis | None:
     path, message, _ = disk
     why = (
         f"{job.ending}; the disk under {path} is full: "
-        f"{message}{_log_clause(scene.triage, ' (its log: ', ')')}"
+        f"{message}{_log_clause(scene.triage, LOG_SHOWS, ')')}"
     )
     advice = f"Make room for {path}; herorun never deletes the run's data by itself."
     return Diagnosis(Cause.INFRA, why, DISK_FULL, _place(scene.triage), advice, True)

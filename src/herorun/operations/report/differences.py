@@ -49,7 +49,7 @@ class CompareOutcome:
                 lines += _metric(each, noise=self.kind in ("repeat", "resume"))
         lines += [_gate(each.gate, each.answer, each.measured, each.why) for each in result.gates]
         lines += [f"differs: {change}" for change in self.differs]
-        lines += [f"unproven: {each}" for each in result.unexercised]
+        lines += [f"not tested: {each}" for each in result.unexercised]
         lines += [f"note: {each}" for each in result.notes]
         return [*lines, _answer(result)]
 
@@ -82,7 +82,7 @@ def _answer(result: RunComparison) -> str:
         failures = sum(gate.answer is result.answer for gate in result.gates)
         return f"no-go: {failures} of {gates} failed: {names}"
     parts = ", ".join(each.partition(":")[0] for each in result.unexercised)
-    gaps = f"; unproven by these steps: {parts}" if parts else ""
+    gaps = f"; these steps did not test: {parts}" if parts else ""
     return f"go: {gates} passed{gaps}"
 
 
