@@ -15,6 +15,7 @@ import json, os, signal, socket, subprocess, sys, threading, time
 from herorun.system import forked_workers
 from herorun.system.forked_workers import in_two_phases
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 ME, CORES, calls = os.getpid(), 2, []
 first = lambda item: (item, os.getpid())
 second = lambda item, shared: (item, shared, os.getpid())
