@@ -2,10 +2,17 @@ from dataclasses import replace
 
 import pytest
 
-from builders import PARENT, ROOT, a_checkpoint, a_contract, a_history, a_plan, answer
+from builders import PARENT, ROOT, a_checkpoint, a_contract, a_history, a_job, a_plan, answer
 from herorun.checks.launch.incomplete_start_checkpoint import incomplete_start_checkpoint
 from herorun.core.check import AtRelaunch
-from herorun.core.evidence import Checkpoints, Nothing, StartSiblings, Unavailable
+from herorun.core.evidence import (
+    Adoptee,
+    Checkpoints,
+    Nothing,
+    PriorLaunch,
+    StartSiblings,
+    Unavailable,
+)
 from herorun.core.finding import Outcome
 from wording import mentions
 
@@ -92,6 +99,8 @@ def test_one_that_could_not_be_read_is_unknown():
     [
         (["bash", "train.sh", "{start}"], "argv[2]"),
         (["python", "t.py", "--from={start}/model"], "argv[2]"),
+        (["python", "t.py", "{start}/model"], "argv[2]"),
+        (["python", "t.py", "from={start}"], "argv[2]"),
         (["sh", "-c", "exec python t.py --from {start}"], "argv[2]"),
     ],
 )
@@ -107,6 +116,10 @@ def test_a_start_that_would_not_be_replaced_fails(argv, subject):
     "command",
     [
         {"argv": ["python", "-c", "start = 1; print(f'{start}')"]},
+        {"argv": ["python", "t.py", "--name=run-{start}"]},
+        {"argv": ["python", "t.py", "--file", "step_{start}.pt"]},
+        {"argv": ["python", "t.py", "{start}-{end}"]},
+        {"argv": ["python", "t.py", "--from=${start}"]},
         {"argv": ["python", "t.py"], "resume_argv": ["python", "t.py", "{start}"]},
         {"argv": ["python", "t.py", "{start}"], "resume_argv": ["python", "t.py", "{start}"]},
     ],
@@ -115,3 +128,19 @@ def test_a_start_that_is_replaced_or_is_code_passes(command):
     verdict = ask(f"{PARENT}/step-100", [a_checkpoint(100, PARENT)], command=command)
 
     assert verdict.outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("start", [{}, {"from": f"{PARENT}/step-100"}])
+def test_a_job_that_was_launched_with_it_is_relaunched_and_adopted(start):
+    argv = ["bash", "train.sh", "{start}"]
+    plan = a_plan(a_contract(start=start, command={"argv": argv}))
+    beside = StartSiblings((a_checkpoint(100, PARENT),))
+    adoptee = Adoptee(a_job(), "slurm")
+    first, edited = (PriorLaunch("tiny-1", {"argv": each}) for each in (argv, ["bash", "train.sh"]))
+
+    def outcome(*evidence):
+        return answer(incomplete_start_checkpoint, plan, beside, *evidence).outcome
+
+    fine = Outcome.PASS if start else Outcome.NOT_APPLICABLE
+    assert [outcome(first), outcome(adoptee)] == [fine, fine]
+    assert [outcome(edited), outcome({PriorLaunch: Unavailable("no")})] == [Outcome.FAIL] * 2

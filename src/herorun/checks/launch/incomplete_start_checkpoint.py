@@ -9,20 +9,36 @@ its layout) and its data; write `{start}` only in `[command] resume_argv`.
 from collections.abc import Iterator
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
-from herorun.core.evidence import Checkpoints, Nothing, StartSiblings, Unavailable, candidates_of
+from herorun.core.evidence import (
+    Adoptee,
+    Checkpoints,
+    Nothing,
+    PriorLaunch,
+    StartSiblings,
+    Unavailable,
+    candidates_of,
+)
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 
-_START = lazy_regex(r"[\w./:=,+@-]*\{start\}[\w./:=,+@-]*")  # not such as print(f"{start}")
+# A path of its own; not a part of a name that the trainer formats, nor print(f"{start}").
+_START = lazy_regex(r"(?:[\w./:=,+@-]*=)?\{start\}(?:/[\w./:=,+@-]*)?")
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK, always=True)
 def incomplete_start_checkpoint(
-    plan: Plan, own: Checkpoints | Nothing, siblings: StartSiblings | Nothing | Unavailable
+    plan: Plan,
+    own: Checkpoints | Nothing,
+    siblings: StartSiblings | Nothing | Unavailable,
+    prior: PriorLaunch | Nothing | Unavailable,
+    adoptee: Adoptee | Nothing,
 ) -> Verdict:
-    """If the run continues from its own checkpoint, an unreadable parent does not matter."""
-    if place := next(_literal_starts(plan), ""):
+    """If the run continues from its own checkpoint, an unreadable parent does not matter. A
+    `{start}` that an earlier launch or the job to adopt was started with is no reason to stop it.
+    """
+    is_new = not isinstance(adoptee, Adoptee) and not _was_launched_with_it(prior)
+    if is_new and (place := next(_literal_starts(plan), "")):
         return failed(
             f"{place} has {{start}}, which is replaced in resume_argv only: the job would get it "
             "as it is",
@@ -50,10 +66,18 @@ def _judge_start(
     return passed(f"{path} is complete, step {checkpoint.step}", subject=path)
 
 
+def _was_launched_with_it(prior: PriorLaunch | Nothing | Unavailable) -> bool:
+    return isinstance(prior, PriorLaunch) and any(map(_names_start, prior.plan.get("argv", ())))
+
+
 def _literal_starts(plan: Plan) -> Iterator[str]:
     """Where the command that is run has `{start}` and nothing would replace it."""
     if plan.start.value is not None and plan.resume_argv.value:
         return
     for number, word in enumerate(plan.argv.value):
-        if any(_START.fullmatch(part) for part in word.split()):
+        if _names_start(word):
             yield f"argv[{number}]"
+
+
+def _names_start(word: str) -> bool:
+    return any(_START.fullmatch(part) for part in word.split())
