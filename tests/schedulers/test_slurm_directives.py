@@ -1,5 +1,7 @@
 """The `#SBATCH` lines of a script that the command runs, and which of them the request states."""
 
+import pytest
+
 from herorun.schedulers._slurm.directives import unstated_directives
 from herorun.schedulers._slurm.options import Options
 
@@ -8,6 +10,7 @@ BASH = ("bash", "train.sh")
 
 def texts(script: str, argv: tuple[str, ...] = BASH, **options: object) -> list[tuple[int, str]]:
     lines = unstated_directives(argv, script, Options(**options))
+    assert lines is not None
     return [(each.line, each.text) for each in lines]
 
 
@@ -61,8 +64,33 @@ def test_what_herorun_sets_in_every_request_is_not_left_out() -> None:
     assert texts(script, restarts="backend") == []
 
 
-def test_a_script_that_the_command_submits_itself_is_read_by_slurm() -> None:
-    script = "#SBATCH -N 64\n"
-    assert texts(script, ("/usr/bin/sbatch", "train.sh")) == []
-    assert texts(script, ("sh", "-c", "sbatch -W train.sh")) == []
-    assert texts(script, ("srun", "train.sh")) == [(1, "-N 64")]
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("/usr/bin/sbatch", "train.sh"),
+        ("env", "A=1", "sbatch", "train.sh"),
+        ("sh", "-c", "sbatch -W train.sh"),
+        ("bash", "-lc", "cd jobs&&exec sbatch train.sh"),
+        ("bash", "-c", "true | B= /opt/slurm/bin/sbatch"),
+        ("bash", "-c", "id=$(sbatch --parsable train.sh)"),
+    ],
+)
+def test_what_slurm_does_with_a_script_of_a_command_that_submits_is_open(
+    argv: tuple[str, ...],
+) -> None:
+    assert unstated_directives(argv, "#SBATCH -N 64\n", Options()) is None
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("srun", "train.sh"),
+        ("bash", "train.sh", "--tag", "sbatch"),
+        ("bash", "train.sh", "sbatch; sbatch"),
+        ("bash", "-c", "cd /shared/sbatch && bash train.sh"),
+        ("bash", "-c", "bash train.sh sbatch"),
+        ("sbatch.sh", "train.sh"),
+    ],
+)
+def test_the_word_elsewhere_submits_nothing(argv: tuple[str, ...]) -> None:
+    assert texts("#SBATCH -N 64\n", argv) == [(1, "-N 64")]

@@ -26,7 +26,9 @@ class Answering:
     def offers(self, plan: Plan) -> Offered:
         return Offered({"count": 8}, 3600.0)
 
-    def ignored_directives(self, argv: Sequence[str], script: str) -> tuple[Directive, ...]:
+    def ignored_directives(self, argv: Sequence[str], script: str) -> tuple[Directive, ...] | None:
+        if argv[0] == "submit":
+            return None
         lines = enumerate(script.splitlines(), 1)
         return tuple(Directive(number, line) for number, line in lines if argv and "#" in line)
 
@@ -93,6 +95,13 @@ def test_a_script_is_named_by_its_absolute_path_or_in_the_words_of_a_shell(
 def test_a_command_without_a_script_has_none(repository: Repository) -> None:
     words = ("python", "-m", "train", "nothing.sh", ".", "train.sh/x", "x" * 5000, "/dev/null")
     assert isinstance(scripts_of(repository, *words), Nothing)
+
+
+def test_a_script_that_the_command_submits_is_not_judged(repository: Repository) -> None:
+    answer = scripts_of(repository, "submit", "train.sh")
+    assert isinstance(answer, Nothing) and "train.sh" in answer.why
+    scripts = scripts_of(repository, "submit", "train.sh", resume_argv=["sh", "./resume.sh"])
+    assert scripts.keys() == {"./resume.sh"}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")

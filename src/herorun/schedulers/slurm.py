@@ -83,8 +83,10 @@ class Slurm(SlurmReader):
         """The options decide it; the plan is not asked."""
         return parse_offer(self._slurm.output(partition_argv(self._options)), self._options)
 
-    def ignored_directives(self, argv: Sequence[str], script: str) -> tuple[Directive, ...]:
-        """The `#SBATCH` options of the script that the request does not state."""
+    def ignored_directives(self, argv: Sequence[str], script: str) -> tuple[Directive, ...] | None:
+        """The `#SBATCH` options of the script that the request does not state; None if `argv` calls
+        sbatch itself.
+        """
         return unstated_directives(argv, script, self._options)
 
     def tail(self, instance: str, lines: int) -> str:

@@ -44,20 +44,25 @@ def read_ignored_directives(
     scheduler: Scheduler, contract: Contract, repository: Repository
 ) -> IgnoredDirectives | Nothing:
     """Those of the text files that the words of the command name, from `[command] cwd` on; Nothing
-    if the adapter has no `ignored_directives(argv, script)`. A file that cannot be read is raised.
+    if the adapter has no `ignored_directives(argv, script)`, or judges none of them. A file that
+    cannot be read is raised.
     """
     find_directives = getattr(scheduler, "ignored_directives", None)
     if find_directives is None:
         return Nothing("this scheduler reads no directives in a script")
     command, scripts = contract.command, dict[str, tuple[Directive, ...]]()
+    reason = "the command names no script"
     for argv in (command.argv, command.resume_argv):
         for name in _words_of(argv):
             text = _text_of_script(Path(repository.top, command.cwd, name))
-            if text is not None:
-                scripts[name] = tuple(
-                    Directive(each.line, scrub(each.text)) for each in find_directives(argv, text)
-                )
-    return IgnoredDirectives(scripts) if scripts else Nothing("the command names no script")
+            if text is None:
+                continue
+            directives = find_directives(argv, text)
+            if directives is None:
+                reason = f"{scrub(name)} was not checked: the command submits a job itself"
+                continue
+            scripts[name] = tuple(Directive(each.line, scrub(each.text)) for each in directives)
+    return IgnoredDirectives(scripts) if scripts else Nothing(reason)
 
 
 def _words_of(argv: Sequence[str]) -> Iterator[str]:

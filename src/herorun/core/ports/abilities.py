@@ -35,9 +35,10 @@ class SchedulerAbilities(Protocol):
     def review(self, plan: Plan, slug: str) -> RequestReview:
         """What the back end says of the request; nothing is submitted."""
 
-    def ignored_directives(self, argv: Sequence[str], script: str) -> tuple[Directive, ...]:
+    def ignored_directives(self, argv: Sequence[str], script: str) -> tuple[Directive, ...] | None:
         """What a script that `argv` runs asks the back end for, in lines that it reads only of a
-        submitted script, and the request does not state.
+        submitted script, and the request does not state; None if `argv` itself submits, so that
+        this cannot be answered.
         """
 
     def log(self, instance: str) -> str:

@@ -4,7 +4,7 @@ is submitted, which is herorun's own. Pure.
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from posixpath import basename
+from itertools import pairwise
 
 from herorun.core.evidence import Directive
 from herorun.core.lazy_regex import lazy_regex
@@ -15,6 +15,9 @@ from herorun.schedulers._slurm.submit import RemotePaths, sbatch_argv
 
 _MARK = "#SBATCH"
 _OPTION = lazy_regex(r"--[a-z]|-[A-Za-z]")
+_SHELL_TEXT = lazy_regex(r"-[a-z]*c")  # the option before it, such as -lc
+_SHELL_MARKS = lazy_regex(r"[;&|()`\n]+")  # a command may follow
+_SUBMISSION = lazy_regex(r"\s*(?:(?:exec|env|\w+=\S*)\s+)*(?:\S*/)?sbatch(?!\S)")
 # --output is for both, restarts are herorun's, and the rest only changes what sbatch prints.
 _ALSO_SET = frozenset({"error", "requeue", "no-requeue", "quiet", "verbose", "wait"})
 _SHORT = {
@@ -55,16 +58,16 @@ _SHORT = {
 
 def unstated_directives(
     argv: Sequence[str], script: str, options: Options
-) -> tuple[Directive, ...]:
-    """The options of a script's `#SBATCH` lines that the request does not state; none if
-    `argv` submits the script itself.
+) -> tuple[Directive, ...] | None:
+    """The options of a script's `#SBATCH` lines that the request does not state; None if `argv`
+    calls sbatch itself, which may read them.
 
     >>> script = "#!/bin/sh\\n#SBATCH -p big -N 64 # all\\ntrue\\n#SBATCH -H\\n"
     >>> unstated_directives(["sh", "t.sh"], script, Options(partition="big"))
     (Directive(line=2, text='-N 64'),)
     """
-    if any(basename(word) == "sbatch" for text in argv for word in text.split()):
-        return ()
+    if any(map(_SUBMISSION.match, _commands_in(argv))):
+        return None
     own_names = _stated_names(options)
     return tuple(
         Directive(number, " ".join(option))
@@ -72,6 +75,14 @@ def unstated_directives(
         for option in _split_options(line)
         if _name_of(option[0]) not in own_names
     )
+
+
+def _commands_in(argv: Sequence[str]) -> Iterator[str]:
+    """`argv`, and those of a shell's text in it."""
+    yield " ".join(argv)
+    for option, text in pairwise(argv):
+        if _SHELL_TEXT.fullmatch(option):
+            yield from _SHELL_MARKS.split(text)
 
 
 def _stated_names(options: Options) -> frozenset[str]:
