@@ -29,6 +29,8 @@ class Answering:
     def ignored_directives(self, argv: Sequence[str], script: str) -> tuple[Directive, ...] | None:
         if argv[0] == "submit":
             return None
+        if argv[0] == "quiet":
+            return ()
         lines = enumerate(script.splitlines(), 1)
         return tuple(Directive(number, line) for number, line in lines if argv and "#" in line)
 
@@ -95,6 +97,17 @@ def test_a_script_is_named_by_its_absolute_path_or_in_the_words_of_a_shell(
 def test_a_command_without_a_script_has_none(repository: Repository) -> None:
     words = ("python", "-m", "train", "nothing.sh", ".", "train.sh/x", "x" * 5000, "/dev/null")
     assert isinstance(scripts_of(repository, *words), Nothing)
+
+
+def test_a_script_of_both_commands_keeps_the_answers_for_both(repository: Repository) -> None:
+    lines = (Directive(1, "#one"),)
+    for argv, other in (["sh", "submit"], ["submit", "sh"], ["sh", "sh"], ["quiet", "sh"]):
+        resume_argv = [other, "train.sh"]
+        scripts = scripts_of(repository, argv, "train.sh", resume_argv=resume_argv)
+        assert scripts == {"train.sh": lines}
+    assert scripts_of(repository, "sh", "train.sh", resume_argv=["quiet", "train.sh"]) == {
+        "train.sh": lines
+    }
 
 
 def test_a_script_that_the_command_submits_is_not_judged(repository: Repository) -> None:

@@ -61,7 +61,8 @@ def read_ignored_directives(
             if directives is None:
                 reason = f"{scrub(name)} was not checked: the command submits a job itself"
                 continue
-            scripts[name] = tuple(Directive(each.line, scrub(each.text)) for each in directives)
+            lines = [Directive(each.line, scrub(each.text)) for each in directives]
+            scripts[name] = tuple(dict.fromkeys((*scripts.get(name, ()), *lines)))
     return IgnoredDirectives(scripts) if scripts else Nothing(reason)
 
 
