@@ -99,6 +99,16 @@ def test_a_command_without_a_script_has_none(repository: Repository) -> None:
     assert isinstance(scripts_of(repository, *words), Nothing)
 
 
+@pytest.mark.parametrize("path", ["~/train.sh", "$PWD/train.sh", "${JOBS}/train.sh"])
+def test_a_path_that_a_shell_expands_is_named_as_not_read(
+    repository: Repository, path: str
+) -> None:
+    for argv in (("bash", path), ("sh", "-c", f'exec "{path}" --lr=$LR')):
+        answer = scripts_of(repository, *argv)
+        assert isinstance(answer, Nothing) and path in answer.why
+    assert scripts_of(repository, "bash", path, "train.sh").keys() == {"train.sh"}
+
+
 def test_a_script_of_both_commands_keeps_the_answers_for_both(repository: Repository) -> None:
     lines = (Directive(1, "#one"),)
     for argv, other in (["sh", "submit"], ["submit", "sh"], ["sh", "sh"], ["quiet", "sh"]):

@@ -17,6 +17,7 @@ from herorun.system.git import Repository
 
 MOST_OF_A_SCRIPT = 64 << 10  # bytes: directives are at its top
 _SHELL_MARKS = lazy_regex(r"[\s;&|<>()'\"]+")
+_UNEXPANDED = lazy_regex(r"[~$][^=]*/")  # by a shell: `~/train.sh`, `$PWD/train.sh`
 _NO_PATH = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP)
 
 
@@ -51,11 +52,13 @@ def read_ignored_directives(
     if find_directives is None:
         return Nothing("this scheduler reads no directives in a script")
     command, scripts = contract.command, dict[str, tuple[Directive, ...]]()
-    reason = "the command names no script"
+    reason = "the command names no script that is a text file here"
     for argv in (command.argv, command.resume_argv):
         for name in _words_of(argv):
             text = _text_of_script(Path(repository.top, command.cwd, name))
             if text is None:
+                if _UNEXPANDED.match(name):
+                    reason = f"{scrub(name)} was not read: only the job knows this path"
                 continue
             directives = find_directives(argv, text)
             if directives is None:
