@@ -30,7 +30,7 @@ try:
     left = True
 except ChildProcessError:
     left = False
-print(json.dumps([ME, calls, answers, left]))
+print(json.dumps([ME, calls, answers, left]), file=sys.__stdout__)
 """
 
 
@@ -68,6 +68,24 @@ def first(item):
         raise KeyError(item)
     return item, ME
 """
+UNREADABLE = """
+class Answer:
+    def __reduce__(self):
+        return int, ("no number",)
+def second(item, shared):
+    return (item, shared, ME) if os.getpid() == ME else Answer()
+"""
+IGNORED = "signal.signal(signal.SIGCHLD, signal.SIG_IGN)"  # a process inherits that
+IGNORED_LATER = """
+with_default, is_lost = between, {is_lost}
+def between(notes):
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    return with_default(notes)
+def second(item, shared):
+    if is_lost and os.getpid() != ME:
+        os._exit(1)
+    return item, shared, os.getpid()
+"""
 
 
 def test_the_answers_are_in_order_and_of_two_processes() -> None:
@@ -83,6 +101,7 @@ def test_the_answers_are_in_order_and_of_two_processes() -> None:
         "threading.Thread(target=time.sleep, args=[30], daemon=True).start()",
         "open_socket = socket.socket()",
         WITH_CHILD,
+        IGNORED,
     ],
 )
 def test_where_a_fork_is_not_safe_or_not_worth_it_this_process_works(body: str) -> None:
@@ -90,10 +109,21 @@ def test_where_a_fork_is_not_safe_or_not_worth_it_this_process_works(body: str) 
     assert answers == WHOLE and workers == {own}
 
 
-@pytest.mark.parametrize("body", [KILLED, UNSENDABLE, FAILS_THERE])
+@pytest.mark.parametrize("body", [KILLED, UNSENDABLE, UNREADABLE, FAILS_THERE])
 def test_what_a_lost_worker_had_to_do_is_done_here(body: str) -> None:
     workers, own, answers = answers_of(body)
     assert answers == WHOLE and workers == {own}
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_workers_that_nobody_has_to_wait_for_end(is_lost: bool) -> None:
+    workers, own, answers = answers_of(IGNORED_LATER.format(is_lost=is_lost))
+    assert answers == WHOLE and (workers == {own}) is is_lost
+
+
+def test_this_process_needs_no_output() -> None:
+    workers, own, answers = answers_of("sys.stdout = None")
+    assert answers == WHOLE and len(workers) == 2 and own not in workers
 
 
 def test_an_error_of_the_work_shows_here() -> None:

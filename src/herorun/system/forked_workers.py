@@ -28,8 +28,6 @@ FEWEST = 8  # items for each process: a fork costs as much as a few of them
 MOST = 4  # processes: each has its own connections to what it asks
 PATIENCE = 1.0  # seconds for an interrupted worker to end its own programs
 _CHECK_INTERVAL = 0.01  # seconds
-# of an answer that cannot be sent, or that is not there
-_LOST = (EOFError, OSError, pickle.PickleError, TypeError, AttributeError)
 
 
 class _WorkerLost(Exception):
@@ -78,8 +76,11 @@ def _cores() -> int:
 
 def _is_fork_safe() -> bool:
     """Whether two processes can continue from here: a thread would be missing in one of them, and a
-    child's pipe or an open connection would have two readers.
+    child's pipe or an open connection would have two readers. Nobody else may wait for a worker:
+    where SIGCHLD is ignored, the kernel does.
     """
+    if signal.getsignal(signal.SIGCHLD) is not signal.SIG_DFL:
+        return False
     try:
         if sys.platform != "linux" or len(os.listdir("/proc/self/task")) > 1:
             return False
@@ -150,7 +151,8 @@ def _fork(
     mask: set[signal.Signals],
 ) -> _Worker:
     (reader, its_writer), (its_reader, writer) = os.pipe(), os.pipe()
-    sys.stdout.flush()
+    if sys.stdout:  # none, if it was closed when this process began
+        sys.stdout.flush()
     try:
         pid = os.fork()
     except OSError:  # too many processes
@@ -195,15 +197,16 @@ def _read_answers(workers: Sequence[_Worker]) -> Iterator[Any]:
     """One of each worker in turns, without end."""
     for worker in cycle(workers):
         try:
-            yield pickle.load(worker.reader)
-        except _LOST:
+            answer = pickle.load(worker.reader)
+        except Exception:  # none, or any error of what an adapter's value is made from
             raise _WorkerLost from None
+        yield answer
 
 
 def _pickled(value: object) -> bytes:
     try:
         return pickle.dumps(value)
-    except _LOST:
+    except Exception:
         raise _WorkerLost from None
 
 
@@ -224,18 +227,26 @@ def _end(workers: list[_Worker], is_done: bool) -> None:
         with suppress(OSError):  # what it was sent, and it had ended
             worker.writer.close()
         if not is_done:
-            os.kill(worker.pid, signal.SIGTERM)
+            _kill(worker.pid, signal.SIGTERM)
     until = time.monotonic() + PATIENCE
     while workers:
         pid = workers[-1].pid
         while not is_done and time.monotonic() < until and not _has_ended(pid):
             time.sleep(_CHECK_INTERVAL)
         if not is_done:
-            os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+            _kill(pid, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            os.waitpid(pid, 0)
         workers.pop()
+
+
+def _kill(pid: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):  # somebody else has waited for it
+        os.kill(pid, number)
 
 
 def _has_ended(pid: int) -> bool:
     """Its number stays its own until somebody waits for it."""
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    with suppress(ChildProcessError):
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    return True
