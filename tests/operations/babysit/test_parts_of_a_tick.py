@@ -144,6 +144,7 @@ def test_no_run_of_a_fleet_ticks_before_all_are_opened(
         ticks.append(set(opened))
         return TickOutcome(run=run, tick=TICK, evidence={})
 
+    run.state = Path(".")
     monkeypatch.setattr(supervise, "watched_run", open_late)
     monkeypatch.setattr(supervise, "watch", tick_once)
     monkeypatch.setattr(supervise, "run_tick", act)
@@ -167,6 +168,35 @@ def test_a_run_that_cannot_be_opened_delays_a_fleet_once(
     began = time.monotonic()
     fleet._wait_until_opened()
     assert time.monotonic() - began < 30
+
+
+def test_after_the_end_was_requested_no_run_that_waited_ticks(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticks, late = list[str](), threading.Event()
+
+    def open_late(name: str, start: Path) -> tuple[Any, str]:
+        assert name != "late" or late.wait(30)
+        return run, ""
+
+    def tick_once(name: str, start: Path, *_: Any, **named: Any) -> int:
+        named["open_monitored"](name, start)
+        if name == "early":
+            named["open_monitored"](name, start)  # waits for the late one
+        named["tick"](run, "")
+        return 0
+
+    run.state = Path(".")
+    monkeypatch.setattr(supervise, "watched_run", open_late)
+    monkeypatch.setattr(supervise, "watch", tick_once)
+    monkeypatch.setattr(supervise, "run_tick", lambda run, *_: ticks.append(run.slug))
+    names = ["early", "late"]
+    fleet = Fleet(Path("."), lambda *_: None, print, StopCondition(), names, None)
+    for name in names:
+        fleet.start(name)
+    threading.Timer(0.2, late.set).start()
+    fleet.end()
+    assert (ticks, fleet.codes) == ([], [130, 130])
 
 
 def _silent(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -207,6 +207,7 @@ class Fleet:
     def _watch(self, task: _Task) -> int:
         def tick(run: Run, drift: str) -> TickOutcome:
             with self._room:
+                self._end_if_requested()
                 outcome = run_tick(run, drift, self._polls, lambda urgent: self._push(run, urgent))
             task.silence = max(LEAST, MISSED_TICKS * run.contract.babysit.cadence).total_seconds()
             task.ticked, task.message = time.monotonic(), ""
@@ -240,6 +241,12 @@ class Fleet:
         """Only one that hangs is not waited for, and once."""
         self._opening_end.wait(OPENING_TIMEOUT)
         self._opening_end.set()
+        self._end_if_requested()
+
+    def _end_if_requested(self) -> None:
+        """The wait for the others, or for a place, may have been long."""
+        if self._stop_event.is_set():
+            raise KeyboardInterrupt
 
     def _note_opened(self, task: _Task) -> None:
         self._slugs_to_open.discard(task.slug)
