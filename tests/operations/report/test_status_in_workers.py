@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 from benchmarks.fleet import a_fleet
 
+from herorun.core.event import Sealed
+from herorun.runs import open_run
+from herorun.system.clock import now
+
 RUNS = 16
 COMMAND = """
 import os, sys
@@ -16,6 +20,8 @@ from herorun.system import forked_workers
 forked_workers._cores = lambda: {cores}
 fork = os.fork
 os.fork = lambda: print("forked", file=sys.stderr, flush=True) or fork()
+from herorun.record import seals
+seals.seal_problem = lambda *_: ""  # the tags are not made
 from herorun.cli import run
 sys.exit(run(sys.argv[1:]))
 """
@@ -44,7 +50,7 @@ def shown(fleet: Path, cores: int, *words: str) -> tuple[int, str, int, int]:
         text=True,
         timeout=120,
     )
-    count = len(queries.read_text().splitlines())
+    count = len(queries.read_text().splitlines()) if queries.exists() else 0
     return done.returncode, done.stdout, done.stderr.count("forked"), count
 
 
@@ -70,3 +76,20 @@ def test_many_runs_show_the_same_by_several_processes_and_one_query(fleet: Path)
     assert facts(json.loads(text)) == runs and len(runs) == RUNS + 2
     assert [slug for slug, error, *_ in runs if error] == ["broken"]
     assert [state for _, _, state, *_ in runs].count("healthy") == RUNS
+
+
+@pytest.mark.parametrize(("alive", "queries"), [(0, 0), (1, 1)])
+def test_a_cluster_is_queried_only_for_runs_that_are_not_sealed(
+    fleet: Path, alive: int, queries: int
+) -> None:
+    for number in range(alive, RUNS):
+        run = open_run(f"run-{number}", fleet)
+        commit = run.repository.resolve("HEAD")
+        assert commit
+        tag = f"herorun/{run.slug}/seal-1"
+        run.record.append(
+            Sealed(at=now(), tag=tag, commit=commit, statement_digest=f"sha256:{'0' * 64}")
+        )
+    _, text, workers, count = shown(fleet, 2, "--all", "--json")
+    stages = [each.get("stage") for each in json.loads(text)["runs"]]
+    assert (stages.count("sealed"), workers, count) == (RUNS - alive, 2, queries)

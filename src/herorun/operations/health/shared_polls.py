@@ -56,11 +56,13 @@ class SharedPolls:
         return self
 
     def expect_of(self, run: MonitoredRun) -> Expectation | None:
-        """The same for one open run: returns what was noted."""
+        """The same for one open run: returns what was noted. Of a sealed run nothing is read."""
         with contextlib.suppress(HerorunError, OSError):
             scheduler: Any = run.scheduler
-            key = str(run.state)
-            if hasattr(scheduler, "snapshot") and (intent := newest_intent(run.record.memory())):
+            key, memory = str(run.state), run.record.memory()
+            if memory.sealed or not hasattr(scheduler, "snapshot"):
+                return None
+            if intent := newest_intent(memory):
                 self.note_intent(key, scheduler, intent)
                 return scheduler.cluster, key, intent
         return None
