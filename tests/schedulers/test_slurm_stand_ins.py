@@ -159,6 +159,15 @@ def test_without_accounting_only_this_clone_remembers(stand_in: Slurm) -> None:
     assert not scheduler.cluster_wide
 
 
+def test_that_there_is_no_accounting_is_in_a_snapshot(stand_in: Slurm) -> None:
+    """Another process may have made it."""
+    stand_in.says("sacct", "", DISABLED, 1)
+    snapshot = stand_in.adapter().snapshot({"tiny-1": LONG_AGO})
+    scheduler = stand_in.adapter()
+    assert scheduler.cluster_wide and not scheduler.with_snapshot(snapshot).cluster_wide
+    assert not scheduler.cluster_wide
+
+
 def test_without_accounting_an_end_is_reported_while_the_controller_remembers_it(
     stand_in: Slurm,
 ) -> None:

@@ -148,6 +148,7 @@ class SlurmReader:
         )
 
     def with_snapshot(self, snapshot: SlurmSnapshot) -> Self:
+        self._note_accounting(snapshot.accounting)
         view = copy(self)
         view._snapshot = snapshot
         return view
@@ -189,9 +190,12 @@ class SlurmReader:
 
     def _accounting(self, names: Iterable[str], since: datetime) -> Accounting:
         accounting = self._slurm.accounting_of_names(names, since)
+        self._note_accounting(accounting)
+        return accounting
+
+    def _note_accounting(self, accounting: Accounting) -> None:
         if accounting.is_disabled:
             self.cluster_wide = False  # only this clone remembers what it has submitted
-        return accounting
 
     def _log_here(self, instance: str) -> str:
         """The log's path, if this clone submitted the job: another clone's folder is not known."""
