@@ -114,6 +114,48 @@ def test_two_runs_that_call_an_instance_the_same_are_looked_for_since_the_earlie
     assert given == [{"tiny-1": LONG_AGO}]
 
 
+def test_what_another_process_polled_replaces_no_newer_poll() -> None:
+    """The runs of a worker take so long that the answer they were given becomes too old."""
+    polls, cluster = SharedPolls(), Cluster()
+    given = {"one": (datetime.now(UTC) - 2 * HALF, 7, "")}
+    snapshots = []
+    for name in "abc":
+        polls.adopt(given)
+        snapshots.append(ask(polls, cluster, name).snapshot)
+    assert snapshots == [1, 1, 1] and len(cluster.polls) == 1
+
+
+def test_what_another_process_polled_replaces_an_older_poll() -> None:
+    polls, cluster = SharedPolls(), Cluster()
+    ask(polls, cluster, "a")
+    polls.adopt({"one": (datetime.now(UTC), 7, "")})
+    assert ask(polls, cluster, "b").snapshot == 7
+
+
+def test_a_run_that_is_opened_during_a_poll_is_for_the_next() -> None:
+    polls, cluster = SharedPolls(), Cluster()
+
+    class Name(str):
+        """It is looked up while the intents are read."""
+
+        def __hash__(self) -> int:
+            polls.note_intent("late", cluster, ("late-1", LONG_AGO))
+            return str.__hash__(self)
+
+    polls.shared("a", cluster, (Name("a-1"), LONG_AGO), HALF)
+    ask(polls, cluster, "a")
+    assert cluster.polls == [{"a-1"}, {"a-1", "late-1"}]
+
+
+def test_after_an_unforeseen_error_the_next_run_polls_again() -> None:
+    polls, cluster = SharedPolls(), Cluster()
+    cluster.snapshot = {}.__getitem__
+    with pytest.raises(TypeError):
+        ask(polls, cluster, "a")
+    del cluster.snapshot
+    assert ask(polls, cluster, "b").snapshot == 1
+
+
 # --- a thousand jobs on Slurm ---------------------------------------------------------------------
 
 

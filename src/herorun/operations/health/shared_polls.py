@@ -24,7 +24,7 @@ Intent: TypeAlias = tuple[str, datetime]  # an instance, and when it was intende
 # a cluster, and a run's key with its intent
 Expectation: TypeAlias = tuple[Hashable, str, Intent]
 # when a cluster's newest poll began, its answer, and why it failed
-PollAnswer: TypeAlias = tuple[datetime | None, Any, str]
+PollAnswer: TypeAlias = tuple[datetime, Any, str]
 
 
 @dataclass
@@ -76,14 +76,18 @@ class SharedPolls:
 
     def answers(self) -> dict[Hashable, PollAnswer]:
         """The newest poll of each cluster."""
-        polled_clusters = {key: each for key, each in self._clusters.items() if each.at}
-        return {key: (each.at, each.snapshot, each.error) for key, each in polled_clusters.items()}
+        return {
+            key: (each.at, each.snapshot, each.error)
+            for key, each in self._clusters.items()
+            if each.at
+        }
 
     def adopt(self, answers: Mapping[Hashable, PollAnswer]) -> None:
-        """Use what another process polled."""
+        """Use what another process polled, where there is no newer poll."""
         for key, (at, snapshot, error) in answers.items():
             cluster = self._clusters.setdefault(key, _Cluster())
-            cluster.at, cluster.snapshot, cluster.error = at, snapshot, error
+            if cluster.at is None or cluster.at < at:
+                cluster.at, cluster.snapshot, cluster.error = at, snapshot, error
 
     def note_intent(self, run: str, scheduler: Scheduler, intent: Intent | None) -> None:
         if intent and hasattr(scheduler, "snapshot"):
@@ -136,9 +140,13 @@ def _serves(cluster: _Cluster, run: str, intent: Intent, oldest: timedelta) -> b
 def _poll_cluster(cluster: _Cluster, scheduler: Any) -> None:
     cluster.at, cluster.error, cluster.snapshot = now(), "", None
     try:
-        cluster.snapshot = scheduler.snapshot(_earliest(cluster.intents.values()))
+        # a list: a run that is opened now adds its own, and waits for no poll
+        cluster.snapshot = scheduler.snapshot(_earliest(list(cluster.intents.values())))
     except (CouldNotLook, OSError) as error:
         cluster.error = describe_error(error)
+    except BaseException:  # the next run polls again
+        cluster.at = None
+        raise
 
 
 def _earliest(intents: Iterable[Intent]) -> dict[str, datetime]:
