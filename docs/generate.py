@@ -462,7 +462,7 @@ def environment_words() -> str:
     lists = (
         ("In the plan, because trainers read them", TRAINERS),
         ("Never taken from the shell, because they belong to one process or image", NEVER),
-        ("Passed on and not part of the plan", MACHINE),
+        ("Passed on by `local` and `nel`, and not part of the plan", MACHINE),
     )
     lines = [f"- {words}: {', '.join(f'`{glob}`' for glob in globs)}." for words, globs in lists]
     return "\n".join(["What happens to variables of the launching shell:", "", *lines])

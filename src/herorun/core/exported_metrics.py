@@ -48,7 +48,7 @@ METRICS: Sequence[ExportedMetric] = (
     ),
     _metric(
         "monitor_state",
-        "1 for the state of the monitoring, 0 for the others: the last tick's, stale once the next "
+        "1 for the state of the monitoring at the last tick, 0 for the others; stale once the next "
         "is overdue.",
         "monitor",
     ),

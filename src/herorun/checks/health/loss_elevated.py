@@ -37,10 +37,10 @@ def loss_elevated(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         return excursion.rows >= limits.rows and not excursion.declared
 
     def limit(excursion: Excursion) -> str:
-        high, spikes = f"{ELEVATED:g} times the expected loss", "only larger rises"
+        high, spikes = f"{ELEVATED:g} times the expected loss", "reports only larger rises here"
         if excursion.kind == "stepped":
-            high, spikes = "once that range", "no such rise"
-        rival = f"; loss-spike reports {spikes}: {why_rival(metrics.rival)}"
+            high, spikes = "once that range", "does not report such rises here"
+        rival = f"; loss-spike {spikes}: {why_rival(metrics.rival)}"
         return f"{high} for {count(limits.rows, 'row')}{rival if metrics.rival else ''}"
 
     spikes = [each for each in metrics.spikes if may_rise(metrics, each.expected)]

@@ -10,6 +10,7 @@ of an attempt, in which half precision searches for its loss scale, do not count
 """
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.detectors.nonfinite import OFTEN
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import duration, judge_excursions
@@ -19,7 +20,7 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """Fires after `steps` skipped steps, any three consecutive ones within 15 minutes."""
+    """Fires after `steps` skipped steps, each three of them within 15 minutes."""
 
     steps: PositiveInt = 3
 
@@ -40,6 +41,7 @@ def skipped_steps(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         "no repeatedly skipped steps",
         describe=describe,
         limit=lambda _: (
-            f"{count(limits.steps, 'skipped step')}, any three consecutive ones within 15 minutes"
+            f"{count(limits.steps, 'skipped step')}"
+            f"{', each three of them' if limits.steps > OFTEN else ''} within 15 minutes"
         ),
     )

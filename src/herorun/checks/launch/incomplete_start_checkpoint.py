@@ -1,4 +1,5 @@
-"""The checkpoint to start from is missing or incomplete, or `argv` names it as `{start}`.
+"""The checkpoint to start from is missing or incomplete, or `argv` has `{start}`, which only
+`resume_argv` may have.
 
 Why: a trainer that finds an incomplete checkpoint crashes, or starts from scratch under the run's
 name.

@@ -94,7 +94,7 @@ def _judge_choice(choice: Candidate, good: Checkpoints, reason: str) -> Verdict:
     if older:
         return failed(older, subject=choice.path)
     if ambiguous:
-        way_on = "decide which one continues, and state [start] from and reason"
+        way_on = "decide which one continues, and state `from` and `reason` in [start]"
         return failed(f"{ambiguous}: {way_on}", subject=choice.path)
     unreadable = next((c for c in good.candidates if c.unread and c.step > choice.step), None)
     if unreadable and not reason:

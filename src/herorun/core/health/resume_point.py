@@ -168,8 +168,8 @@ def rows_wrong(
         return ResumeRows(began) if ours else None
     if _saved_between(start.step, metrics.first_step, checkpoints, history):
         return ResumeRows(
-            right=f"began at step {metrics.first_step}, after checkpoints of its own; the plan "
-            f"says {start}"
+            right=f"began again at step {metrics.first_step}, after it had saved checkpoints "
+            f"itself: the plan says {start}, which this does not contradict"
         )
     high_water = metrics.resume.high_water if metrics.resume else 0
     if ours and start.step < high_water < metrics.first_step:

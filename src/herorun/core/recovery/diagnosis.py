@@ -56,7 +56,7 @@ TEMPORARY_GONE, TEMPORARY_BACK = "temporary-root-gone", "temporary-root-back"
 LOST_TEMPORARY = frozenset({TEMPORARY_GONE, TEMPORARY_BACK})
 _KINDS = {False: "an output root", True: "a temporary root"}
 DISK_FULL = "disk-full"
-LOG_SHOWS = " (the job's log shows "
+LOG_SHOWS = " (the error in the job's log is of class "
 _STATES: Mapping[JobState, Cause] = {
     JobState.PREEMPTED: Cause.PREEMPTION,
     JobState.TIMED_OUT: Cause.TIME_LIMIT,
