@@ -141,12 +141,27 @@ def first(item):
         print(os.getpid(), flush=True)
         time.sleep(60)
 """
+HEARD_BESIDE = """
+def between(notes):
+    threading.Thread(target=time.sleep, args=[60], daemon=True).start()
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # no read of this thread ends early
+def second(item, shared):
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+"""
 
 
-@pytest.mark.parametrize(("handler", "is_for_all"), [(DEAF, False), (ENDS_FIRST, True)])
-def test_an_interruption_leaves_no_worker_behind(handler: str, is_for_all: bool) -> None:
+@pytest.mark.parametrize(
+    ("body", "is_for_all"),
+    [
+        (ASLEEP.format(handler=DEAF), False),
+        (ASLEEP.format(handler=ENDS_FIRST), True),
+        (HEARD_BESIDE, False),
+    ],
+)
+def test_an_interruption_leaves_no_worker_behind(body: str, is_for_all: bool) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", SCRIPT.format(body=ASLEEP.format(handler=handler))],
+        [sys.executable, "-c", SCRIPT.format(body=body)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

@@ -6,6 +6,7 @@ error of the work itself shows as it always does.
 
 import os
 import pickle
+import select
 import signal
 import stat
 import sys
@@ -28,6 +29,7 @@ FEWEST = 8  # items for each process: a fork costs as much as a few of them
 MOST = 4  # processes: each has its own connections to what it asks
 PATIENCE = 1.0  # seconds for an interrupted worker to end its own programs
 _CHECK_INTERVAL = 0.01  # seconds
+_WAKE_INTERVAL = 1000  # milliseconds until an interruption is noticed, at the latest
 
 
 class _WorkerLost(Exception):
@@ -197,10 +199,23 @@ def _read_answers(workers: Sequence[_Worker]) -> Iterator[Any]:
     """One of each worker in turns, without end."""
     for worker in cycle(workers):
         try:
+            _wait_for_answer(worker.reader)
             answer = pickle.load(worker.reader)
         except Exception:  # none, or any error of what an adapter's value is made from
             raise _WorkerLost from None
         yield answer
+
+
+def _wait_for_answer(reader: Any) -> None:
+    """By a poll, because an interruption just before a read does not end the read."""
+    number, poller = reader.fileno(), select.poll()
+    poller.register(number, select.POLLIN)
+    while True:
+        os.set_blocking(number, False)
+        is_buffered = bool(reader.peek(1))
+        os.set_blocking(number, True)
+        if is_buffered or poller.poll(_WAKE_INTERVAL):
+            return
 
 
 def _pickled(value: object) -> bytes:
