@@ -17,7 +17,8 @@ from herorun.system.git import Repository
 
 MOST_OF_A_SCRIPT = 64 << 10  # bytes: directives are at its top
 _SHELL_MARKS = lazy_regex(r"[\s;&|<>()'\"]+")
-_UNEXPANDED = lazy_regex(r"[~$][^=]*/")  # by a shell: `~/train.sh`, `$PWD/train.sh`
+# a script whose path a shell expands: `~/train.sh`, `$PWD/train.sh`
+_UNEXPANDED = lazy_regex(r"[~$][^=]*/[^/]*\.(sh|bash|sbatch|slurm)")
 _NO_PATH = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP)
 
 
@@ -52,13 +53,14 @@ def read_ignored_directives(
     if find_directives is None:
         return Nothing("this scheduler reads no directives in a script")
     command, scripts = contract.command, dict[str, tuple[Directive, ...]]()
+    unread_paths: dict[str, str] = {}
     reason = "the command names no script that is a text file here"
     for argv in (command.argv, command.resume_argv):
         for name in _words_of(argv):
             text = _text_of_script(Path(repository.top, command.cwd, name))
             if text is None:
-                if _UNEXPANDED.match(name):
-                    reason = f"{scrub(name)} was not read: only the job knows this path"
+                if _UNEXPANDED.fullmatch(name):
+                    unread_paths[scrub(name)] = "only the job knows this path"
                 continue
             directives = find_directives(argv, text)
             if directives is None:
@@ -66,7 +68,7 @@ def read_ignored_directives(
                 continue
             lines = [Directive(each.line, scrub(each.text)) for each in directives]
             scripts[name] = tuple(dict.fromkeys((*scripts.get(name, ()), *lines)))
-    return IgnoredDirectives(scripts) if scripts else Nothing(reason)
+    return IgnoredDirectives(scripts, unread_paths) if scripts or unread_paths else Nothing(reason)
 
 
 def _words_of(argv: Sequence[str]) -> Iterator[str]:

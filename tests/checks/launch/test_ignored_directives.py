@@ -30,6 +30,17 @@ def test_scripts_without_such_lines_pass():
     assert mentions(verdict.message, "train.sh")
 
 
+def test_a_script_that_only_the_job_can_find_is_unknown_with_the_others():
+    unread_paths = {"~/train.sh": "only the job knows this path"}
+    verdicts = answers(ignored_directives, IgnoredDirectives({"setup.sh": ()}, unread_paths))
+    assert [(each.outcome, each.subject) for each in verdicts] == [
+        (Outcome.PASS, ""),
+        (Outcome.UNKNOWN, "~/train.sh"),
+    ]
+    verdict = answer(ignored_directives, IgnoredDirectives({}, unread_paths))
+    assert verdict.outcome is Outcome.UNKNOWN
+
+
 def test_without_a_script_there_is_nothing_to_ask():
     verdict = answer(ignored_directives, {IgnoredDirectives: Nothing("no script")})
     assert verdict.outcome is Outcome.NOT_APPLICABLE

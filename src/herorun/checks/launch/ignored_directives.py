@@ -7,7 +7,7 @@ Fix: state each in `[scheduler]`, by its key or in `arguments`, or delete the li
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import IgnoredDirectives
-from herorun.core.finding import Verdict, failed, few, passed
+from herorun.core.finding import Verdict, failed, few, passed, unknown
 
 
 @check(Gate.LAUNCH, Response.WARN)
@@ -20,9 +20,14 @@ def ignored_directives(directives: IgnoredDirectives) -> list[Verdict]:
         for script, lines in sorted(directives.scripts.items())
         if lines
     }
-    if not left_out:
-        return [passed(f"the request leaves out no directive of {few(sorted(directives.scripts))}")]
-    return [
+    answers = [
         failed(f"the request leaves out {few(lines)}", *lines, subject=script)
         for script, lines in left_out.items()
+    ]
+    if directives.scripts and not left_out:
+        scripts = few(sorted(directives.scripts))
+        answers = [passed(f"the request leaves out no directive of {scripts}")]
+    return answers + [
+        unknown(f"{path} was not read: {why}", why, subject=path)
+        for path, why in sorted(directives.unread_paths.items())
     ]

@@ -139,6 +139,8 @@ class IgnoredDirectives:
     """
 
     scripts: Mapping[str, tuple[Directive, ...]]
+    # by the path as the command names it, why that script was not read
+    unread_paths: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
