@@ -114,6 +114,7 @@ def serve() -> None:
 
     from herorun.operations.agents import calls
 
+    # a stand-in takes fewer parameters than the function
     calls.run = ForkedCommands(ours).run  # type: ignore[assignment]
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     cli.main()

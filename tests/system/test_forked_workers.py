@@ -13,7 +13,7 @@ import pytest
 SCRIPT = """
 import json, os, signal, socket, subprocess, sys, threading, time
 from herorun.system import forked_workers
-from herorun.system.forked_workers import in_two_phases
+from herorun.system.forked_workers import map_in_two_phases
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 ME, CORES, calls = os.getpid(), 2, []
@@ -24,7 +24,7 @@ def between(notes):
     return [item for item, _ in notes]
 {body}
 forked_workers._cores = lambda: CORES
-answers = in_two_phases(range(16), (first, second), between, ("a", "b"))
+answers = map_in_two_phases(range(16), (first, second), between, ("a", "b"))
 try:
     os.waitpid(-1, os.WNOHANG)
     left = True

@@ -43,7 +43,7 @@ class _Worker:
     writer: Any  # of what is sent to it
 
 
-def in_two_phases(
+def map_in_two_phases(
     items: Sequence[Item],
     phases: Phases[Item, Note, Common, Result],
     between: Callable[[list[Note]], Common],
@@ -59,11 +59,11 @@ def in_two_phases(
         with suppress(_WorkerLost):
             return _in_workers(items, count, phases, between, doing)
     first, second = phases
-    common = between(list(_counted((first(item) for item in items), len(items), doing[0])))
-    return list(_counted((second(item, common) for item in items), len(items), doing[1]))
+    common = between(list(_report_progress((first(item) for item in items), len(items), doing[0])))
+    return list(_report_progress((second(item, common) for item in items), len(items), doing[1]))
 
 
-def _counted(answers: Iterator[Note], total: int, doing: str) -> Iterator[Note]:
+def _report_progress(answers: Iterator[Note], total: int, doing: str) -> Iterator[Note]:
     for number in range(total):
         progress.progress(doing, number, total)
         yield next(answers)
@@ -117,27 +117,27 @@ def _in_workers(
     is_done = False
     try:
         for number in range(count):
-            with _uninterrupted() as mask:  # none is forgotten
+            with _block_interrupts() as mask:  # none is forgotten
                 workers.append(_fork(items[number::count], phases, workers, mask))
-        common = between(list(_counted(_read_answers(workers), len(items), doing[0])))
-        message = _pickled(common)
+        common = between(list(_report_progress(_read_answers(workers), len(items), doing[0])))
+        message = _serialize(common)
         for worker in workers:
             _send(worker, message)
-        answers = list(_counted(_read_answers(workers), len(items), doing[1]))
+        answers = list(_report_progress(_read_answers(workers), len(items), doing[1]))
         is_done = True
         return answers
     finally:
         try:
-            with _uninterrupted():
+            with _block_interrupts():
                 _end(workers, is_done)
         except KeyboardInterrupt:  # one that also ended the workers, and is heard here after that
-            with _uninterrupted():
+            with _block_interrupts():
                 _end(workers, is_done)
             raise
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[set[signal.Signals]]:
+def _block_interrupts() -> Iterator[set[signal.Signals]]:
     """Signals arrive later. Gives the signals that were blocked before."""
     mask: Any = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
@@ -218,7 +218,7 @@ def _wait_for_answer(reader: Any) -> None:
             return
 
 
-def _pickled(value: object) -> bytes:
+def _serialize(value: object) -> bytes:
     try:
         return pickle.dumps(value)
     except Exception:

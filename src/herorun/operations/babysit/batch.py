@@ -39,12 +39,12 @@ def each(
     unique_names = list(dict.fromkeys(names))
     for number, name in enumerate(unique_names):
         progress.progress(doing, number, len(unique_names))
-        yield one(name, act)
+        yield run_for_name(name, act)
     progress.progress(doing, 1, 1)
 
 
-def one(name: str, act: Callable[[str], T]) -> BatchResult[T]:
-    """The same for one run."""
+def run_for_name(name: str, act: Callable[[str], T]) -> BatchResult[T]:
+    """Call `act` for one run; its error is in the answer."""
     slug = Path(name).stem
     try:
         return BatchResult(slug, act(name))

@@ -22,7 +22,7 @@ from herorun.core.journal.decision import build_decision
 from herorun.core.notify.notifications import progress_of
 from herorun.core.ports import Unknown
 from herorun.core.run_summary import RunSummary
-from herorun.operations.babysit.batch import BatchResult, one
+from herorun.operations.babysit.batch import BatchResult, run_for_name
 from herorun.operations.babysit.tick_json import (
     alert_entries,
     describe_interrupted,
@@ -86,13 +86,13 @@ def _of_all(
     """Each run is opened once. Its scheduler queries are noted before the first poll, which then
     covers all runs of a cluster.
     """
-    from herorun.system.forked_workers import in_two_phases  # not for one run
+    from herorun.system.forked_workers import map_in_two_phases  # not for one run
 
     _fetch_records(names, start)
     batch = _Batch(start, act)
     phases = (batch.open, batch.judge)
     doing = ("opening runs", "looking at runs")
-    return in_two_phases(list(dict.fromkeys(names)), phases, batch.poll, doing)
+    return map_in_two_phases(list(dict.fromkeys(names)), phases, batch.poll, doing)
 
 
 class _Batch(Generic[T]):
@@ -104,7 +104,7 @@ class _Batch(Generic[T]):
 
     def open(self, name: str) -> tuple[str, Expectation | None]:
         """What a poll of its cluster must cover."""
-        answer = one(name, lambda name: watched_run(name, self._start))
+        answer = run_for_name(name, lambda name: watched_run(name, self._start))
         self._runs[name] = answer
         return name, self._polls.expect_of(answer.value[0]) if answer.value else None
 
@@ -130,7 +130,7 @@ class _Batch(Generic[T]):
         if answer.value is None:
             return BatchResult(answer.slug, None, answer.error, answer.code)
         run, drift = answer.value
-        return one(name, lambda _: self._act(run, drift, self._polls))
+        return run_for_name(name, lambda _: self._act(run, drift, self._polls))
 
 
 def _fetch_records(names: Sequence[str], start: Path) -> None:

@@ -31,7 +31,7 @@ def code_tree(repository: Repository, commit: str, contract_path: str) -> str:
     if not OBJECT.fullmatch(commit):
         return _code_tree(repository, commit, contract_path)
     with lock_of(repository.common, "code tree"):
-        return _kept_code_tree(repository, commit, contract_path)
+        return _cached_code_tree(repository, commit, contract_path)
 
 
 def _code_tree(repository: Repository, commit: str, contract_path: str) -> str:
@@ -44,7 +44,7 @@ def _code_tree(repository: Repository, commit: str, contract_path: str) -> str:
     return "sha256:" + hashlib.sha256(b"\0".join(lines)).hexdigest()
 
 
-_kept_code_tree = lru_cache(maxsize=8)(_code_tree)
+_cached_code_tree = lru_cache(maxsize=8)(_code_tree)
 
 
 def resolved_config(
