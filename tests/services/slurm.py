@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -114,9 +115,26 @@ def _start(folder: Path) -> None:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    with folder.with_suffix(".lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    """The last to leave removes the folder with the lock: who comes later makes both again."""
+    lock = None
+    while lock is None:
+        folder.parent.mkdir(0o755, exist_ok=True)
+        lock = _lock(folder.with_suffix(".lock"))
+    with lock:
         yield
+
+
+def _lock(path: Path) -> IO[str] | None:
+    """None if the file was removed meanwhile: then others hold another one."""
+    try:
+        lock = path.open("a")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.path.samestat(os.fstat(lock.fileno()), path.stat()):
+            return lock
+    except FileNotFoundError:
+        return None
+    lock.close()
+    return None
 
 
 def _free_ports() -> int:
