@@ -1,10 +1,12 @@
 """`herorun backtest`: files in, alerts and figures out."""
 
 import json
+import os
 
 import pytest
 from click.testing import CliRunner
 
+from herorun import cli
 from herorun.commands.backtest import command
 from herorun.core.errors import WrongUse
 from wording import mentions
@@ -255,3 +257,14 @@ def test_a_loss_that_the_checks_cannot_compare_is_not_silently_free_of_alarms(
     (unjudged,) = [curve["unjudged"] for curve in document["files"]]
     assert any("loss-spike" in each["checks"] for each in unjudged) is not is_judged
     assert mentions(shown.stderr, "loss-spike") is not is_judged
+
+
+@pytest.mark.parametrize(
+    "words", [["backtest"], ["compare", "loss.csv"]], ids=["backtest", "compare"]
+)
+def test_a_pipe_is_refused_before_a_byte_is_taken_from_it(tmp_path, words, capsys):
+    """`herorun backtest <(zcat loss.csv.gz)`: what one reading takes, the next would miss."""
+    write(tmp_path, "loss.csv", CALM)
+    os.mkfifo(pipe := tmp_path / "pipe")
+    assert cli.run(["-C", str(tmp_path), *words, str(pipe)]) == 2
+    assert mentions(capsys.readouterr().err, str(pipe), "file first")

@@ -18,7 +18,7 @@ from herorun.commands import schema
 from herorun.core.errors import CouldNotLook
 from herorun.schemas import FailureDocument
 from herorun.schemas.status import UnreadDocument
-from stories import Story
+from stories import Story, eventually
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -199,6 +199,8 @@ def test_a_polite_kill_is_an_interruption(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "log")
     reading = herorun("triage", "log", "--json", cwd=tmp_path)
     with (tmp_path / "log").open("w"):  # once it is opened there
+        waits_in = Path(f"/proc/{reading.pid}/wchan")  # a signal just before a read waits with it
+        eventually(lambda: "pipe" in waits_in.read_text())
         reading.send_signal(signal.SIGTERM)
         output, text = reading.communicate(timeout=60)
     assert (reading.returncode, FailureDocument.model_validate_json(output).exit_code) == (130, 130)

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -92,6 +93,24 @@ def test_standard_input(
     )
     assert run(["triage", "-"]) == 1
     assert capsys.readouterr().out.startswith("-: oom-accelerator, line 2")
+
+
+@pytest.mark.parametrize(
+    ("text", "failure"), [(OOM, "oom-accelerator"), ("step 1 loss 2.0\n", "benign")]
+)
+def test_a_pipe_is_read_once_and_whole(
+    tmp_path: Path, text: str, failure: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`herorun triage <(zcat log.gz)`: the search for a check-in would take the bytes away, and the
+    time of the pipe says nothing about its writer.
+    """
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    os.utime(pipe, (0, 0))
+    threading.Thread(target=pipe.write_text, args=(text,), daemon=True).start()
+    run(["-C", str(tmp_path), "triage", "pipe", "--json"])
+    (answer,) = json.loads(capsys.readouterr().out)["files"]
+    assert answer["class"] == failure
 
 
 @pytest.mark.parametrize("name", ["missing.log", "."])

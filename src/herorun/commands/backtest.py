@@ -35,11 +35,14 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
     from herorun.core.backtest.report import lines, page, totals_of
     from herorun.core.errors import WrongUse
     from herorun.operations.report.backtest import backtest, read_labels
+    from herorun.operations.report.curve_file import refuse_pipe
     from herorun.schemas.evaluations import BacktestDocument, Curve
     from herorun.schemas.parts import UnjudgedEntry
 
     if markdown and labels is None:
         raise WrongUse("--markdown needs the known events: name them with --labels FILE.")
+    for path in files:
+        refuse_pipe(path)
     report = backtest(sorted(files), read_labels(labels) if labels else None)
     for skipped_file in report.skipped:
         output.show_note(output.clean(f"{skipped_file}: left out"))

@@ -92,7 +92,11 @@ def _triage_named(
 
         if names_run(name, start):
             return run_diagnosed(name, start)
-    elif name != "-" and exit_code is None and (instance := _instance_in(start / name)) is not None:
+    elif (
+        exit_code is None
+        and _is_file(name, start)
+        and (instance := _instance_in(start / name)) is not None
+    ):
         from herorun.operations.health.diagnose import log_diagnosed
 
         if diagnosis := log_diagnosed(name, start, instance):
@@ -157,11 +161,16 @@ def judge_file(
     return log_verdict if readable else no_text(log_verdict)
 
 
+def _is_file(name: str, start: Path) -> bool:
+    """Whether it can be read twice. A pipe cannot, and its time says nothing about its writer."""
+    return name != "-" and (start / name).is_file()
+
+
 def _silent_minutes(name: str, start: Path) -> float:
     """Since the log was last written; 0 where nothing tells."""
-    if name == "-":
-        return 0.0
     try:
+        if not _is_file(name, start):
+            return 0.0
         return max(time.time() - (start / name).stat().st_mtime, 0.0) / 60
     except OSError:
         return 0.0

@@ -18,7 +18,12 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.metric_names import names_of
 from herorun.core.plan import describe_differences
 from herorun.operations.metrics.series import Curves, RowSeries, curves_of
-from herorun.operations.report.curve_file import columns_of, names_of as names_of_columns, rows_of
+from herorun.operations.report.curve_file import (
+    columns_of,
+    names_of as names_of_columns,
+    refuse_pipe,
+    rows_of,
+)
 from herorun.operations.report.differences import CompareOutcome
 from herorun.runs import Run, watched_run
 from herorun.system.metrics_cache import Point
@@ -83,6 +88,7 @@ def parse_window(text: str) -> tuple[int | None, int | None]:
 
 def _subject(word: str, start: Path) -> Subject:
     path = start / word
+    refuse_pipe(path)
     if path.suffix == ".csv" or (path.is_file() and path.suffix != ".toml"):
         return Subject(_of_file(path, word))
     slug, dash, number = word.rpartition("-")

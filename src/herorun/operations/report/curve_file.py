@@ -60,6 +60,12 @@ def _plain(name: str) -> str:
     return _SEPARATORS.sub("_", name.lower()).strip("_")
 
 
+def refuse_pipe(path: Path) -> None:
+    """A curve is read more than once, and what is read from a pipe is gone."""
+    if path.is_fifo():
+        raise WrongUse(f"{path} is a pipe, and a curve is read twice: write it to a file first.")
+
+
 def why_no_curve(path: Path) -> str:
     """Why one of several files is not a curve; "" if it is one."""
     try:
