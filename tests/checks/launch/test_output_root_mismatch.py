@@ -2,16 +2,22 @@ import pytest
 
 from builders import ROOT, TEMPORARY, a_contract, a_plan, answer, answers
 from herorun.checks.launch.output_root_mismatch import output_root_mismatch
-from herorun.core.evidence import TrackerIdentity, TrackerState, Unavailable
+from herorun.core.evidence import OtherRoots, TrackerIdentity, TrackerState, Unavailable
 from herorun.core.finding import Outcome
 
+PARENT = "/data/parent"
+OTHERS = OtherRoots({"parent": (PARENT, "gs://b/parent-temporary")})
 
-def ask(argv=(), env=None, config=None, resume=(), output=None, tracker=None):
+
+NO_OTHERS = OtherRoots()
+
+
+def ask(argv=(), env=None, config=None, resume=(), output=None, tracker=None, others=NO_OTHERS):
     command = {"argv": ["python", "train.py", *argv], "env": env or {}, "resume_argv": list(resume)}
     contract = a_contract(command=command, output=output or {})
     tracker_identities = [TrackerIdentity(TrackerState.FINISHED, config=tracker)] if tracker else []
     return answers(
-        output_root_mismatch, contract, a_plan(contract, config=config), *tracker_identities
+        output_root_mismatch, contract, a_plan(contract, config=config), others, *tracker_identities
     )
 
 
@@ -48,6 +54,7 @@ def test_where_nothing_names_a_root_there_is_nothing_to_compare():
         ),
         ({"config": {"output_dir": "/old/${name}"}}, "config output_dir"),
         ({"tracker": {"save_dir": "/old"}}, "tracker save_dir"),
+        ({"argv": ["--out", "/old"]}, "argv --out"),
     ],
 )
 def test_another_root_fails_and_is_named_by_its_key(result, subject):
@@ -132,3 +139,37 @@ def test_a_folder_of_the_exported_copy_is_no_root(argv):
 )
 def test_a_relative_folder_next_to_the_root_or_joined_to_it_passes(result):
     assert wrong(**result) == []
+
+
+@pytest.mark.parametrize(
+    ("result", "subject"),
+    [
+        ({"argv": ["--place", PARENT]}, "argv --place"),
+        ({"argv": [f"where={PARENT}/"]}, "argv where"),
+        ({"argv": [PARENT]}, "argv"),
+        ({"argv": ["--place", PARENT], "resume": ["train", "{start}"]}, "argv --place"),
+        ({"resume": ["train", "--place", "gs://b/parent-temporary"]}, "resume_argv --place"),
+        ({"env": {"PLACE": PARENT}}, "env PLACE"),
+        ({"config": {"run": {"place": PARENT}}}, "config run.place"),
+    ],
+)
+def test_a_root_of_another_run_is_found_under_any_key(result, subject):
+    """A fork keeps its parent's command: it would write among the parent's checkpoints."""
+    assert wrong(**result, others=OTHERS) == [subject]
+    assert wrong(**result) == []
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"argv": ["--model", PARENT]},
+        {"argv": ["--load", PARENT]},
+        {"argv": ["--place", f"{PARENT}/step-100"]},
+        {"argv": ["--place", f"{PARENT}-2"]},
+        {"argv": ["--place", PARENT, "--root", ROOT]},
+        {"env": {"PLACE": PARENT, "HERE": ROOT}},
+    ],
+    ids=str,
+)
+def test_a_run_may_read_what_another_has_written(result):
+    assert wrong(**result, others=OTHERS) == []

@@ -12,13 +12,13 @@ from typing import Any
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
-from herorun.core.evidence import Nothing, TrackerIdentity, Unavailable
+from herorun.core.evidence import Nothing, OtherRoots, TrackerIdentity, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 
 NAMES = lazy_regex(
-    r"output(_dir|_path|_root)?|out_dir|save(_dir|_path|_folder)?|checkpoints?_dir|checkpoint_root|ckpt_dir|run_dir"
+    r"output(_dir|_path|_root)?|out(_?dir)?|save(_dir|_path|_folder)?|checkpoints?_dir|checkpoint_root|ckpt_dir|run_dir"
     r"|default_root_dir"
 )
 IN_A_TABLE = lazy_regex(r"(temporary_)?(base_path|root)|dirpath|dir|directory|folder")
@@ -31,31 +31,40 @@ OTHERWISE = lazy_regex(  # words of keys that are about something else
     r"|logger|tokenizer|tensorboard|wandb|profiler?|profiling|trace|eval|evaluation|export|hf|teacher|reference|debug"
     r"|dump|hydra|slurm"
 )
+AN_INPUT = lazy_regex(r"model|base|parent|weights|ckpt|checkpoints?|student|draft|read|baseline")
 A_FILE = lazy_regex(r"\.(log|out|err|txt|jsonl?|ya?ml|toml|csv|html|md)$")
 A_TEMPLATE = lazy_regex(r"[{$<`]|%[A-Za-z(]")
-Named = tuple[str, str]  # where the root is stated, and its value
+# Where a value is stated, its keys from the outermost on, and the value.
+NamedValue = tuple[str, Sequence[str], str]
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def output_root_mismatch(
-    contract: Contract, plan: Plan, tracker: TrackerIdentity | Nothing | Unavailable
+    contract: Contract,
+    plan: Plan,
+    tracker: TrackerIdentity | Nothing | Unavailable,
+    others: OtherRoots | Nothing | Unavailable,
 ) -> list[Verdict]:
     """One verdict for each value that differs. Another check reports a tracker that cannot be
     read.
+
+    A command that names no root of this run, as a fork that kept its parent's, is also compared
+    with the roots of the other runs, whatever the key; but for keys of what is read.
     """
-    values = [
-        *_flags("argv", plan.argv.value),
-        *_flags("resume_argv", plan.resume_argv.value),
-        *((f"env {name}", value) for name, value in plan.env.value.items() if _is_output([name])),
-        *_roots_in_config("config", plan.config.value, []),
-        *(
-            _roots_in_config("tracker", tracker.config, [])
-            if isinstance(tracker, TrackerIdentity)
-            else ()
-        ),
-    ]
-    places = {where: value for where, value in values if _is_place(value)}
+    tracker_config = tracker.config if isinstance(tracker, TrackerIdentity) else {}
+    values = [*_values_of(plan), *_values_in_config("tracker", tracker_config, [])]
+    places = {
+        where: value for where, keys, value in values if _is_output(keys) and _is_place(value)
+    }
     names = {contract.slug, plan.tracker.value.id}
+    slugs = _slugs_by_root(others)
+    all_places = [value for _, _, value in values if _is_place(value)]
+    if not any(_is_under_root(value, plan.roots, names) for value in all_places):
+        places |= {
+            where: value
+            for where, keys, value in _values_of(plan)
+            if _normal(value) in slugs and not _is_read(keys)
+        }
     if not any(_is_under_root(value, plan.roots, names) for value in places.values()):
         places |= _relative(plan)
     if not places:
@@ -71,21 +80,42 @@ def output_root_mismatch(
     }
     if not wrong:
         return [passed(f"as in the contract: {', '.join(places)}")]
-    roots = " and ".join(plan.roots)
     return [
-        failed(f"{where} is {value}, but the contract's roots are {roots}", subject=where)
-        for where, value in wrong.items()
+        _fail(where, value, slugs.get(_normal(value)), plan.roots) for where, value in wrong.items()
     ]
 
 
-def _flags(word: str, argv: Sequence[str]) -> Iterator[Named]:
-    """`--output-dir X`, `--output-dir=X`, `trainer.output_dir=X`."""
-    for at, part in enumerate(argv):
+def _fail(where: str, value: str, slug: str | None, roots: Sequence[str]) -> Verdict:
+    owner = f", a root of the run {slug!r}" if slug else ""
+    message = f"{where} is {value}{owner}, but the contract's roots are {' and '.join(roots)}"
+    return failed(message, subject=where)
+
+
+def _slugs_by_root(others: OtherRoots | Nothing | Unavailable) -> dict[str, str]:
+    if not isinstance(others, OtherRoots):
+        return {}
+    return {_normal(root): slug for slug, roots in others.roots.items() for root in roots}
+
+
+def _values_of(plan: Plan) -> Iterator[NamedValue]:
+    yield from _values_in_argv("argv", plan.argv.value)
+    yield from _values_in_argv("resume_argv", plan.resume_argv.value)
+    yield from ((f"env {name}", [name], value) for name, value in plan.env.value.items())
+    yield from _values_in_config("config", plan.config.value, [])
+
+
+def _values_in_argv(word: str, argv: Sequence[str]) -> Iterator[NamedValue]:
+    """`--output-dir X`, `--output-dir=X`, `trainer.output_dir=X`, and `X` alone."""
+    flag = ""
+    for part in argv:
         name, mark, value = part.partition("=")
-        if not mark and part.startswith("-") and at + 1 < len(argv):
-            value = argv[at + 1]
-        if value and _is_output(name.lstrip("-+").split(".")):
-            yield f"{word} {name}", value
+        if mark and value:
+            yield f"{word} {name}", name.lstrip("-+").split("."), value
+        elif flag:
+            yield f"{word} {flag}", flag.lstrip("-+").split("."), part
+        elif not part.startswith("-"):
+            yield word, [], part
+        flag = part if part.startswith("-") and not mark else ""
 
 
 def _relative(plan: Plan) -> dict[str, str]:
@@ -95,36 +125,50 @@ def _relative(plan: Plan) -> dict[str, str]:
     """
     if plan.in_place.value or plan.cwd.value.startswith("/"):
         return {}
-    arguments = (*_flags("argv", plan.argv.value), *_flags("resume_argv", plan.resume_argv.value))
+    arguments = (
+        *_values_in_argv("argv", plan.argv.value),
+        *_values_in_argv("resume_argv", plan.resume_argv.value),
+    )
     return {
         where: value
-        for where, value in arguments
-        if A_FOLDER.fullmatch(_normalise_key(re.split(r"[ .]-*", where)[-1].lstrip("-+")))
+        for where, keys, value in arguments
+        if _is_output(keys)
+        and A_FOLDER.fullmatch(_normalise_key(keys[-1]))
         and not _is_place(value)
         and not A_TEMPLATE.search(value)
         and not any(root.endswith(f"/{value.strip('./')}") for root in plan.roots)
     }
 
 
-def _roots_in_config(word: str, config: Any, keys: list[str]) -> Iterator[Named]:
+def _values_in_config(word: str, config: Any, keys: list[str]) -> Iterator[NamedValue]:
     if isinstance(config, Mapping):
         for key, value in config.items():
-            yield from _roots_in_config(word, value, [*keys, *str(key).split(".")])
+            yield from _values_in_config(word, value, [*keys, *str(key).split(".")])
     elif isinstance(config, (list, tuple)):
         for at, value in enumerate(config):
-            yield from _roots_in_config(word, value, [*keys, str(at)])
-    elif isinstance(config, str) and keys and _is_output(keys):
-        yield f"{word} {'.'.join(keys)}", config
+            yield from _values_in_config(word, value, [*keys, str(at)])
+    elif isinstance(config, str) and keys:
+        yield f"{word} {'.'.join(keys)}", keys, config
 
 
 def _is_output(keys: Sequence[str]) -> bool:
-    *parents, last = [_normalise_key(key) for key in keys]
-    parts = [word for key in (*parents, last) for word in key.split("_")]
-    if any(OTHERWISE.fullmatch(word) for word in parts):
+    if not keys or any(OTHERWISE.fullmatch(word) for word in _words_in_keys(keys)):
         return False
+    *parents, last = [_normalise_key(key) for key in keys]
     if NAMES.fullmatch(last):
         return True
     return bool(IN_A_TABLE.fullmatch(last)) and any(A_TABLE.fullmatch(key) for key in parents)
+
+
+def _is_read(keys: Sequence[str]) -> bool:
+    """Whether the keys say that the value is an input."""
+    return not _is_output(keys) and any(
+        OTHERWISE.fullmatch(word) or AN_INPUT.fullmatch(word) for word in _words_in_keys(keys)
+    )
+
+
+def _words_in_keys(keys: Sequence[str]) -> list[str]:
+    return [word for key in keys for word in _normalise_key(key).split("_")]
 
 
 def _normalise_key(key: str) -> str:
