@@ -91,7 +91,11 @@ def shown(home: Path) -> Row:
     work, slugs = a_fleet(home, SHOWN)
     with redirect_stderr(io.StringIO()):  # to where the terminal is told that each has begun
         codes = watch_all(
-            slugs, work, lambda run, turn: None, print, StopCondition(step=LOGGED - 1)
+            slugs,
+            work,
+            lambda run, turn: None,
+            on_alarm=print,
+            until=StopCondition(step=LOGGED - 1),
         )
     assert set(codes) == {0}, codes
     command = process(sys.executable, "-m", "herorun", "status", "--all", cwd=work)
@@ -132,7 +136,7 @@ def two_ticks_each(home: Path, work: Path, slugs: list[str]) -> list[str]:
             bell_file(run).touch()  # its next tick is due now, and the cadence is not to be missed
 
     with redirect_stderr(io.StringIO()):  # to where the terminal is told that each has begun
-        codes = watch_all(slugs, work, seen, print, StopCondition(step=LOGGED + NEW))
+        codes = watch_all(slugs, work, seen, on_alarm=print, until=StopCondition(step=LOGGED + NEW))
     assert set(codes) == {0}, codes
     return turns
 
@@ -187,7 +191,12 @@ def under_way(run: Run, number: int) -> str:
     tree = code_tree(run.repository, commit, run.file.path)
     sources = Sources(tree, {}, "the contract names no config", run.file.path)
     plan = make_plan(
-        run.contract, WorkTree(commit), sources, Checkpoints(), StartSiblings(), History()
+        contract=run.contract,
+        tree=WorkTree(commit=commit),
+        sources=sources,
+        checkpoints=Checkpoints(),
+        siblings=StartSiblings(),
+        history=History(),
     )
     (run.state / "slurm").mkdir()
     (run.state / "slurm" / f"{name}.log").write_text(RECEIPT.format(name=name), encoding="utf-8")

@@ -90,7 +90,7 @@ def outcomes(task: Task) -> list[Outcome]:
     loss = next((n for n in names.loss if rows and n in rows[0].values), None)
     if loss is None or any(row.values.get(loss, 1.0) <= 0.0 for row in rows):
         return []
-    backtest = CurveBacktest(judging(discover.checks(Gate.HEALTH)), names)
+    backtest = CurveBacktest(checks=judging(discover.checks(Gate.HEALTH)), names=names)
     results: list[Outcome] = []
     start_row = 0
     for beginning in BEGINNINGS:

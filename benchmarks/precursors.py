@@ -48,7 +48,7 @@ def _first_lines(column: str, noise: float, law: Law) -> list[list[int]]:
     health_checks = judging(checks(Gate.HEALTH))
     runs = []
     for seed in range(RUNS):
-        alerts = CurveBacktest(health_checks, Names(first_step=1)).run(
+        alerts = CurveBacktest(checks=health_checks, names=Names(first_step=1)).run(
             _rows(column, noise, law, Random(seed))
         )
         runs.append([alert.row for alert in alerts if alert.check == CHECK])

@@ -116,7 +116,7 @@ def judged(folder: Path, labels: Mapping[str, Label], only: str, name: str) -> O
         new_rows, new_events, new_names = change((rows, events, names))
         alerts = [
             alert
-            for alert in CurveBacktest(checks, new_names).run(new_rows)
+            for alert in CurveBacktest(checks=checks, names=new_names).run(new_rows)
             if alert.topic in CURVE and alert.severity == "critical"
         ]
         is_hit = any(

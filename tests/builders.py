@@ -154,12 +154,12 @@ def a_plan(
     """The plan that these make, as `launch` makes it."""
     sources = Sources("sha256:c0de", config or {"seed": 7}, "config.toml", "runs/tiny.toml")
     return make_plan(
-        contract or a_contract(),
-        a_tree(),
-        sources,
-        Checkpoints(tuple(own)),
-        StartSiblings(tuple(beside)),
-        history or History(initialised=True),
+        contract=contract or a_contract(),
+        tree=a_tree(),
+        sources=sources,
+        checkpoints=Checkpoints(tuple(own)),
+        siblings=StartSiblings(tuple(beside)),
+        history=history or History(initialised=True),
         environment=environment or Environment(),
     )
 
@@ -177,7 +177,14 @@ def a_tree(**changes: Any) -> WorkTree:
 def a_checkpoint(
     step: int, root: str = ROOT, problem: str = "", temporary: bool = False
 ) -> Candidate:
-    return Candidate(f"{root}/step-{step}", step, root, temporary, "2026-01-01T11:30:00", problem)
+    return Candidate(
+        path=f"{root}/step-{step}",
+        step=step,
+        root=root,
+        temporary=temporary,
+        timestamp="2026-01-01T11:30:00",
+        problem=problem,
+    )
 
 
 # --- jobs -----------------------------------------------------------------------------------------

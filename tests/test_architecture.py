@@ -259,6 +259,7 @@ class Source:
     participles: list[tuple[str, bool]]  # name, whether it is a field
     constants: dict[str, object]
     comparisons: list[ast.Compare]
+    positional: list[str]  # calls and definitions with too many values in order
 
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -283,6 +284,7 @@ def _source(text: str) -> Source:
         participles=list(_participles(tree)) if any(map(_is_participle, nodes)) else [],
         constants=_constants(tree),
         comparisons=[node for node in nodes if isinstance(node, ast.Compare)],
+        positional=list(_positional(nodes)),
     )
 
 
@@ -521,3 +523,72 @@ def test_nothing_outside_the_adapters_branches_on_one_of_them() -> None:
         for node in source.comparisons:
             branches[name] += len(_named_kinds(node, kinds, source.constants))
     assert +branches == NAMING_RULE, "make it a method or a declared capability of the adapter"
+
+
+# Nobody reads seven values in order: a longer call names them, and a longer signature demands it.
+MOST_POSITIONAL = 6
+# These are called by what reads their annotations or options, and by nobody else.
+_CALLED_BY_ANNOTATION = re.compile(r"check\(.+\)|click\.command\b.*|\w+\.command\b.*", re.DOTALL)
+
+
+def _positional(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, ast.Call) and len(node.args) > MOST_POSITIONAL:
+            yield f"call {ast.unparse(node.func)} in line {node.lineno}"
+        elif isinstance(node, FUNCTIONS) and _positional_parameters(node) > MOST_POSITIONAL:
+            yield f"function {node.name}: put a `*` in it"
+        elif isinstance(node, ast.ClassDef) and _positional_fields(node) > MOST_POSITIONAL:
+            yield f"dataclass {node.name}: make it `kw_only`"
+
+
+def _positional_parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    decorators = [ast.unparse(each) for each in node.decorator_list]
+    if node.name.startswith("read_") or any(map(_CALLED_BY_ANNOTATION.fullmatch, decorators)):
+        return 0
+    names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
+    return len(names) - (names[:1] in (["self"], ["cls"]))
+
+
+def _positional_fields(node: ast.ClassDef) -> int:
+    """Those of a dataclass that may be given in order."""
+    decorators = [
+        text for each in node.decorator_list if "dataclass" in (text := ast.unparse(each))
+    ]
+    if not decorators or "kw_only=True" in decorators[0]:
+        return 0
+    kinds = [ast.unparse(each.annotation) for each in node.body if isinstance(each, ast.AnnAssign)]
+    named = kinds.index("KW_ONLY") if "KW_ONLY" in kinds else len(kinds)
+    return sum("ClassVar" not in kind for kind in kinds[:named])
+
+
+def test_no_more_than_six_values_are_given_in_order() -> None:
+    texts = dict(sources())
+    for folder in ("templates", "checkin"):
+        for path in (TOP / folder).rglob("*.py"):
+            texts[str(path.relative_to(TOP))] = _source(path.read_text(encoding="utf-8"))
+    wrong = {name: source.positional for name, source in texts.items() if source.positional}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("f(1, 2, 3, 4, 5, 6, 7)", 1),
+        ("f(1, 2, 3, 4, 5, 6, g=7)", 0),
+        ("def f(a, b, c, d, e, f, g): ...", 1),
+        ("def f(a, b, c, d, e, f, *, g): ...", 0),
+        ("def read_f(a, b, c, d, e, f, g): ...", 0),
+        ("@check(Gate.LAUNCH)\ndef f(a, b, c, d, e, f, g): ...", 0),
+        ("@cache\ndef f(a, b, c, d, e, f, g): ...", 1),
+        ("class A:\n def f(self, a, b, c, d, e, f): ...", 0),
+        ("@dataclass\nclass A: " + "; ".join(f"a{n}: int" for n in range(7)), 1),
+        ("@dataclass\nclass A: " + "; ".join(f"a{n}: int" for n in range(6)), 0),
+        ("@dataclass(kw_only=True)\nclass A: " + "; ".join(f"a{n}: int" for n in range(7)), 0),
+        (
+            "@dataclass\nclass A: a: int; _: KW_ONLY; " + "; ".join(f"a{n}: int" for n in range(6)),
+            0,
+        ),
+    ],
+)
+def test_values_in_order_are_counted(text: str, count: int) -> None:
+    assert len(list(_positional(nodes_of(ast.parse(text))))) == count

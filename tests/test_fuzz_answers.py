@@ -273,7 +273,7 @@ TELLING = st.sampled_from(
     code=st.none() | st.integers(-(2**40), 2**40),
 )
 def test_any_log_is_judged(parts: list[bytes], code: int | None) -> None:
-    log = OwnLog("tiny-1")
+    log = OwnLog(instance="tiny-1")
     for data in parts:
         log = follow(load_signature_set(), log, data)
     verdict_of_log(load_signature_set(), log, code)
@@ -304,7 +304,7 @@ def test_any_log_is_judged(parts: list[bytes], code: int | None) -> None:
 )
 def test_a_log_that_is_made_to_hang_it_is_judged_in_time(unit: bytes) -> None:
     before, data = time.process_time(), unit * ((1 << 18) // len(unit))
-    log = follow(load_signature_set(), OwnLog("tiny-1"), data)
+    log = follow(load_signature_set(), OwnLog(instance="tiny-1"), data)
     verdict_of_log(
         load_signature_set(), follow(load_signature_set(), log, b"\n" + data[: 1 << 16] + b"\n"), 1
     )

@@ -38,7 +38,7 @@ def test_the_shipped_rows_are_read_when_a_line_is_matched(monkeypatch: pytest.Mo
     monkeypatch.setattr(signatures, "_rows", signatures._rows.__wrapped__)
     monkeypatch.setattr(signatures, "_documents", lambda: pytest.fail("read"))
     assert signature_set.digest
-    assert job_log_of(signature_set, OwnLog("grug-1")).overdue == ()
+    assert job_log_of(signature_set, OwnLog(instance="grug-1")).overdue == ()
     monkeypatch.setattr(signatures, "_documents", documents)
     rows = parse(documents()).signatures
     assert (signature_set.signatures, signature_set.named(rows[0].id)) == (rows, rows[0])

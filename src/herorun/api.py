@@ -97,4 +97,4 @@ def _run_of_contract(contract: Contract, start: Path) -> Run:
         loaded_run = open_run(str(path), start)
         if loaded_run.contract == contract:
             return loaded_run
-    return Run(repository, contract, ContractFile(contract.path, ""))
+    return Run(repository=repository, contract=contract, file=ContractFile(contract.path, ""))

@@ -99,7 +99,13 @@ def run_gate(
     """
     mode = run.mode if gate is Gate.LAUNCH else Mode.ENFORCE
     return _ask(
-        run, gate, discover.checks(gate), extra, inputs or {}, mode, early_sources=early_sources
+        run,
+        gate,
+        discover.checks(gate),
+        extra,
+        inputs or {},
+        mode=mode,
+        early_sources=early_sources,
     )
 
 
@@ -145,6 +151,7 @@ def _ask(
     checks: Sequence[Check],
     extra: Sequence[Any],
     inputs: Evidence,
+    *,
     mode: Mode = Mode.ENFORCE,
     deadline: float = DEADLINE,
     early_sources: Mapping[Kind, Source] = MappingProxyType({}),

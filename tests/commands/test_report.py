@@ -130,7 +130,7 @@ def test_links_lead_to_web_pages_alone(finished_story: Story) -> None:
     memory = finished_story.run.record.memory()
     for url, linked in (("https://example.org/t", True), ("javascript:alert(1)", False)):
         tracker_identity = TrackerIdentity(
-            TrackerState.FINISHED, display_name="tiny", url=url, service="MLflow"
+            state=TrackerState.FINISHED, display_name="tiny", url=url, service="MLflow"
         )
         tracker, issue, _ = links_of(
             finished_story.run, memory, {TrackerIdentity: tracker_identity}

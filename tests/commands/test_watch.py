@@ -232,9 +232,9 @@ def test_a_dumb_terminal_gets_the_table_once(watched: Story) -> None:
 def test_the_words_of_a_row() -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
     glance = RunSummary(
-        "x",
-        "launched",
-        "healthy",
+        slug="x",
+        stage="launched",
+        run="healthy",
         step=4600,
         final_step=9200,
         pace=Pace("throughput/tokens_per_second", 48_200.0, 50_000.0, 2.0),
@@ -280,15 +280,47 @@ def test_what_the_last_tick_awaited_is_shown_until_the_job_ends(
 
 
 JOBS: tuple[tuple[Job | Unavailable, tuple[str, str], tuple[str, str]], ...] = (
-    (Job("1", "tiny-1", JobState.RUNNING), ("healthy", "fresh"), ("healthy", "fresh")),
-    (Job("1", "tiny-1", JobState.FAILED), ("healthy", "fresh"), ("down", "fresh")),
-    (Job("1", "tiny-1", JobState.CANCELLED), ("degraded", "stale"), ("down", "stale")),
-    (Job("1", "tiny-1", JobState.GONE), ("healthy", "fresh"), ("unknown", "fresh")),
+    (
+        Job(id="1", instance="tiny-1", state=JobState.RUNNING),
+        ("healthy", "fresh"),
+        ("healthy", "fresh"),
+    ),
+    (
+        Job(id="1", instance="tiny-1", state=JobState.FAILED),
+        ("healthy", "fresh"),
+        ("down", "fresh"),
+    ),
+    (
+        Job(id="1", instance="tiny-1", state=JobState.CANCELLED),
+        ("degraded", "stale"),
+        ("down", "stale"),
+    ),
+    (
+        Job(id="1", instance="tiny-1", state=JobState.GONE),
+        ("healthy", "fresh"),
+        ("unknown", "fresh"),
+    ),
     # not judged yet
-    (Job("1", "tiny-1", JobState.SUCCEEDED), ("healthy", "fresh"), ("unknown", "fresh")),
-    (Job("1", "tiny-1", JobState.SUCCEEDED), ("finished", "fresh"), ("finished", "fresh")),
-    (Job("1", "tiny-1", JobState.SUCCEEDED), ("down", "fresh"), ("down", "fresh")),
-    (Job("1", "tiny-2", JobState.RUNNING), ("down", "fresh"), ("starting", "fresh")),
+    (
+        Job(id="1", instance="tiny-1", state=JobState.SUCCEEDED),
+        ("healthy", "fresh"),
+        ("unknown", "fresh"),
+    ),
+    (
+        Job(id="1", instance="tiny-1", state=JobState.SUCCEEDED),
+        ("finished", "fresh"),
+        ("finished", "fresh"),
+    ),
+    (
+        Job(id="1", instance="tiny-1", state=JobState.SUCCEEDED),
+        ("down", "fresh"),
+        ("down", "fresh"),
+    ),
+    (
+        Job(id="1", instance="tiny-2", state=JobState.RUNNING),
+        ("down", "fresh"),
+        ("starting", "fresh"),
+    ),
     (Unavailable("squeue: no answer"), ("healthy", "fresh"), ("unknown", "partial")),
     (Unavailable("squeue: no answer"), ("healthy", "stale"), ("unknown", "stale")),
 )
@@ -304,7 +336,8 @@ def test_what_the_scheduler_says_now_beats_what_was_seen_last(
 def test_the_newest_checkpoint_is_one_of_the_present_lineage() -> None:
     at = datetime(2026, 1, 2, tzinfo=UTC)
     saved = [
-        Candidate(f"/r/step-{n}", n, "/r", modified=at + timedelta(hours=n)) for n in (100, 600)
+        Candidate(path=f"/r/step-{n}", step=n, root="/r", modified=at + timedelta(hours=n))
+        for n in (100, 600)
     ]
     fields = {Checkpoints: Checkpoints(tuple(saved))}
     assert overview._newest_step(fields, Memory())[1] == 600
@@ -319,9 +352,9 @@ LAST = {200: "in 42s", 100: "48.2k 96%", 80: "left", 60: "4m10s ago", 40: "stale
 def test_a_table_fits_its_terminal_and_cuts_neither_state_nor_number(width: int) -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
     run = RunSummary(
-        "grug-moe-1e23",
-        "launched",
-        "healthy",
+        slug="grug-moe-1e23",
+        stage="launched",
+        run="healthy",
         monitor="stale",
         step=4600,
         final_step=9200,
@@ -334,7 +367,7 @@ def test_a_table_fits_its_terminal_and_cuts_neither_state_nor_number(width: int)
         seen_at=at - timedelta(seconds=250),
     )
     out = Console(file=StringIO(), width=width)
-    shown = [run, RunSummary("x", "initialised")]
+    shown = [run, RunSummary(slug="x", stage="initialised")]
     out.print(table_of(shown, at, width))
     lines = [line.rstrip() for line in out.file.getvalue().splitlines()]
     assert plain_lines(shown, at, width) == lines  # as a pipe gets them
@@ -350,11 +383,11 @@ AWAITED = (AwaitedEvidence("receipt", "tiny-1 has not checked in"),)
 @pytest.mark.parametrize(
     ("glance", "code"),
     [
-        (RunSummary("a", "launched", "healthy"), 0),
-        (RunSummary("a", "launched", "down"), 1),
-        (RunSummary("a", "launched", "finished", awaited=AWAITED), 3),
-        (RunSummary("a", "launched", error="no contract"), 3),
+        (RunSummary(slug="a", stage="launched", run="healthy"), 0),
+        (RunSummary(slug="a", stage="launched", run="down"), 1),
+        (RunSummary(slug="a", stage="launched", run="finished", awaited=AWAITED), 3),
+        (RunSummary(slug="a", stage="launched", error="no contract"), 3),
     ],
 )
 def test_its_exit_code_is_the_worst_of_the_runs(glance: RunSummary, code: int) -> None:
-    assert _exit_code_of([RunSummary("calm", "launched", "healthy"), glance]) == code
+    assert _exit_code_of([RunSummary(slug="calm", stage="launched", run="healthy"), glance]) == code

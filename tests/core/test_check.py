@@ -21,7 +21,7 @@ from herorun.core.finding import Finding, Outcome, Verdict, Waiver, failed, pass
 from herorun.core.gate_verdict import GateVerdict, verdict_of
 from wording import mentions
 
-TREE = WorkTree("3f2a9c1d0")
+TREE = WorkTree(commit="3f2a9c1d0")
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def test_only_what_blocks_can_insist(response):
 
 
 def a_finding(asked: Check, outcome: Outcome, waiver: Waiver | None = None) -> Finding:
-    return Finding(asked.name, Verdict(outcome, ""), waiver)
+    return Finding(asked.name, Verdict(outcome=outcome, message=""), waiver)
 
 
 @pytest.mark.parametrize(

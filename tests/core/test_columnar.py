@@ -56,9 +56,9 @@ def test_columns_are_judged_as_their_rows(steps: list[int], dated: bool) -> None
     assert isinstance(mixed, ChainedRows)
     one_by_one = MetricsState()
     for row in rows:
-        one_by_one = fold_rows(one_by_one, [row], NAMES, NOON, True)
+        one_by_one = fold_rows(one_by_one, [row], NAMES, seen_at=NOON, keep_closed=True)
     for same in (rows, as_columns(rows), mixed):
-        assert fold_rows(MetricsState(), same, NAMES, NOON) == one_by_one
+        assert fold_rows(MetricsState(), same, NAMES, seen_at=NOON) == one_by_one
 
 
 @pytest.mark.parametrize("steps", [list(range(500)), RESTART])
@@ -99,8 +99,8 @@ def test_names_and_times_are_those_of_the_rows() -> None:
 
 def test_columns_with_an_impossible_step_are_bounded_as_rows_are() -> None:
     rows = [*a_log(list(range(60))), replace(a_log([0])[0], step=LARGEST_STEP + 1)]
-    expected = drop_implausible(Rows(tuple(rows), "c"))
-    batch = drop_implausible(Rows(as_columns(rows), "c"))
+    expected = drop_implausible(Rows(rows=tuple(rows), cursor="c"))
+    batch = drop_implausible(Rows(rows=as_columns(rows), cursor="c"))
     assert batch.rows == expected.rows and batch.problems == expected.problems != ()
 
 
@@ -110,7 +110,7 @@ def test_a_value_that_is_not_finite_ends_a_batch_and_does_not_prevent_it(monkeyp
         rows[place] = replace(rows[place], values={**rows[place].values, "grad_norm": math.inf})
     take = pipeline._take
     monkeypatch.setattr(pipeline, "_take", lambda *each: (judged_alone.append(1), take(*each)))
-    fold_rows(MetricsState(), as_columns(rows), NAMES, NOON)
+    fold_rows(MetricsState(), as_columns(rows), NAMES, seen_at=NOON)
     assert len(judged_alone) < 600
 
 
@@ -121,5 +121,5 @@ def test_a_norm_that_falls_for_long_is_judged_as_its_rows() -> None:
     ]
     one_by_one = MetricsState()
     for row in rows:
-        one_by_one = fold_rows(one_by_one, [row], NAMES, NOON, True)
-    assert fold_rows(MetricsState(), as_columns(rows), NAMES, NOON) == one_by_one
+        one_by_one = fold_rows(one_by_one, [row], NAMES, seen_at=NOON, keep_closed=True)
+    assert fold_rows(MetricsState(), as_columns(rows), NAMES, seen_at=NOON) == one_by_one

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -44,7 +45,7 @@ def test_the_newest_is_the_highest_complete_step_by_number():
 
 def test_of_one_step_the_later_one_counts():
     early, late = a_checkpoint(100), a_checkpoint(100, f"{ROOT}-temporary")
-    later = type(late)(late.path, 100, late.root, True, "2026-01-02T00:00:00")
+    later = replace(late, temporary=True, timestamp="2026-01-02T00:00:00")
 
     assert Checkpoints((later, early)).newest == later
 

@@ -70,7 +70,7 @@ def test_the_first_waiver_that_covers_it_signs():
 
 
 def test_only_fail_and_unknown_are_open():
-    assert {o for o in Outcome if Finding("a", Verdict(o, "")).open} == {
+    assert {o for o in Outcome if Finding("a", Verdict(outcome=o, message="")).open} == {
         Outcome.FAIL,
         Outcome.UNKNOWN,
     }

@@ -31,16 +31,16 @@ PENDING = (OpenAlert("stalled", "critical", "pending", ""),)
 
 def test_the_worst_stands_first() -> None:
     order = [
-        RunSummary("down", "launched", "down"),
-        RunSummary("unreadable", "", error="damaged"),
-        RunSummary("firing", "launched", "healthy", alerts=CRITICAL),
-        RunSummary("blind", "launched", "healthy", monitor="stale"),
-        RunSummary("degraded", "launched", "degraded"),
-        RunSummary("a-healthy-one", "launched", "healthy", alerts=PENDING),
-        RunSummary("b-healthy-one", "launched", "healthy"),
-        RunSummary("not-begun", "initialised"),
-        RunSummary("finished", "launched", "finished"),
-        RunSummary("sealed", "sealed", "finished"),
+        RunSummary(slug="down", stage="launched", run="down"),
+        RunSummary(slug="unreadable", stage="", error="damaged"),
+        RunSummary(slug="firing", stage="launched", run="healthy", alerts=CRITICAL),
+        RunSummary(slug="blind", stage="launched", run="healthy", monitor="stale"),
+        RunSummary(slug="degraded", stage="launched", run="degraded"),
+        RunSummary(slug="a-healthy-one", stage="launched", run="healthy", alerts=PENDING),
+        RunSummary(slug="b-healthy-one", stage="launched", run="healthy"),
+        RunSummary(slug="not-begun", stage="initialised"),
+        RunSummary(slug="finished", stage="launched", run="finished"),
+        RunSummary(slug="sealed", stage="sealed", run="finished"),
     ]
     assert worst_first(order[::-1]) == order
 
@@ -48,9 +48,9 @@ def test_the_worst_stands_first() -> None:
 def test_a_fraction_of_a_second_is_not_shown() -> None:
     at = datetime(2026, 1, 1, 12, tzinfo=UTC)
     summary = RunSummary(
-        "tiny",
-        "launched",
-        "healthy",
+        slug="tiny",
+        stage="launched",
+        run="healthy",
         seen_at=at - timedelta(microseconds=9_800),
         step=1,
         final_step=2,
@@ -86,7 +86,7 @@ def test_the_pace_is_next_to_what_is_usual_and_slower_is_below_one() -> None:
     ("value", "text"), [(999.4, "999"), (999.6, "1k"), (1249.0, "1.25k"), (999_999.0, "1M")]
 )
 def test_a_speed_just_below_a_unit_is_written_in_that_unit(value: float, text: str) -> None:
-    summary = RunSummary("x", "launched", pace=Pace("tokens_per_s", value))
+    summary = RunSummary(slug="x", stage="launched", pace=Pace("tokens_per_s", value))
     assert format_pace(summary) == f"{text} tokens/s"
 
 
@@ -101,15 +101,22 @@ def test_no_rows_are_no_pace() -> None:
 
 def test_the_time_left_is_told_of_a_run_that_continues() -> None:
     pace = Pace("s/step", 2.0, step_seconds=2.0)
-    going = RunSummary("x", "launched", "healthy", step=40, final_step=100, pace=pace)
+    going = RunSummary(
+        slug="x", stage="launched", run="healthy", step=40, final_step=100, pace=pace
+    )
     assert going.left == timedelta(seconds=120) and going.done == 0.4
-    assert RunSummary("x", "launched", "down", step=40, final_step=100, pace=pace).left is None
-    assert RunSummary("x", "launched", "healthy", step=40, pace=pace).left is None
+    assert (
+        RunSummary(slug="x", stage="launched", run="down", step=40, final_step=100, pace=pace).left
+        is None
+    )
+    assert RunSummary(slug="x", stage="launched", run="healthy", step=40, pace=pace).left is None
 
 
 def test_no_time_is_left_to_a_run_that_makes_no_steps() -> None:
     pace = Pace("s/step", 2.0, step_seconds=2.0)
-    going = RunSummary("x", "launched", "degraded", step=40, final_step=100, pace=pace, quiet=500.0)
+    going = RunSummary(
+        slug="x", stage="launched", run="degraded", step=40, final_step=100, pace=pace, quiet=500.0
+    )
     assert going.left == timedelta(seconds=120)
     assert replace(going, quiet=700.0).left is None
     stalled = OpenAlert("stalled-steps", "critical", "firing", "")
@@ -125,11 +132,11 @@ def test_a_shrunk_curve_keeps_its_spike_and_what_is_not_finite() -> None:
 
 
 def test_the_document_holds_no_number_that_json_has_no_word_for() -> None:
-    run = RunSummary("x", "launched", loss=math.nan, pace=Pace("t", math.inf, 1.0))
+    run = RunSummary(slug="x", stage="launched", loss=math.nan, pace=Pace("t", math.inf, 1.0))
     entry = RunSummaryEntry.of_summary(run).as_json()
     assert (entry["loss"], entry["pace"]["now"]) == ("nan", "inf")
 
 
 def test_the_newest_loss_stands_behind_its_curve() -> None:
-    assert format_loss(RunSummary("tiny", "launched", "healthy", loss=2.5)) == "2.5"
-    assert format_loss(RunSummary("tiny", "launched", "healthy")) == ""
+    assert format_loss(RunSummary(slug="tiny", stage="launched", run="healthy", loss=2.5)) == "2.5"
+    assert format_loss(RunSummary(slug="tiny", stage="launched", run="healthy")) == ""

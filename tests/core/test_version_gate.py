@@ -14,10 +14,16 @@ from screens.notices import Notice
 from wording import mentions
 
 OLD, NEW = "0.1.0", "0.2.0"
-SAME = Replay(NOON, OLD, False, ReplayResult.SAME)
-OTHERWISE = Replay(NOON, OLD, False, ReplayResult.DIFFERS, ("alerts.a[].state: 1 -> 2",))
+SAME = Replay(at=NOON, version=OLD, same_rules=False, result=ReplayResult.SAME)
+OTHERWISE = Replay(
+    at=NOON,
+    version=OLD,
+    same_rules=False,
+    result=ReplayResult.DIFFERS,
+    differences=("alerts.a[].state: 1 -> 2",),
+)
 ACTS = replace(OTHERWISE, interventions=("relaunch/tiny-1: only now",))
-LOST = Replay(NOON, OLD, False, ReplayResult.UNKNOWN, why="it is gone")
+LOST = Replay(at=NOON, version=OLD, same_rules=False, result=ReplayResult.UNKNOWN, why="it is gone")
 BEFORE = Judge().ticked(OLD)
 
 

@@ -224,7 +224,7 @@ def launched_before(
     }
     if before.bundle.value:
         given[Bundle] = Bundle(
-            str(contract.runtime.bundle),
+            name=str(contract.runtime.bundle),
             identity=str(plan.bundle.value),
             admitted=str(before.bundle.value),
             compared=2,

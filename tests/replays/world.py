@@ -184,7 +184,9 @@ class Tracker:
         if not rows:
             raise FileNotFoundError("metrics.jsonl")
         new = rows[int(cursor or 0) :][:500]
-        return Rows(tuple(new), str(int(cursor or 0) + len(new)), rows[-1].at)
+        return Rows(
+            rows=tuple(new), cursor=str(int(cursor or 0) + len(new)), changed_at=rows[-1].at
+        )
 
 
 class KnowingTracker(Tracker):

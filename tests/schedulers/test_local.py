@@ -358,7 +358,9 @@ def test_what_cannot_be_killed_keeps_the_job_running_with_a_reason(
     _supervisor._end_the_rest(-1, order, time.monotonic())
     reason = json.loads((tmp_path / "stuck.json").read_text())["reason"]
     assert "4711" in reason
-    job = judge_instance("tiny-1", InstanceSnapshot(True, True, BEGUN, stuck=reason))
+    job = judge_instance(
+        "tiny-1", InstanceSnapshot(alive=True, watched=True, started=BEGUN, stuck=reason)
+    )
     assert (job.state, job.reason) == (JobState.RUNNING, reason)
 
 
@@ -820,31 +822,40 @@ BEGUN = Started(4711, "boot 1", AT)
 @pytest.mark.parametrize(
     ("sight", "state", "raw"),
     [
-        (InstanceSnapshot(True, True), JobState.PENDING, "starting"),
-        (InstanceSnapshot(True, True, BEGUN), JobState.RUNNING, "running"),
+        (InstanceSnapshot(alive=True, watched=True), JobState.PENDING, "starting"),
+        (InstanceSnapshot(alive=True, watched=True, started=BEGUN), JobState.RUNNING, "running"),
         (
-            InstanceSnapshot(True, True, BEGUN, end=InstanceExit(AT, exit_code=0)),
+            InstanceSnapshot(
+                alive=True, watched=True, started=BEGUN, end=InstanceExit(AT, exit_code=0)
+            ),
             JobState.SUCCEEDED,
             "exit 0",
         ),
         (
-            InstanceSnapshot(False, False, BEGUN, end=InstanceExit(AT, exit_code=143)),
+            InstanceSnapshot(
+                alive=False, watched=False, started=BEGUN, end=InstanceExit(AT, exit_code=143)
+            ),
             JobState.FAILED,
             "exit 143",
         ),
         (
-            InstanceSnapshot(False, False, BEGUN, end=InstanceExit(AT, signal="SIGKILL")),
+            InstanceSnapshot(
+                alive=False, watched=False, started=BEGUN, end=InstanceExit(AT, signal="SIGKILL")
+            ),
             JobState.FAILED,
             "SIGKILL",
         ),
         (
             InstanceSnapshot(
-                False, False, BEGUN, end=InstanceExit(AT, signal="SIGKILL", stopped_by="x")
+                alive=False,
+                watched=False,
+                started=BEGUN,
+                end=InstanceExit(AT, signal="SIGKILL", stopped_by="x"),
             ),
             JobState.CANCELLED,
             "SIGKILL",
         ),
-        (InstanceSnapshot(False, False, BEGUN), JobState.FAILED, "no record"),
+        (InstanceSnapshot(alive=False, watched=False, started=BEGUN), JobState.FAILED, "no record"),
     ],
 )
 def test_a_look_is_judged(sight: InstanceSnapshot, state: JobState, raw: str) -> None:

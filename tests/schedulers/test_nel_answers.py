@@ -38,7 +38,9 @@ OVER = Stages(AT, AT, 0)
 def entry(
     number: int = 0, executor: str = "local", output: str = "/out/tiny-1", **data: object
 ) -> NelTask:
-    return NelTask("0a1b", f"0a1b.{number}", executor, output, AT, data)
+    return NelTask(
+        invocation="0a1b", id=f"0a1b.{number}", executor=executor, output=output, at=AT, data=data
+    )
 
 
 def adapter(home: Path, script: str, **options: object) -> nel.Nel:
@@ -110,11 +112,15 @@ def test_a_failure_with_nothing_behind_it_needs_a_second_look(stages: Stages) ->
 
 
 def test_slurms_own_word_counts_for_its_executor() -> None:
-    slurm = Job("71", "71", JobState.OUT_OF_MEMORY, "OUT_OF_MEMORY", exit_code=1)
+    slurm = Job(
+        id="71", instance="71", state=JobState.OUT_OF_MEMORY, raw="OUT_OF_MEMORY", exit_code=1
+    )
     part = slurm_part(entry(executor="slurm"), "failed", slurm)
     assert (part.state, part.raw) == (JobState.OUT_OF_MEMORY, "failed; Slurm OUT_OF_MEMORY")
     running = slurm_part(
-        entry(executor="slurm"), "failed", Job("71", "71", JobState.RUNNING, "RUNNING")
+        entry(executor="slurm"),
+        "failed",
+        Job(id="71", instance="71", state=JobState.RUNNING, raw="RUNNING"),
     )
     assert running.state is JobState.RUNNING  # nel's ssh had failed
 
@@ -126,7 +132,7 @@ def test_without_slurms_word_nels_is_not_believed(word: str) -> None:
 
 
 def test_what_nel_starts_again_has_not_ended() -> None:
-    lost = Job("71", "71", JobState.TIMED_OUT, "TIMEOUT")
+    lost = Job(id="71", instance="71", state=JobState.TIMED_OUT, raw="TIMEOUT")
     assert slurm_part(entry(executor="slurm"), "pending", lost).state is JobState.PENDING
     assert slurm_part(entry(executor="slurm"), "failed", lost).state is JobState.TIMED_OUT
 

@@ -32,12 +32,18 @@ EMPTY = EndEvidence()  # no folder, no stage file
 
 def part(word: str, stages: Stages | None = None) -> JudgedTask:
     return local_part(
-        NelTask("0a1b", "0a1b.0", "local", "/out/tiny-1", AT), word, stages or Stages()
+        NelTask(invocation="0a1b", id="0a1b.0", executor="local", output="/out/tiny-1", at=AT),
+        word,
+        stages or Stages(),
     )
 
 
 def on_slurm(word: str, answer: Job | str) -> JudgedTask:
-    return slurm_part(NelTask("0a1b", "0a1b.0", "slurm", "/out/tiny-1", AT), word, answer)
+    return slurm_part(
+        NelTask(invocation="0a1b", id="0a1b.0", executor="slurm", output="/out/tiny-1", at=AT),
+        word,
+        answer,
+    )
 
 
 @pytest.mark.parametrize("word", ["not_found", "error", "failed", "NOT FOUND", "ERROR"])

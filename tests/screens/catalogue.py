@@ -370,9 +370,9 @@ PLAN = prune_plan(
     SAVED,
     RetentionPolicy(keep=1, permanent_every=100),  # as the contract of `preflight tiny` says
     RetentionReference(),
-    f"{STEP}300",
-    {each.candidate.path for each in SAVED},
-    NOON,
+    recovery=f"{STEP}300",
+    trusted_paths={each.candidate.path for each in SAVED},
+    now=NOON,
 )
 TIMES = dict.fromkeys(WallTimeState, 0.0)
 TOTALS = GoodputTotals(
@@ -424,7 +424,7 @@ A_DAY = replace(
     notes=("12 rows without a time: their place in the wall time is unknown",),
 )
 CURVES = [
-    Side(name, {"loss": {step: loss - 0.001 * step for step in range(0, 401, 4)}})
+    Side(name=name, values={"loss": {step: loss - 0.001 * step for step in range(0, 401, 4)}})
     for name, loss in {"tiny-1": 2.5, "tiny-2": 2.51}.items()
 ]
 ANSWER_GATES = {
@@ -496,19 +496,24 @@ def closer() -> Iterator[Screen]:
     )
     yield answered_by("goodput", "goodput tiny", "report.goodput.account", Account(RUN, A_DAY))
     ticks = (
-        Replay(NOON - timedelta(minutes=10), "0.1.0", True, ReplayResult.SAME),
         Replay(
-            NOON - timedelta(minutes=5),
-            "0.1.0",
-            False,
-            ReplayResult.DIFFERS,
-            ('alerts.loss-spike[loss].state: not set -> "firing"',),
+            at=NOON - timedelta(minutes=10),
+            version="0.1.0",
+            same_rules=True,
+            result=ReplayResult.SAME,
         ),
         Replay(
-            NOON,
-            "0.1.0",
-            True,
-            ReplayResult.UNKNOWN,
+            at=NOON - timedelta(minutes=5),
+            version="0.1.0",
+            same_rules=False,
+            result=ReplayResult.DIFFERS,
+            differences=('alerts.loss-spike[loss].state: not set -> "firing"',),
+        ),
+        Replay(
+            at=NOON,
+            version="0.1.0",
+            same_rules=True,
+            result=ReplayResult.UNKNOWN,
             why=LOST_EVIDENCE,
         ),
     )
@@ -520,10 +525,10 @@ def closer() -> Iterator[Screen]:
     yield Screen("explain", "explain dirty-tree")
     yield Screen("explain-list", "explain --list")
     verified = Verified(
-        41,
-        43,
-        (),
-        (UNNAMED,),
+        entries=41,
+        commits=43,
+        faults=(),
+        notes=(UNNAMED,),
     )
     target = "record.verify.verify_run"
     yield answered_by("verify-clear", "verify tiny", target, verified)
@@ -595,17 +600,17 @@ RUNBOOK_FACTS = RunbookFacts(
 )
 GIB = 1 << 30
 AT_WORK = HostObservation(
-    NOON,
-    "tiny-1",
-    "gpu7",
-    Alive.YES,
-    log=LogEnd("step 41200 loss 2.314", 41_200, size=4000, age=3.0),
+    at=NOON,
+    name="tiny-1",
+    where="gpu7",
+    alive=Alive.YES,
+    log=LogEnd(line="step 41200 loss 2.314", step=41_200, size=4000, age=3.0),
     disks={"/data": DiskRoom(500 * GIB, 1000 * GIB, 900, 1000)},
     output_age=30.0,
     gpus=(Gpu("0", 91.0), Gpu("1", 89.0)),
     memory=MemoryUse(40 * GIB, 100 * GIB, 0.4, 0),
 )
-FROZEN = LogEnd("step 41200 loss 2.314", 41_200, size=4000, age=2460.0)
+FROZEN = LogEnd(line="step 41200 loss 2.314", step=41_200, size=4000, age=2460.0)
 FAILED_JOB = {"alive": Alive.NO, "why": "tiny-1 ended as failed: exit code 1"}
 UNREACHABLE = "gpu7 does not answer: ssh: connect to host gpu7 port 22: Connection timed out."
 HOSTS: Mapping[str, HostObservation] = {
@@ -698,12 +703,12 @@ def machines() -> Iterator[Screen]:
         argv = f"box wait tiny --step {step} --max 1"
         yield Screen(f"wait-{state}", argv, {**OPENED, **waiting, **observer})
     request = TimerRequest(
-        "tiny",
-        "/work",
-        "/usr/bin/herorun",
-        "patrol",
-        timedelta(minutes=30),
-        140.0,
+        slug="tiny",
+        top="/work",
+        program="/usr/bin/herorun",
+        command="patrol",
+        every=timedelta(minutes=30),
+        limit=140.0,
         notifies=False,
     )
     timer = SimpleNamespace(text=cron(request), notifies_nobody=True)

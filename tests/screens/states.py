@@ -125,8 +125,8 @@ NO_REMOTE = Unavailable("origin does not answer: connection timed out", "remote 
 
 SAVED = {"checkpoint_step": 40_000, "checkpoint_age": 2880.0}  # 1,200 steps of 2.4 s ago
 HEALTHY = RunSummary(
-    "tiny",
-    "launched",
+    slug="tiny",
+    stage="launched",
     run="healthy",
     step=41_200,
     final_step=100_000,
@@ -138,9 +138,11 @@ HEALTHY = RunSummary(
     **SAVED,
 )
 WAITS = RunSummary(
-    "tiny", "launched", run="starting", final_step=100_000, next_tick=NOON + 4 * MINUTE
+    slug="tiny", stage="launched", run="starting", final_step=100_000, next_tick=NOON + 4 * MINUTE
 )
-SHUT = RunSummary("tiny", "launched", run="unknown", monitor="stale")  # only the record was read
+SHUT = RunSummary(
+    slug="tiny", stage="launched", run="unknown", monitor="stale"
+)  # only the record was read
 INSTANCE = InstanceEntry(name="tiny-1", job="4812", started=NOON - 1680 * MINUTE)
 SUBMITTED = INSTANCE.model_copy(update={"started": NOON - 90 * MINUTE})
 JUST_STARTED = INSTANCE.model_copy(update={"started": NOON - 5 * MINUTE})
@@ -483,7 +485,7 @@ STATES: dict[str, Any] = {
         progress=DONE,
     ),
     "initialised": status(
-        RunSummary("tiny", "initialised"),
+        RunSummary(slug="tiny", stage="initialised"),
         stage="initialised",
         instances=[],
         log="",
@@ -550,6 +552,6 @@ SUMMARIES = [
         run="down",
         alerts=(OpenAlert("crashed", "critical", "firing", "nova-1 ended as failed: exit code 1"),),
     ),
-    RunSummary("orca", "", error="the record cannot be read: origin does not answer"),
-    RunSummary("pico", "sealed", run="finished", step=100_000, final_step=100_000),
+    RunSummary(slug="orca", stage="", error="the record cannot be read: origin does not answer"),
+    RunSummary(slug="pico", stage="sealed", run="finished", step=100_000, final_step=100_000),
 ]

@@ -36,7 +36,7 @@ def commit(repository: Repository, *names: str) -> str:
 
 def change(repository: Repository, before: str, after: str) -> CodeChange:
     prior = PriorLaunch("tiny-1", {**plain(a_plan().values), "commit": before})
-    code_change = read_code_change(repository, prior, WorkTree(after), Nothing())
+    code_change = read_code_change(repository, prior, WorkTree(commit=after), Nothing())
     assert isinstance(code_change, CodeChange)
     return code_change
 
@@ -50,9 +50,9 @@ def test_an_approved_dirty_tree_is_compared_as_it_ran_and_as_it_would_run(
     patch = {"commit": ran, "tree": "", "diff": ""}
     prior = PriorLaunch("tiny-1", {**plain(a_plan().values), "commit": head, "patch": patch})
 
-    dropped = read_code_change(repository, prior, WorkTree(head), Nothing())
+    dropped = read_code_change(repository, prior, WorkTree(commit=head), Nothing())
     assert isinstance(dropped, CodeChange) and dropped.files == ("train.py",)
-    edited = read_code_change(repository, prior, WorkTree(head), Snapshot(would_run, "", ""))
+    edited = read_code_change(repository, prior, WorkTree(commit=head), Snapshot(would_run, "", ""))
     assert isinstance(edited, CodeChange) and edited.files == ("model.py",)
 
 
@@ -60,7 +60,7 @@ def test_a_snapshot_that_could_not_be_made_is_no_answer(repository: Repository) 
     head = commit(repository, "train.py")
     prior = PriorLaunch("tiny-1", {**plain(a_plan().values), "commit": head})
     with pytest.raises(CouldNotLook, match="too large"):
-        read_code_change(repository, prior, WorkTree(head), Unavailable("too large"))
+        read_code_change(repository, prior, WorkTree(commit=head), Unavailable("too large"))
 
 
 def test_the_files_that_differ(repository: Repository) -> None:

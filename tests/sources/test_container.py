@@ -55,13 +55,13 @@ def read(repository: Repository, image: str) -> Container:
     contract = a_contract(runtime={"container": image})
     head = repository.resolve("HEAD")
     assert head
-    container = read_container(repository, contract, WorkTree(head))
+    container = read_container(repository, contract, WorkTree(commit=head))
     assert isinstance(container, Container)
     return container
 
 
 def test_a_contract_without_a_container_asks_nobody(repository: Repository) -> None:
-    assert isinstance(read_container(repository, a_contract(), WorkTree("12" * 20)), Nothing)
+    assert isinstance(read_container(repository, a_contract(), WorkTree(commit="12" * 20)), Nothing)
 
 
 @pytest.mark.parametrize("scheme", ["", "docker://"])

@@ -48,7 +48,7 @@ class Bench:
         store = local.connect(
             local.Options(), Place("tiny", str(self.home), "/data/tiny", str(self.work))
         )
-        return source.read_data_found(repository, contract, WorkTree(commit), store)
+        return source.read_data_found(repository, contract, WorkTree(commit=commit), store)
 
 
 @pytest.fixture

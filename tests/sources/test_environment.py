@@ -64,7 +64,7 @@ def test_the_flags_of_the_whole_closure(story: Story, monkeypatch: pytest.Monkey
     monkeypatch.setenv("PACK", "8")
     monkeypatch.setenv("MY_TOKEN", "correct-horse-battery")
     run = story.run
-    closure = read_import_closure(run.repository, run.contract, WorkTree("HEAD"))
+    closure = read_import_closure(run.repository, run.contract, WorkTree(commit="HEAD"))
 
     code_flags = read_code_flags(run.repository, closure, run.scheduler)
 

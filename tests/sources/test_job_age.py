@@ -63,7 +63,7 @@ class World:
 
     def read(self, cursor: str) -> Rows:
         done = int(cursor or 0)
-        return Rows(tuple(self.rows[done:]), str(len(self.rows)), None)
+        return Rows(rows=tuple(self.rows[done:]), cursor=str(len(self.rows)), changed_at=None)
 
     def find(self, instance: str, since: datetime) -> Found:
         return Found(self.job)

@@ -18,8 +18,8 @@ from herorun.core.evidence import (
 from herorun.core.ports import Found, Place, Search
 from herorun.sources.jobs import read_job, read_job_warnings, read_other_jobs
 
-PROBE = Job("72", "tiny-probe", JobState.RUNNING)
-OLD = Job("70", "tiny-0", JobState.RUNNING)
+PROBE = Job(id="72", instance="tiny-probe", state=JobState.RUNNING)
+OLD = Job(id="70", instance="tiny-0", state=JobState.RUNNING)
 
 
 class Scheduler:

@@ -35,7 +35,10 @@ class Feed:
         restarted = done > len(self.rows)
         done = 0 if restarted else done
         return Rows(
-            tuple(self.rows[done : done + 25]), str(min(done + 25, len(self.rows))), NOON, restarted
+            rows=tuple(self.rows[done : done + 25]),
+            cursor=str(min(done + 25, len(self.rows))),
+            changed_at=NOON,
+            restarted=restarted,
         )
 
 

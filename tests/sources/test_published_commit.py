@@ -319,7 +319,7 @@ def test_a_linked_work_tree_is_measured_like_the_main_one(world: World) -> None:
     git(world.work, "worktree", "add", "-q", "-b", "side", "../linked")
     repository = find_repository(world.home / "linked")
     commit = git(world.home / "linked", "rev-parse", "HEAD").strip()
-    tree = WorkTree(commit, "side", linked=True)
+    tree = WorkTree(commit=commit, branch="side", linked=True)
     evidence = read(repository, a_contract(), tree)
     assert evidence.ref == "refs/heads/main"
 

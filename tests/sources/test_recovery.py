@@ -35,7 +35,7 @@ def saved(root: Path, step: int, *ages: float) -> Candidate:
         file = folder / f"file-{number}"
         file.write_text("weights")
         os.utime(file, (NOON.timestamp() - age,) * 2)
-    return Candidate(str(folder), step, str(root), modified=NOON)
+    return Candidate(path=str(folder), step=step, root=str(root), modified=NOON)
 
 
 def source(store: LocalStore, *candidates: Candidate) -> RecoverySource | Nothing:
@@ -76,7 +76,9 @@ def test_how_long_the_newest_took(tmp_path: Path) -> None:
     assert read_save_time(LocalStore(), both) == SaveTime(340.0)
     assert isinstance(read_save_time(LocalStore(), Checkpoints()), Nothing)
     (tmp_path / "step-120.ckpt").write_text("weights")
-    one_file = Checkpoints((Candidate(str(tmp_path / "step-120.ckpt"), 120, str(tmp_path)),))
+    one_file = Checkpoints(
+        (Candidate(path=str(tmp_path / "step-120.ckpt"), step=120, root=str(tmp_path)),)
+    )
     assert isinstance(read_save_time(LocalStore(), one_file), Nothing)
     alone = Checkpoints((saved(tmp_path, 110, 60),))
     assert isinstance(read_save_time(LocalStore(), alone), Nothing)

@@ -20,7 +20,7 @@ from herorun.system.git import Repository
 
 class Answering:
     def review(self, plan: Plan, slug: str) -> RequestReview:
-        return RequestReview(f"the cluster of {slug}")
+        return RequestReview(where=f"the cluster of {slug}")
 
     def offers(self, plan: Plan) -> Offered:
         return Offered({"count": 8}, 3600.0)
@@ -40,7 +40,7 @@ SILENT: Any = object()
 
 def test_a_scheduler_that_can_be_asked_is_asked() -> None:
     review = read_request_review(SCHEDULER, a_plan(), a_contract())
-    assert review == RequestReview("the cluster of tiny")
+    assert review == RequestReview(where="the cluster of tiny")
     assert read_offered(SCHEDULER, a_plan()) == Offered({"count": 8}, 3600.0)
 
 

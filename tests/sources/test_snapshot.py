@@ -50,7 +50,7 @@ def test_only_a_waiver_that_stands_lets_it_be_taken(
 ) -> None:
     (story.work / "train.sh").write_text("exit 0\n")
     repository = find_repository(story.work)
-    tree = WorkTree(str(repository.resolve("HEAD")), unstaged=("train.sh",))
+    tree = WorkTree(commit=str(repository.resolve("HEAD")), unstaged=("train.sh",))
     snapshot = read_snapshot(
         repository=repository,
         contract=a_contract(),
@@ -70,7 +70,7 @@ def test_without_a_snapshot_there_is_a_plan_and_with_an_unread_one_there_is_none
 
     def planned(snapshot: Any) -> Any:
         given = {**run.given(run.record.memory()), Snapshot: snapshot}
-        tree = WorkTree(str(run.repository.resolve("HEAD")))
+        tree = WorkTree(commit=str(run.repository.resolve("HEAD")))
         rest = {WorkTree: tree, Checkpoints: Checkpoints(), StartSiblings: StartSiblings()}
         rest |= {Environment: Environment()}
         return gather([Plan], {Sources: read_sources, Plan: read_plan}, {**given, **rest})[Plan]

@@ -28,14 +28,14 @@ from wording import mentions
 NO_PRIOR = Nothing("it is the first launch")
 OFFLINE = WandbOffline(Path("/nowhere"))
 
-FOUND = TrackerIdentity(TrackerState.FINISHED, id="tiny")
+FOUND = TrackerIdentity(state=TrackerState.FINISHED, id="tiny")
 
 
 class Known:
     """A tracker that knows its run."""
 
     def read(self, cursor: str) -> Rows:
-        return Rows((), "")
+        return Rows(rows=(), cursor="")
 
     def identify(self) -> TrackerIdentity:
         return FOUND

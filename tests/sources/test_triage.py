@@ -38,7 +38,7 @@ def read(
     log = (
         Nothing("no log")
         if text is None
-        else follow(signature_set, OwnLog(job.instance), text.encode())
+        else follow(signature_set, OwnLog(instance=job.instance), text.encode())
     )
     return read_triage(log, job, contract, place)
 
@@ -102,7 +102,9 @@ def test_a_file_that_broke_meanwhile_leaves_ours(tmp_path: Path) -> None:
 
 
 def test_another_instances_log_shows_nothing() -> None:
-    assert isinstance(seen_of(OwnLog("tiny-9"), a_job(JobState.FAILED, exit_code=1)), Nothing)
+    assert isinstance(
+        seen_of(OwnLog(instance="tiny-9"), a_job(JobState.FAILED, exit_code=1)), Nothing
+    )
 
 
 def test_a_log_that_cannot_be_read_is_no_log_that_says_nothing() -> None:

@@ -76,7 +76,7 @@ def configure(work: Path, *settings: str) -> None:
 
 
 def test_a_clean_tree_has_nothing_to_say(work: Path) -> None:
-    assert read(work) == WorkTree(git(work, "rev-parse", "HEAD").strip(), "main")
+    assert read(work) == WorkTree(commit=git(work, "rev-parse", "HEAD").strip(), branch="main")
 
 
 def test_staged_modified_untracked_deleted(work: Path) -> None:

@@ -98,8 +98,8 @@ def test_clean_and_published_ones_are_named_nested_too(work: Path) -> None:
     assert tree.dirty == ()
     commits = [git(work / path, "rev-parse", "HEAD").strip() for path in ("lib", "lib/inner")]
     assert tree.submodules == (
-        Submodule("lib", commits[0], commits[0]),
-        Submodule("lib/inner", commits[1], commits[1]),
+        Submodule(path="lib", commit=commits[0], checked_out=commits[0]),
+        Submodule(path="lib/inner", commit=commits[1], checked_out=commits[1]),
     )
 
 

@@ -185,7 +185,7 @@ def test_attempts_are_counted_as_the_folds_count_them(seed: int) -> None:
         for number in at_once.attempts_of(part, NAMES)
     ]
     assert at_once == arrivals
-    metrics = summarise(fold_rows(MetricsState(), rows, NAMES, NOON), NAMES)
+    metrics = summarise(fold_rows(MetricsState(), rows, NAMES, seen_at=NOON), NAMES)
     assert metrics is not None and metrics.attempts == max(numbers) and numbers == sorted(numbers)
 
 

@@ -389,11 +389,13 @@ def test_steps_that_were_trained_twice_are_compared(
     again = mlflow.time = mlflow.time + 600_000
     second = ((step, {LOSS: factor * (2.0 + 0.002 * (step % 3))}) for step in range(120, 160))
     mlflow.log(run, *second)
-    history = History(True, (instance(0, at(begun), 0), instance(1, at(again), 120)))
+    history = History(
+        initialised=True, instances=(instance(0, at(begun), 0), instance(1, at(again), 120))
+    )
 
     rows = drain(tracker(mlflow))[0]
     folded = fold_rows(
-        MetricsState(), rows, Names(), datetime.now(UTC), boundaries=boundaries_of(history)
+        MetricsState(), rows, Names(), seen_at=datetime.now(UTC), boundaries=boundaries_of(history)
     )
     metrics = summarise(folded, Names())
 

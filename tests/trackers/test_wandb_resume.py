@@ -116,13 +116,13 @@ def resume(
         wandb, folder, int(second.pop("first", 120)), int(second.pop("last", 300)), **second
     )
     older, newer = instance(0, begin - timedelta(minutes=1), 0), instance(1, again, 120)
-    history = History(True, (older, newer))
+    history = History(initialised=True, instances=(older, newer))
     options = Options(entity="ent", project="proj", id="tiny", name="Tiny", base_url=wandb.url)
     rows = Wandb(options, reader).read("").rows
     steps = [row.step for row in rows]
     assert len(steps) == len(set(steps))  # the client dropped what it had: no step is there twice
     state = fold_rows(
-        MetricsState(), rows, NAMES, datetime.now(UTC), boundaries=boundaries_of(history)
+        MetricsState(), rows, NAMES, seen_at=datetime.now(UTC), boundaries=boundaries_of(history)
     )
     metrics = summarise(state, NAMES)
     assert metrics is not None
@@ -148,7 +148,7 @@ def test_a_level_of_one_and_a_half_per_cent(resumed: Callable[..., Resumed]) -> 
 def test_a_sound_resume_raises_no_alert(resumed: Callable[..., Resumed]) -> None:
     metrics, history, log = resumed()
     job_log = job_log_of(
-        load_signature_set(), follow(load_signature_set(), OwnLog("tiny-1"), log.encode())
+        load_signature_set(), follow(load_signature_set(), OwnLog(instance="tiny-1"), log.encode())
     )
 
     assert answer(resume_mismatch, metrics, history).outcome is Outcome.PASS
@@ -162,7 +162,7 @@ def test_a_job_that_begins_from_scratch_is_recognised_by_what_the_client_drops(
     """No row of it reaches the tracker, whatever it costs."""
     metrics, history, log = resumed(first=0, last=100)
     job_log = job_log_of(
-        load_signature_set(), follow(load_signature_set(), OwnLog("tiny-1"), log.encode())
+        load_signature_set(), follow(load_signature_set(), OwnLog(instance="tiny-1"), log.encode())
     )
 
     assert metrics.instance == "tiny-0"

@@ -190,7 +190,13 @@ def _watch(
     report_unread = _unread_printer(as_json)
     with restart_if_replaced():
         exit_codes = watch_all(
-            names, Path(start), report, report_unread, end, shard=shard, before_poll=same
+            names,
+            Path(start),
+            report,
+            on_alarm=report_unread,
+            until=end,
+            shard=shard,
+            before_poll=same,
         )
         return worst(exit_codes)
 

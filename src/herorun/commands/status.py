@@ -74,7 +74,9 @@ def _show_all(start: str, in_a_table: bool, as_json: bool) -> int:
     if in_a_table and not as_json:
         return _show_table(names, Path(start))
     answers = all_statuses(names, Path(start), with_findings=as_json)
-    summaries = [a.value[1] if a.value else RunSummary(a.slug, "", error=a.error) for a in answers]
+    summaries = [
+        a.value[1] if a.value else RunSummary(slug=a.slug, stage="", error=a.error) for a in answers
+    ]
     places = [summary.slug for summary in worst_first(summaries)]
     ordered_answers = sorted(answers, key=lambda answer: places.index(answer.slug))
     for answer in ordered_answers:
@@ -107,7 +109,9 @@ def _show_table(names: "list[str]", start: "Path") -> int:
     from herorun.system.clock import now
 
     answers = all_rows(names, start)
-    summaries = [a.value[0] if a.value else RunSummary(a.slug, "", error=a.error) for a in answers]
+    summaries = [
+        a.value[0] if a.value else RunSummary(slug=a.slug, stage="", error=a.error) for a in answers
+    ]
     if summaries:
         show_table(worst_first(summaries), now(), READ_NOW)
     else:

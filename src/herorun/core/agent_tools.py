@@ -1,6 +1,7 @@
 """The tools of `herorun mcp`: each is one command, whose `--json` document is the answer."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import Any
 
 from herorun.core.errors import WrongUse
@@ -20,6 +21,7 @@ class Parameter:
     help: str
     option: str = ""
     kind: str = "string"
+    _: KW_ONLY
     required: bool = False
     pattern: str = ""
     most: int = 0
@@ -54,6 +56,7 @@ class Tool:
     help: str
     parameters: Sequence[Parameter] = ()
     document: str = ""
+    _: KW_ONLY
     own_text: bool = False
     preview: str = ""
 

@@ -98,7 +98,7 @@ class Hold:
     steps: int = 0  # training steps
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Check:
     """One question.
 

@@ -6,7 +6,7 @@ from herorun.core.evidence import Nothing, Offered, Unavailable
 from herorun.core.lazy_dataclass import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Estimate:
     """None where it cannot be known from what the contract and the scheduler say."""
 

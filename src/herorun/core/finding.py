@@ -1,7 +1,7 @@
 """What a check says about a run, and the waivers that people grant."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -24,6 +24,7 @@ class Verdict:
     message: str
     subject: str = ""
     details: tuple[str, ...] = ()
+    _: KW_ONLY
     steps: tuple[int, int] | None = None  # first and last step of the data that it happened at
     taints_from: int | None = None  # checkpoints of this step and later ones are not to be trusted
     # what it follows from, as keys: `file config.toml`, `remote origin`
@@ -42,7 +43,7 @@ def failed(
     steps: tuple[int, int] | None = None,
     taints_from: int | None = None,
 ) -> Verdict:
-    return Verdict(Outcome.FAIL, message, subject, details, steps, taints_from)
+    return Verdict(Outcome.FAIL, message, subject, details, steps=steps, taints_from=taints_from)
 
 
 def unknown(message: str, *details: str, subject: str = "") -> Verdict:

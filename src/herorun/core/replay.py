@@ -46,7 +46,7 @@ class PastTick:
     memory: Memory | None  # that it judged with; None: it cannot be folded again
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Replay:
     """One tick, judged again."""
 
@@ -119,19 +119,30 @@ def replay(
         changes = _differences(past.decided, past.intended, outcome, evidence, past.memory)
     except LostEvidence as error:
         return Replay(
-            observation.at, observation.version, same_rules, ReplayResult.UNKNOWN, why=str(error)
+            at=observation.at,
+            version=observation.version,
+            same_rules=same_rules,
+            result=ReplayResult.UNKNOWN,
+            why=str(error),
         )
     except Exception as error:  # what today's rules cannot judge is not judged as it was
         return Replay(
-            observation.at,
-            observation.version,
-            same_rules,
-            ReplayResult.UNKNOWN,
+            at=observation.at,
+            version=observation.version,
+            same_rules=same_rules,
+            result=ReplayResult.UNKNOWN,
             why=f"not judged: {error!r}",
         )
     acts = _other_interventions(past.decided, evidence, outcome)
     result = ReplayResult.DIFFERS if changes or acts else ReplayResult.SAME
-    return Replay(observation.at, observation.version, same_rules, result, changes, acts)
+    return Replay(
+        at=observation.at,
+        version=observation.version,
+        same_rules=same_rules,
+        result=result,
+        differences=changes,
+        interventions=acts,
+    )
 
 
 def _evidence(past: PastTick, forms: Mapping[str, Any] | None, why_lost: str) -> Evidence:

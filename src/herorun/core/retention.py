@@ -120,6 +120,7 @@ def prune_plan(
     checkpoints: Sequence[SizedCheckpoint],
     policy: RetentionPolicy,
     references: RetentionReference,
+    *,
     recovery: str,
     trusted_paths: Iterable[str],
     now: datetime,

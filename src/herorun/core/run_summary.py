@@ -45,7 +45,7 @@ class OpenAlert:
     message: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunSummary:
     """One run, as it was seen at `seen`; what is unknown is None."""
 

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import time
+from itertools import chain
 from pathlib import Path
 
 from herorun.core.babysit.action_key import Verb, write_key
@@ -92,21 +93,14 @@ def _wait_for_the_spike(stage: Sandbox) -> None:
         "the spike is escalated",
         lambda: has_done_action(run, write_key(Verb.ESCALATE, "loss-spike")),
     )
-    stage.do(
-        "herorun",
-        "note",
-        SLUG,
-        "--status",
-        "the loss spiked at step 640",
-        "--evidence",
-        "data shard at steps 640-655 is noise",
-        "--decision",
-        "continue: the shard ends at step 655; look at the loss after it",
-        "--next",
-        "seal",
-        "--caveat",
-        "steps 640-655 trained on noise",
-    )
+    note = {
+        "--status": "the loss spiked at step 640",
+        "--evidence": "data shard at steps 640-655 is noise",
+        "--decision": "continue: the shard ends at step 655; look at the loss after it",
+        "--next": "seal",
+        "--caveat": "steps 640-655 trained on noise",
+    }
+    stage.do("herorun", "note", SLUG, *chain.from_iterable(note.items()))
 
 
 def _wait_for_the_end(stage: Sandbox) -> None:

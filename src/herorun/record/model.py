@@ -32,7 +32,7 @@ class Pushed:
         return not self.why
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Content:
     """The record at one commit, parsed: the lines after what was `remembered`, or all of them."""
 

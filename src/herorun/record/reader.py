@@ -273,7 +273,9 @@ class RecordReader:
             tip, segments, amount.size if amount else 0, amount.hash if amount else START
         )
         memory = fold((line.event for line in lines), amount.memory if amount else None)
-        content = Content(tip, lines, segments, None, memory, amount)
+        content = Content(
+            tip=tip, lines=lines, segments=segments, page=None, memory=memory, remembered=amount
+        )
         if amount and snapshot:
             content.saved, content.checked = snapshot.saved, snapshot.checked
         return content

@@ -48,4 +48,6 @@ def contract_drift(run: Run) -> ContractDrift | Nothing | Unavailable:
 
 
 def replace_contract(run: Run, contract: Contract) -> Run:
-    return Run(run.repository, contract, replace(run.file), run.drift)
+    return Run(
+        repository=run.repository, contract=contract, file=replace(run.file), drift=run.drift
+    )

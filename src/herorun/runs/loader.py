@@ -71,9 +71,9 @@ def open_run(name: str, start: Path) -> Run:
         raise WrongUse(f"The contract cannot be read: {describe_error(error)}.") from None
     shown_path = _relative_path(repository, path)
     run = Run(
-        repository,
-        parse_contract(text, shown_path),
-        ContractFile(shown_path, text, _read_committed(repository, shown_path)),
+        repository=repository,
+        contract=parse_contract(text, shown_path),
+        file=ContractFile(shown_path, text, _read_committed(repository, shown_path)),
     )
     if run.slug != path.stem:
         raise WrongUse(
@@ -169,7 +169,9 @@ def _admitted_by_name(name: str, start: Path, error: HerorunError) -> Run:
     if launching is None or _is_other_file(repository, name, start, launching.contract_file):
         raise error
     contract = launched_contract(repository, launching)
-    run = Run(repository, contract, ContractFile(launching.contract_file, ""))
+    run = Run(
+        repository=repository, contract=contract, file=ContractFile(launching.contract_file, "")
+    )
     apply_proof(run, rules, proof)
     return run
 

@@ -44,9 +44,16 @@ def plan_again(repository: Repository, slug: str, launching: Launching, remote: 
         config_source,
         launching.contract_file,
     )
-    nothing = (Checkpoints(), StartSiblings(), History())
-    shell = Environment(of_plan(launching.plan["env"]["value"]))
-    plan = make_plan(contract, WorkTree(commit), sources, *nothing, snapshot, shell)
+    plan = make_plan(
+        contract=contract,
+        tree=WorkTree(commit=commit),
+        sources=sources,
+        checkpoints=Checkpoints(),
+        siblings=StartSiblings(),
+        history=History(),
+        snapshot=snapshot,
+        environment=Environment(of_plan(launching.plan["env"]["value"])),
+    )
     plan = replace(
         plan,
         env=Sourced(plan.env.value, str(launching.plan["env"]["source"])),

@@ -42,7 +42,7 @@ UNCOMPARED = Nothing("the contract was not compared with an admitted one")
 UNPROVEN = Nothing("the record was not compared with a published commit")
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Run(MonitoredRun):
     """One run in one repository: its contract, its record and its adapters."""
 

@@ -76,7 +76,7 @@ class StuckRecord:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InstanceSnapshot:
     """What one query showed of an instance."""
 
@@ -112,7 +112,11 @@ class Folder:
         """The job; None if there is none. `CouldNotLook` or OSError if it cannot be read."""
         starting = is_locked(self.lock)
         if not _path_exists(self.path):
-            return Job(self.name, self.name, JobState.PENDING, "starting") if starting else None
+            return (
+                Job(id=self.name, instance=self.name, state=JobState.PENDING, raw="starting")
+                if starting
+                else None
+            )
         snapshot = self.snapshot()
         if (
             snapshot.end is None
@@ -203,17 +207,32 @@ def judge_instance(name: str, snapshot: InstanceSnapshot) -> Job:
     if snapshot.end:
         return _ended_job(name, started_at, snapshot.end)
     if snapshot.alive and not snapshot.started:
-        return Job(name, name, JobState.PENDING, "starting")
+        return Job(id=name, instance=name, state=JobState.PENDING, raw="starting")
     if snapshot.alive:
         no_supervisor = (
             "" if snapshot.watched else "its supervisor is gone: its exit will not be recorded"
         )
         reason = snapshot.stuck or no_supervisor
-        return Job(name, name, JobState.RUNNING, "running", reason, started=started_at)
+        return Job(
+            id=name,
+            instance=name,
+            state=JobState.RUNNING,
+            raw="running",
+            reason=reason,
+            started=started_at,
+        )
     reason = NO_RECORD if snapshot.started else NEVER_RAN
     state = JobState.CANCELLED if snapshot.stop else JobState.FAILED
     by = snapshot.stop.by if snapshot.stop else None
-    return Job(name, name, state, "no record", reason, stopped_by=by, started=started_at)
+    return Job(
+        id=name,
+        instance=name,
+        state=state,
+        raw="no record",
+        reason=reason,
+        stopped_by=by,
+        started=started_at,
+    )
 
 
 def _ended_job(name: str, started_at: datetime | None, end: InstanceExit) -> Job:

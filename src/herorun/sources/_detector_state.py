@@ -113,10 +113,26 @@ def _since(
     reported_rows, boundaries = history.rows, boundaries_of(history)
     arrivals = Arrived(state.cursor, state.cursor)
     may_repeat = state.rows < reported_rows
-    after = _catch_up(read, state, names, arrivals, reported_rows, boundaries, not may_repeat)
+    after = _catch_up(
+        read,
+        state,
+        names,
+        arrivals=arrivals,
+        reported_rows=reported_rows,
+        boundaries=boundaries,
+        in_place=not may_repeat,
+    )
     if may_repeat and after.rows < reported_rows:  # these are not the reported rows
         arrivals = Arrived(state.cursor, state.cursor)
-        after = _catch_up(read, state, names, arrivals, 0, boundaries, True)
+        after = _catch_up(
+            read,
+            state,
+            names,
+            arrivals=arrivals,
+            reported_rows=0,
+            boundaries=boundaries,
+            in_place=True,
+        )
     return after, arrivals
 
 
@@ -124,6 +140,7 @@ def _catch_up(
     read: Reader,
     state: MetricsState,
     names: Names,
+    *,
     arrivals: Arrived,
     reported_rows: int,
     boundaries: Sequence[Boundary],
@@ -139,7 +156,15 @@ def _catch_up(
         old_rows = max(reported_rows - state.rows, 0)
         for rows in (batch.rows[:old_rows], batch.rows[old_rows:]) if old_rows else (batch.rows,):
             news = not first and state.rows > reported_rows
-            state = fold_rows(state, rows, names, batch.changed_at, news, boundaries, in_place)
+            state = fold_rows(
+                state,
+                rows,
+                names,
+                seen_at=batch.changed_at,
+                keep_closed=news,
+                boundaries=boundaries,
+                in_place=in_place,
+            )
             in_place = True
         state = replace(
             state,

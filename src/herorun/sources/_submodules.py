@@ -62,13 +62,19 @@ def _read_submodule(
     folder, full = outer.repository.top / path, f"{prefix}{path}"
     if not (folder / ".git").exists():
         return SubmoduleStatus(
-            [Submodule(show_path(full), commit, published=None, why="it is not checked out")]
+            [
+                Submodule(
+                    path=show_path(full), commit=commit, published=None, why="it is not checked out"
+                )
+            ]
         )
     facts = worktree_folders(folder)
     repository = Repository(folder, facts.common)
     status = read_status(repository)
     has, why = check_publication(repository, commit)
-    row = Submodule(show_path(full), commit, status.commit, published=has, why=why)
+    row = Submodule(
+        path=show_path(full), commit=commit, checked_out=status.commit, published=has, why=why
+    )
     row = replace(
         row, untracked=bool(status.untracked), modified=_has_modified_files(status, facts)
     )

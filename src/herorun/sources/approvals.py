@@ -22,15 +22,8 @@ def read_approvals(
     """Walks the contract's history from HEAD back to the commits that added each waiver."""
     if not waivers.waivers:
         return Nothing("the contract has no waiver")
-    rows = repository.git(
-        "log",
-        "--topo-order",
-        f"--max-count={MOST_COMMITS}",
-        f"--format={_FORM}",
-        "HEAD",
-        "--",
-        file.path,
-    ).text.splitlines()
+    options = ("--topo-order", f"--max-count={MOST_COMMITS}", f"--format={_FORM}")
+    rows = repository.git("log", *options, "HEAD", "--", file.path).text.splitlines()
     unproven: dict[Waiver, CommitAuthor | str] = dict.fromkeys(
         waivers.waivers, "no commit adds it as it is"
     )

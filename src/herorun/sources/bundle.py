@@ -50,7 +50,13 @@ def read_bundle(
         raise CouldNotLook(plan.why, root=plan.root)
     admitted_name, tree = str(plan.bundle.value or ""), plan.code_tree.value
     if content.files is None:
-        return Bundle(content.name, plan.code_commit, tree, content.identity, admitted_name)
+        return Bundle(
+            name=content.name,
+            commit=plan.code_commit,
+            tree=tree,
+            identity=content.identity,
+            admitted=admitted_name,
+        )
     rows = {path: (mode, oid) for mode, oid, path in all_entries(repository, plan.code_commit)}
     rows.pop(file.path, None)
     code_files = dict(content.files)
@@ -71,11 +77,11 @@ def read_bundle(
             path for path in wrong - code_files.keys() if path not in archived_files and path in own
         }
     return Bundle(
-        content.name,
-        plan.code_commit,
-        tree,
-        content.identity,
-        admitted_name,
+        name=content.name,
+        commit=plan.code_commit,
+        tree=tree,
+        identity=content.identity,
+        admitted=admitted_name,
         compared=len(rows),
         extra=tuple(sorted(path for path in wrong if path not in rows)),
         missing=tuple(sorted(path for path in wrong if path not in code_files)),

@@ -38,7 +38,7 @@ def read_import_closure(
 ) -> ImportClosure:
     """All files in the work tree that the command's words lead to."""
     cwd = in_repository(contract.command.cwd, "")
-    closure = _Closure(os.path.realpath(repository.top), cwd, contract, tree)
+    closure = _Closure(top=os.path.realpath(repository.top), cwd=cwd, contract=contract, tree=tree)
     for path in contract.config.files:
         closure.add(in_repository(cwd, path))
     for argv in (contract.command.argv, contract.command.resume_argv):
@@ -53,7 +53,7 @@ def read_import_closure(
     )
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Closure:
     """The files found so far, and those that must still be read."""
 

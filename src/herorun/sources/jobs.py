@@ -47,9 +47,9 @@ def read_job(scheduler: Scheduler, history: History, place: Place, now: Now) -> 
 
 def _ended_by_order(job: str, end: End) -> Job:
     return Job(
-        job,
-        end.instance,
-        end.state,
+        id=job,
+        instance=end.instance,
+        state=end.state,
         reason="the scheduler no longer lists it, and its stop was ordered",
         exit_code=end.exit_code,
         signal=end.signal,
@@ -74,9 +74,9 @@ def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -
             return LiveJobs(live)
         case Absent():
             missing_job = Job(
-                current.job,
-                current.name,
-                JobState.UNKNOWN,
+                id=current.job,
+                instance=current.name,
+                state=JobState.UNKNOWN,
                 reason="it is recorded, and this scheduler does not list it",
             )
             return LiveJobs((*live, missing_job))

@@ -57,7 +57,7 @@ def read_own_log(
     version = digest([__version__, signature_set.digest])
     cached_log = _load_cached_log(place, version, current.name)
     try:
-        log = _caught_up(scheduler, signature_set, cached_log or OwnLog(current.name))
+        log = _caught_up(scheduler, signature_set, cached_log or OwnLog(instance=current.name))
     except FileNotFoundError:
         return Nothing(f"{current.name} has no log yet")
     _logs[place.state] = log, version, cached_log
@@ -87,7 +87,7 @@ def _caught_up(scheduler: Scheduler, signature_set: SignatureSet, log: OwnLog) -
     before = log
     for part in _read_new_parts(scheduler, log):
         if part.restarted:
-            log = OwnLog(log.instance)
+            log = OwnLog(instance=log.instance)
         start = part.offset - len(part.data)
         if start > log.offset:
             log = skip_to(log, start)

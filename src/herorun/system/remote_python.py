@@ -56,7 +56,7 @@ class RemoteProgram:
         return self.files[-1][0]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Ask:
     program: RemoteProgram
     question: str
@@ -93,7 +93,7 @@ class RemotePython:
         """The result of the program's function `question` there; raises its OSError, or
         `CouldNotLook` without an answer.
         """
-        ask = _Ask(program, question, arguments, timeout)
+        ask = _Ask(program=program, question=question, arguments=arguments, timeout=timeout)
         with self._lock:
             self._waiting.append(ask)
             leads = len(self._waiting) == 1
@@ -113,7 +113,7 @@ class RemotePython:
         """The same for a query with data, which it reads from its standard input. It is sent
         alone.
         """
-        ask = _Ask(program, question, arguments, timeout)
+        ask = _Ask(program=program, question=question, arguments=arguments, timeout=timeout)
         (answer,) = self._answers([ask], data)
         return self._understood(answer, ask)
 
@@ -123,7 +123,7 @@ class RemotePython:
         """The parts of a long answer, each as it comes; `CouldNotLook` after `idle` seconds without
         one.
         """
-        ask = _Ask(program, question, arguments, idle)
+        ask = _Ask(program=program, question=question, arguments=arguments, timeout=idle)
         order = order_of([ask], idle, streams=True)
         lines = self.transport.lines(self._argv(order), idle, order)
         while True:

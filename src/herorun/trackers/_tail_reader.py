@@ -126,11 +126,11 @@ def read_growing(
                 batch.size += next_mark.offset - mark.offset
                 marks[name] = replace(next_mark, sample=_sample(file, next_mark.offset))
     return Rows(
-        batch.rows.build(),
-        _encode_positions(marks),
-        datetime.fromtimestamp(changed_at, UTC),
-        is_restart,
-        tuple(batch.problems),
+        rows=batch.rows.build(),
+        cursor=_encode_positions(marks),
+        changed_at=datetime.fromtimestamp(changed_at, UTC),
+        restarted=is_restart,
+        problems=tuple(batch.problems),
         at_end=not batch.is_full(),
     )
 

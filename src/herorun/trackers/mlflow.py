@@ -152,7 +152,7 @@ class Mlflow:
         )
 
     def _in_state(self, state: TrackerState, **facts: Any) -> TrackerIdentity:
-        return TrackerIdentity(state, id=self._options.id, service="MLflow", **facts)
+        return TrackerIdentity(state=state, id=self._options.id, service="MLflow", **facts)
 
     def _last_heartbeat(self, run: MlflowRun) -> datetime | None:
         """When the job last logged. The run itself reports only its highest steps: while a resume
@@ -209,11 +209,11 @@ class Mlflow:
         rows = merge_rows(points)
         times = [row.at for row in rows if row.at]
         return Rows(
-            tuple(rows),
-            encode(run.id, next_marks),
-            min(max(times), now()) if times else None,
-            is_restart,
-            tuple(problems[-KEPT_PROBLEMS:]),
+            rows=tuple(rows),
+            cursor=encode(run.id, next_marks),
+            changed_at=min(max(times), now()) if times else None,
+            restarted=is_restart,
+            problems=tuple(problems[-KEPT_PROBLEMS:]),
         )
 
     def _next(self, run: str, name: str, mark: Mark) -> MetricPage:

@@ -91,7 +91,13 @@ class Trackio:
                 problems += more
                 last = int(records[-1][0]) if records else last
             now = f"1:{last}:{_sample(database, last)}"
-        return Rows(tuple(rows), now, at, is_restart, tuple(problems[-KEPT_PROBLEMS:]))
+        return Rows(
+            rows=tuple(rows),
+            cursor=now,
+            changed_at=at,
+            restarted=is_restart,
+            problems=tuple(problems[-KEPT_PROBLEMS:]),
+        )
 
     def alerts(self, since: int = 0) -> tuple[TrackerAlert, ...]:
         """The run's alerts after the one of that number, oldest first."""

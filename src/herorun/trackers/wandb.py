@@ -134,7 +134,9 @@ class Wandb:
         try:
             return identity_of(answer, self._path, self._seconds, bool(fork))
         except OTHER_FORM as error:
-            return TrackerIdentity(TrackerState.UNREACHABLE, _unreadable(error), self._options.id)
+            return TrackerIdentity(
+                state=TrackerState.UNREACHABLE, why=_unreadable(error), id=self._options.id
+            )
 
     def examine(self) -> tuple[DoctorPart, ...]:
         """Whether W&B's client would find a key; the key itself is not read."""

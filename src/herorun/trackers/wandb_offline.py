@@ -92,19 +92,21 @@ class WandbOffline:
         try:
             logs = self._logs()
         except FileNotFoundError:
-            return TrackerIdentity(TrackerState.ABSENT, id=self._id or "")
+            return TrackerIdentity(state=TrackerState.ABSENT, id=self._id or "")
         except OSError as error:
             why = f"its log could not be read: {error.strerror or error}"
-            return TrackerIdentity(TrackerState.UNREACHABLE, why, self._id or "")
+            return TrackerIdentity(state=TrackerState.UNREACHABLE, why=why, id=self._id or "")
         try:
             edges = edges_of(list(logs.values()))
             namesakes = self._namesakes(edges.id)
         except (OSError, MalformedMessage) as error:
             return TrackerIdentity(
-                TrackerState.UNREACHABLE, f"its log could not be read: {error}", self._id or ""
+                state=TrackerState.UNREACHABLE,
+                why=f"its log could not be read: {error}",
+                id=self._id or "",
             )
         return TrackerIdentity(
-            edges.state,
+            state=edges.state,
             id=edges.id or self._id or "",
             display_name=edges.display_name,
             namesakes=namesakes,

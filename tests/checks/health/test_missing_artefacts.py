@@ -80,7 +80,7 @@ def test_one_that_could_not_be_looked_into_is_unknown():
 def test_the_trackers_run_should_be_finished_within_ten_minutes(state, ago, outcome):
     job = a_job(JobState.SUCCEEDED, ended=NOON - timedelta(minutes=ago))
 
-    assert left(TrackerIdentity(state, "503"), job=job)["tracker"] is outcome
+    assert left(TrackerIdentity(state=state, why="503"), job=job)["tracker"] is outcome
 
 
 def test_a_short_end_is_another_question():
@@ -98,7 +98,7 @@ def test_the_tracker_is_judged_where_it_drops_the_rows_of_the_new_instance():
     """A complete final checkpoint shows the end; the newest row is of the instance before."""
     again = a_history(instances=(an_instance(1), an_instance(2, start=180)))
     old = some_metrics(FINAL, instance="tiny-1")
-    crashed = TrackerIdentity(TrackerState.CRASHED)
+    crashed = TrackerIdentity(state=TrackerState.CRASHED)
     job = replace(DONE, instance="tiny-2", ended=NOON - timedelta(hours=1))
     assert left(again, old, crashed, job=job)["checkpoint"] is Outcome.PASS
     assert left(again, old, crashed, job=job)["tracker"] is Outcome.FAIL

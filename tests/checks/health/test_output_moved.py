@@ -41,7 +41,7 @@ def agreeing(*changes):
 
 
 def config(values):
-    return TrackerIdentity(TrackerState.RUNNING, config=values)
+    return TrackerIdentity(state=TrackerState.RUNNING, config=values)
 
 
 def test_the_recorded_root_passes():

@@ -16,7 +16,9 @@ from wording import mentions
 
 
 def config(steps):
-    return TrackerIdentity(TrackerState.RUNNING, config={"trainer": {"num_train_steps": steps}})
+    return TrackerIdentity(
+        state=TrackerState.RUNNING, config={"trainer": {"num_train_steps": steps}}
+    )
 
 
 def by_config(*changes):
@@ -46,7 +48,7 @@ def test_a_config_that_agrees_or_was_admitted_so():
 
     assert by_config(config(FINAL)).outcome is Outcome.PASS
     assert by_config(config(400), admitted).outcome is Outcome.PASS
-    assert answer(past_final_step, TrackerIdentity(TrackerState.ABSENT)).subject == "step"
+    assert answer(past_final_step, TrackerIdentity(state=TrackerState.ABSENT)).subject == "step"
 
 
 def test_an_earlier_instances_rows_do_not_count():

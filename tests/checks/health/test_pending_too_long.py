@@ -44,7 +44,7 @@ def test_running_without_a_row_a_line_or_a_receipt_is_unconfirmed_and_the_clock_
     "sign",
     [
         JobLog(changed_at=NOON),
-        Metrics(1, 1, NOON),
+        Metrics(step=1, rows=1, advanced_at=NOON),
         Receipt("tiny-1", 1, "pass"),
         a_history(checked_in=frozenset({"tiny-1"})),
     ],
@@ -55,7 +55,9 @@ def test_one_sign_of_the_instance_confirms_it(sign):
     assert [v.outcome for v in called_running(5 * HOUR, signs, history)] == [Outcome.NOT_APPLICABLE]
 
 
-@pytest.mark.parametrize("sign", [Receipt("tiny-0", 1, "pass"), Metrics(1, 1, NOON - 99 * HOUR)])
+@pytest.mark.parametrize(
+    "sign", [Receipt("tiny-0", 1, "pass"), Metrics(step=1, rows=1, advanced_at=NOON - 99 * HOUR)]
+)
 def test_a_sign_of_an_older_instance_confirms_nothing(sign):
     assert called_running(HOUR, {**SILENT, type(sign): sign})[0].outcome is Outcome.FAIL
 

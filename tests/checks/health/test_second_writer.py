@@ -72,7 +72,7 @@ def test_rows_from_the_future_are_a_clocks_fault():
 
 
 def test_a_heartbeat_after_the_end(notice):
-    beating = TrackerIdentity(TrackerState.RUNNING, heartbeat="2026-01-01T11:59:00+00:00")
+    beating = TrackerIdentity(state=TrackerState.RUNNING, heartbeat="2026-01-01T11:59:00+00:00")
     ended = a_crashed_job(ended=NOON - 60 * MINUTE)
     quiet = some_metrics(advanced_at=NOON - 61 * MINUTE)
 

@@ -35,7 +35,7 @@ LONG = a_job(started=NOON - timedelta(days=1))
 
 
 def stale(*changes, state=TrackerState.RUNNING, **result):
-    identity = TrackerIdentity(state, id="tiny", **result)
+    identity = TrackerIdentity(state=state, id="tiny", **result)
     return [
         (v.outcome, v.subject) for v in answers(stale_tracker_run, WANDB, LONG, identity, *changes)
     ]

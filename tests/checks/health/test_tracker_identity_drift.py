@@ -13,7 +13,7 @@ WANDB = a_contract(tracker={"kind": "wandb", "entity": "lab", "project": "hero",
 
 
 def an_identity(state=TrackerState.RUNNING, **fields):
-    return TrackerIdentity(state, **{"id": "tiny", "display_name": "tiny", **fields})
+    return TrackerIdentity(state=state, **{"id": "tiny", "display_name": "tiny", **fields})
 
 
 def drift(*changes):

@@ -5,7 +5,7 @@ from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.finding import Outcome
 from wording import mentions
 
-ALONE = TrackerIdentity(TrackerState.ABSENT)
+ALONE = TrackerIdentity(state=TrackerState.ABSENT)
 
 
 def test_a_name_of_its_own_passes():
@@ -14,7 +14,7 @@ def test_a_name_of_its_own_passes():
 
 def test_a_name_that_others_have_fails_and_names_them():
     verdict = answer(
-        ambiguous_tracker_run, TrackerIdentity(TrackerState.ABSENT, namesakes=("x1", "x2"))
+        ambiguous_tracker_run, TrackerIdentity(state=TrackerState.ABSENT, namesakes=("x1", "x2"))
     )
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny")
@@ -22,7 +22,9 @@ def test_a_name_that_others_have_fails_and_names_them():
 
 
 def test_where_w_and_b_cannot_be_asked_it_is_unknown():
-    verdict = answer(ambiguous_tracker_run, TrackerIdentity(TrackerState.UNREACHABLE, "no API key"))
+    verdict = answer(
+        ambiguous_tracker_run, TrackerIdentity(state=TrackerState.UNREACHABLE, why="no API key")
+    )
 
     assert verdict.outcome is Outcome.UNKNOWN
     assert mentions(verdict.message, "API")

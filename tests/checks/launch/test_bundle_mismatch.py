@@ -8,7 +8,14 @@ from herorun.core.check import AtRelaunch
 from herorun.core.evidence import Bundle
 from wording import mentions
 
-GOOD = Bundle("code.tar", COMMIT, "sha256:c0de", "code.tar sha256:1", "code.tar sha256:1", 3)
+GOOD = Bundle(
+    name="code.tar",
+    commit=COMMIT,
+    tree="sha256:c0de",
+    identity="code.tar sha256:1",
+    admitted="code.tar sha256:1",
+    compared=3,
+)
 
 
 def test_a_run_without_a_bundle_is_not_asked() -> None:
@@ -38,13 +45,19 @@ def test_at_a_relaunch_the_content_is_that_which_was_admitted() -> None:
 
 def test_a_named_code_tree_is_compared() -> None:
     assert (
-        answer(bundle_mismatch, Bundle("tree:sha256:c0de", COMMIT, "sha256:c0de")).outcome == "pass"
+        answer(
+            bundle_mismatch, Bundle(name="tree:sha256:c0de", commit=COMMIT, tree="sha256:c0de")
+        ).outcome
+        == "pass"
     )
     assert (
-        answer(bundle_mismatch, Bundle("tree:sha256:dead", COMMIT, "sha256:c0de")).outcome == "fail"
+        answer(
+            bundle_mismatch, Bundle(name="tree:sha256:dead", commit=COMMIT, tree="sha256:c0de")
+        ).outcome
+        == "fail"
     )
 
 
 def test_a_bundle_that_nobody_can_read_is_unknown() -> None:
-    assert answer(bundle_mismatch, Bundle("git:abc")).outcome == "unknown"
-    assert answer(bundle_mismatch, Bundle("image-7")).outcome == "unknown"
+    assert answer(bundle_mismatch, Bundle(name="git:abc")).outcome == "unknown"
+    assert answer(bundle_mismatch, Bundle(name="image-7")).outcome == "unknown"

@@ -49,7 +49,10 @@ def test_whether_it_is_published_is_another_question():
 
 
 def test_each_has_its_own_answer():
-    rows = (Submodule("a", COMMIT, COMMIT), Submodule("b", COMMIT, COMMIT, untracked=True))
+    rows = (
+        Submodule(path="a", commit=COMMIT, checked_out=COMMIT),
+        Submodule(path="b", commit=COMMIT, checked_out=COMMIT, untracked=True),
+    )
     first, second = answers(dirty_submodule, a_tree(submodules=rows))
 
     assert (first.outcome, second.outcome) == (Outcome.PASS, Outcome.FAIL)

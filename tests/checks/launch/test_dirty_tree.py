@@ -98,7 +98,9 @@ def test_the_contract_says_what_counts():
 
 
 def test_what_differs_inside_a_submodule_is_reported_by_its_own_check():
-    tree = a_tree(unstaged=("third",), submodules=(Submodule("third", "12" * 20, modified=True),))
+    tree = a_tree(
+        unstaged=("third",), submodules=(Submodule(path="third", commit="12" * 20, modified=True),)
+    )
 
     assert answer(dirty_tree, tree).outcome is Outcome.PASS
 

@@ -20,7 +20,7 @@ def failures(verdicts):
 
 
 def tracked(**config):
-    return TrackerIdentity(TrackerState.CRASHED, config=config)
+    return TrackerIdentity(state=TrackerState.CRASHED, config=config)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ def ask(last_step, step=100, state=TrackerState.CRASHED, first_step=0, **tracker
     contract = a_contract(tracker={**TRACKER, "first_step": first_step, **tracker})
     prior = PriorLaunch("tiny-1", {"tracker": plain(a_plan(contract).tracker.value)})
     plan = a_plan(contract, own=[a_checkpoint(step)] if step else [], history=a_history())
-    identity = TrackerIdentity(state, "down", last_step=last_step)
+    identity = TrackerIdentity(state=state, why="down", last_step=last_step)
     traits = traits_of(contract.tracker.kind)
     return answer(hidden_replay, contract, plan, a_history(), prior, identity, traits)
 
@@ -48,7 +48,7 @@ def test_where_w_and_b_cannot_be_asked_it_is_unknown():
 
 
 def test_a_first_launch_replays_nothing():
-    identity = TrackerIdentity(TrackerState.FINISHED, last_step=500)
+    identity = TrackerIdentity(state=TrackerState.FINISHED, last_step=500)
 
     assert answer(hidden_replay, identity).outcome is Outcome.NOT_APPLICABLE
 

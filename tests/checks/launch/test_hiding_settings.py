@@ -7,7 +7,7 @@ from herorun.core.evidence import Submodule, Unavailable, WorkTree
 from herorun.core.finding import Outcome
 from wording import mentions
 
-DIRTY = (Submodule("lib", COMMIT, COMMIT, untracked=True),)
+DIRTY = (Submodule(path="lib", commit=COMMIT, checked_out=COMMIT, untracked=True),)
 HIDDEN = [
     ("status.showUntrackedFiles=no", {"untracked": ("new.py",)}),
     ("core.fileMode=false", {"unstaged": ("run.sh",), "mode_only": ("run.sh",)}),

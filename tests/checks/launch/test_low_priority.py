@@ -9,12 +9,13 @@ def outcomes(review):
 
 
 def test_a_job_that_nobody_may_preempt_passes():
-    assert outcomes(RequestReview("prod")) == [Outcome.PASS]
+    assert outcomes(RequestReview(where="prod")) == [Outcome.PASS]
 
 
 def test_each_class_that_may_preempt_it_is_an_answer():
     review = RequestReview(
-        "prod", preemptors=("pods of the priority class prod (1000) may preempt this job", "x may")
+        where="prod",
+        preemptors=("pods of the priority class prod (1000) may preempt this job", "x may"),
     )
 
     assert outcomes(review) == [Outcome.FAIL] * 2
@@ -25,6 +26,6 @@ def test_a_scheduler_that_cannot_be_asked_is_not_judged():
 
 
 def test_what_may_not_be_looked_at_does_not_pass():
-    review = RequestReview("prod", unseen={"preemptors": "forbidden"})
+    review = RequestReview(where="prod", unseen={"preemptors": "forbidden"})
 
     assert outcomes(review) == [Outcome.UNKNOWN]

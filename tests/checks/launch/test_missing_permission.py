@@ -9,11 +9,11 @@ def outcomes(review):
 
 
 def test_a_request_without_objections_passes():
-    assert outcomes(RequestReview("prod")) == [Outcome.PASS]
+    assert outcomes(RequestReview(where="prod")) == [Outcome.PASS]
 
 
 def test_each_objection_is_an_answer():
-    review = RequestReview("prod", forbidden=("get pods/log",))
+    review = RequestReview(where="prod", forbidden=("get pods/log",))
 
     assert outcomes(review) == [Outcome.FAIL] * 1
 

@@ -9,11 +9,11 @@ def outcomes(review):
 
 
 def test_a_request_without_objections_passes():
-    assert outcomes(RequestReview("prod")) == [Outcome.PASS]
+    assert outcomes(RequestReview(where="prod")) == [Outcome.PASS]
 
 
 def test_each_objection_is_an_answer():
-    review = RequestReview("prod", unplaceable=("no node has the labels zone=x",))
+    review = RequestReview(where="prod", unplaceable=("no node has the labels zone=x",))
 
     assert outcomes(review) == [Outcome.FAIL] * 1
 
@@ -23,6 +23,6 @@ def test_a_scheduler_that_cannot_be_asked_is_not_judged():
 
 
 def test_what_may_not_be_looked_at_does_not_pass():
-    review = RequestReview("prod", unseen={"unplaceable": "forbidden"})
+    review = RequestReview(where="prod", unseen={"unplaceable": "forbidden"})
 
     assert outcomes(review) == [Outcome.UNKNOWN]

@@ -15,7 +15,9 @@ NO_OTHERS = OtherRoots()
 def ask(argv=(), env=None, config=None, resume=(), output=None, tracker=None, others=NO_OTHERS):
     command = {"argv": ["python", "train.py", *argv], "env": env or {}, "resume_argv": list(resume)}
     contract = a_contract(command=command, output=output or {})
-    tracker_identities = [TrackerIdentity(TrackerState.FINISHED, config=tracker)] if tracker else []
+    tracker_identities = (
+        [TrackerIdentity(state=TrackerState.FINISHED, config=tracker)] if tracker else []
+    )
     return answers(
         output_root_mismatch, contract, a_plan(contract, config=config), others, *tracker_identities
     )

@@ -49,7 +49,7 @@ def a_relaunch(contract, *changes):
 
 
 def an_identity(state, **changes):
-    return TrackerIdentity(TrackerState(state), **changes)
+    return TrackerIdentity(state=TrackerState(state), **changes)
 
 
 def test_a_tracker_without_identities_is_asked_nothing():

@@ -57,6 +57,6 @@ def test_an_image_file_has_no_tag():
 @pytest.mark.parametrize(("image", "outcome"), [("x:1", "FAIL"), (f"x@{DIGEST}", "PASS")])
 def test_the_image_of_the_request_is_the_one_that_runs(image, outcome):
     contract = a_contract(hero=True)
-    verdict = answer(unpinned_container, contract, RequestReview("prod", image))
+    verdict = answer(unpinned_container, contract, RequestReview(where="prod", image=image))
 
     assert verdict.outcome.name == outcome

@@ -9,7 +9,9 @@ from wording import mentions
 
 def ask(state=TrackerState.FINISHED, last=FINAL - 1, *changes):
     verdicts = answers(
-        unfinished_tracker_run, TrackerIdentity(state, "503", id="tiny", last_step=last), *changes
+        unfinished_tracker_run,
+        TrackerIdentity(state=state, why="503", id="tiny", last_step=last),
+        *changes,
     )
     return {verdict.subject: verdict for verdict in verdicts}
 

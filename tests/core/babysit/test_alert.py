@@ -34,7 +34,9 @@ def story(outcomes, hold=None, every=EVERY, steps=None, gaps=None):
     for index, outcome in enumerate(outcomes):
         now += (gaps or {}).get(index, every) if index else timedelta()
         moment = Moment(now, EVERY, (steps or {}).get(index, index))
-        alerts = advance(alerts, [Finding("ill", Verdict(outcome, "m"))], {"ill": asked}, moment)
+        alerts = advance(
+            alerts, [Finding("ill", Verdict(outcome=outcome, message="m"))], {"ill": asked}, moment
+        )
         states.append(next(iter(alerts.values())).state.value if alerts else "-")
     return states
 
@@ -115,7 +117,7 @@ def test_a_firing_one_survives_a_long_gap():
 
 
 def one(outcome, subject="", waiver=None):
-    return Finding("ill", Verdict(outcome, f"m {subject}", subject), waiver)
+    return Finding("ill", Verdict(outcome=outcome, message=f"m {subject}", subject=subject), waiver)
 
 
 def carry(alerts, findings, now=NOON, muted=frozenset(), **result):
@@ -160,7 +162,7 @@ def test_a_check_that_fails_others_alone_lists_every_failure():
 
 def test_a_living_job_answers_how_its_predecessor_ended():
     crashed = {"crashed": replace(a_check(), name="crashed")}
-    finding = Finding("crashed", Verdict(FAIL, "m"))
+    finding = Finding("crashed", Verdict(outcome=FAIL, message="m"))
     fires = advance({}, [finding], crashed, Moment(NOON, EVERY, instance="run-1"))
     for live, state in ((True, AlertState.RESOLVED), (False, AlertState.FIRING)):
         moment = Moment(NOON + EVERY, EVERY, instance="run-2", live=live)
@@ -174,7 +176,7 @@ def test_a_living_job_answers_how_its_predecessor_ended():
 )
 def test_what_no_launch_ends_names_none(name, instance):
     one_check = {name: replace(a_check(), name=name)}
-    finding = Finding(name, Verdict(FAIL, "m"))
+    finding = Finding(name, Verdict(outcome=FAIL, message="m"))
     fires = advance({}, [finding], one_check, Moment(NOON, EVERY, instance="run-1"))
     moment = Moment(NOON + EVERY, EVERY, instance=instance, live=True)
     (alert,) = advance(fires, [], one_check, moment).values()
@@ -267,7 +269,7 @@ MUTED_BY_STATE = {
 def test_what_a_jobs_state_mutes(state):
     expected = MUTED_BY_STATE.get(state, {Topic.PROGRESS, Topic.CHECKPOINTS})
 
-    assert muted_topics({Job: Job("1", "tiny-1", state)}, [], {}) == expected
+    assert muted_topics({Job: Job(id="1", instance="tiny-1", state=state)}, [], {}) == expected
 
 
 def test_an_unread_job_mutes_nothing():
@@ -295,9 +297,15 @@ def test_late_evidence_about_the_instance_itself_resolves_what_ended():
         for subject in ("tiny-1", "loss")
     ]
     findings = [
-        Finding("ill", Verdict(PASS, "m", subject)) for subject in ("tiny-1", "loss", "tiny-2")
+        Finding("ill", Verdict(outcome=PASS, message="m", subject=subject))
+        for subject in ("tiny-1", "loss", "tiny-2")
     ]
     assert [(a.subject, a.state) for a in resolved_late(ended, findings).values()] == [
         ("tiny-1", AlertState.RESOLVED)
     ]
-    assert resolved_late(ended, [Finding("ill", Verdict(UNKNOWN, "m", "tiny-1"))]) == {}
+    assert (
+        resolved_late(
+            ended, [Finding("ill", Verdict(outcome=UNKNOWN, message="m", subject="tiny-1"))]
+        )
+        == {}
+    )

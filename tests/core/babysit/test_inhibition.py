@@ -93,7 +93,7 @@ def test_only_what_fires_inhibits():
 def test_what_another_alert_tells_still_stops_the_job_where_the_contract_says_so():
     alerts = {a.id: a for a in (an_alert("stalled-steps"), an_alert("failing-log"))}
     policy, ledger = RecoveryPolicy(stop_on=("stalled-steps",)), Ledger(instance="tiny-1")
-    actions = decide(alerts, HEALTH, policy, ledger, NOON, Case(live=True))
+    actions = decide(alerts, HEALTH, policy, ledger, NOON, case=Case(live=True))
 
     assert [type(action) for action in actions] == [Tell, Escalate, Stop]
     assert all("failing-log" in action.key for action in actions[:2])
@@ -130,7 +130,7 @@ def test_inhibitors_are_checks_that_are_as_strong_and_veto_as_much():
 
 
 def failing(check: str, subject: str, steps: tuple[int, int] | None = None) -> Finding:
-    return Finding(check, Verdict(Outcome.FAIL, "m", subject, steps=steps))
+    return Finding(check, Verdict(outcome=Outcome.FAIL, message="m", subject=subject, steps=steps))
 
 
 def not_finite(metric: str, first: int, last: int) -> Excursion:

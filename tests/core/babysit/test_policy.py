@@ -61,7 +61,12 @@ def alert(name, state=AlertState.FIRING, observed_at=NOON, subject="", since=NOO
 def act(*alerts, policy=None, now=NOON, case=None, **ledger):
     fields = {"instance": "tiny-1", **ledger}
     return decide(
-        {a.id: a for a in alerts}, CHECKS, policy or RecoveryPolicy(), Ledger(**fields), now, case
+        {a.id: a for a in alerts},
+        CHECKS,
+        policy or RecoveryPolicy(),
+        Ledger(**fields),
+        now,
+        case=case,
     )
 
 
@@ -357,7 +362,7 @@ def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_we
             RecoveryPolicy(),
             Ledger(instance="tiny-1"),
             NOON,
-            case,
+            case=case,
         )
         assert [each.ways for each in decision if isinstance(each, Escalate)] == [
             (Option.ACK, *ways)

@@ -330,7 +330,7 @@ def test_an_alert_of_a_check_that_is_gone_ends_unresolved():
     rules = Rules(checks(Gate.HEALTH), RecoveryPolicy())
     names = frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"})
     observations = tick(
-        {gone.id: gone}, Ledger(names, instance="tiny-1"), healthy(Gate.HEALTH), rules, NOON
+        {gone.id: gone}, Ledger(done=names, instance="tiny-1"), healthy(Gate.HEALTH), rules, NOON
     )
 
     assert (observations.alerts, observations.run) == ({}, RunHealth.HEALTHY)

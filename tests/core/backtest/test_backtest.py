@@ -24,7 +24,9 @@ REAL = sorted((Path(__file__).parent / "curves").glob("*.csv"))
 
 
 def fired(rows, **options):
-    return [(a.check, a.row, a.until_row) for a in CurveBacktest(CHECKS, **options).run(rows)]
+    return [
+        (a.check, a.row, a.until_row) for a in CurveBacktest(checks=CHECKS, **options).run(rows)
+    ]
 
 
 def test_a_calm_curve_fires_nothing():
@@ -78,7 +80,7 @@ def test_a_gradient_norm_must_fail_ten_times_in_a_row():
 
 
 def test_an_alert_has_its_step_and_its_words():
-    (alert, *_) = CurveBacktest(CHECKS).run(curve(*CALM, *[3.2] * 12, first=1000, gap=5))
+    (alert, *_) = CurveBacktest(checks=CHECKS).run(curve(*CALM, *[3.2] * 12, first=1000, gap=5))
 
     assert (alert.severity, alert.topic, alert.step) == (
         "critical",
@@ -162,14 +164,14 @@ def test_a_resume_is_compared():
 
 
 def test_an_alert_that_ended_says_so():
-    (spike, *_) = CurveBacktest(CHECKS).run(curve(*CALM, *[3.2] * 14, *[2.0] * 700))
+    (spike, *_) = CurveBacktest(checks=CHECKS).run(curve(*CALM, *[3.2] * 14, *[2.0] * 700))
 
     assert spike.until_row == 75 and mentions(spike.message, "60", "ended", "73")
 
 
 def test_each_check_that_fired_names_the_next_action_once() -> None:
     rows = curve(*[2.0] * 60, *[4.0] * 14, *[2.0] * 60, *[4.0] * 14)
-    alerts = CurveBacktest(judging(checks(Gate.HEALTH))).run(rows)
+    alerts = CurveBacktest(checks=judging(checks(Gate.HEALTH))).run(rows)
     next_steps = [
         line.partition(", next for ")[2]
         for line in lines([("a.csv", 148, alerts)], {})
@@ -189,7 +191,7 @@ def test_one_that_began_again_at_the_same_step_says_that_it_ended(size, monkeypa
     low, high = [0.0013] * 10, [2.1, 1.7, 1.65, 1.6, 1.57, 1.53, 1.52, 1.49, 1.49, 1.48]
     attempts = (low, [0.0025, *low[1:]], high, high)
     rows = [row for losses in attempts for row in curve(*losses, first=1)]
-    (spike,) = (a for a in CurveBacktest(CHECKS).run(rows) if a.check == "loss-spike")
+    (spike,) = (a for a in CurveBacktest(checks=CHECKS).run(rows) if a.check == "loss-spike")
 
     assert (spike.row, spike.until_row) == (22, 30)
     assert mentions(spike.message, "ended", "10")

@@ -19,7 +19,7 @@ ORDERED = {**GIVEN, Contract: a_contract(data={"order": "deterministic"})}
 
 
 def alerts(rows, evidence=GIVEN, names=Names()):  # noqa: B008  # never changes
-    return CurveBacktest(CHECKS, names, evidence).run(rows)
+    return CurveBacktest(checks=CHECKS, names=names, evidence=evidence).run(rows)
 
 
 def criticals(rows, evidence=GIVEN):

@@ -50,7 +50,7 @@ def looked(rows, every, names=Names()):  # noqa: B008  # never changes
     """Which checks fail of what at some look, `every` so many rows."""
     state, failures = MetricsState(), set()
     for at in range(0, len(rows), every):
-        state = fold_rows(state, rows[at : at + every], names, BEGINNING)
+        state = fold_rows(state, rows[at : at + every], names, seen_at=BEGINNING)
         evidence = {**GIVEN, Metrics: summarise(state, names)}
         findings = evaluate(CHECKS, evidence)
         muted = muted_topics(evidence, findings, BY_NAME)
@@ -65,7 +65,10 @@ def looked(rows, every, names=Names()):  # noqa: B008  # never changes
 
 
 def backtested(rows, names=Names()):  # noqa: B008  # never changes
-    return {(alert.check, alert.subject) for alert in CurveBacktest(CHECKS, names).run(rows)}
+    return {
+        (alert.check, alert.subject)
+        for alert in CurveBacktest(checks=CHECKS, names=names).run(rows)
+    }
 
 
 def at_any_pace(rows, paces, names=Names()):  # noqa: B008  # never changes
@@ -116,7 +119,7 @@ def test_so_does_a_loss_that_leaps_every_few_rows(seed):
 def test_rows_that_seemed_lost_for_less_than_a_chunk():
     """Three leaps alike, as with each epoch, are the way that the trainer counts."""
     rows = [a_row(1300 * epoch + step, 2.0 + step % 3) for epoch in range(5) for step in range(40)]
-    (alert, *_) = [a for a in CurveBacktest(CHECKS).run(rows) if a.check == "lost-rows"]
+    (alert, *_) = [a for a in CurveBacktest(checks=CHECKS).run(rows) if a.check == "lost-rows"]
 
     assert alert.until_row is not None
     assert {name for name, _ in looked(rows, 1)} >= {"lost-rows"}

@@ -25,7 +25,7 @@ def test_every_kind_of_change_counts(kind: str) -> None:
 
 @pytest.mark.parametrize("path", ["README.md", "tests/test_model.py", "runs/tiny.toml", "sub"])
 def test_what_cannot_change_the_training_does_not(path: str) -> None:
-    assert changed(unstaged=(path,), submodules=(Submodule("sub", "c0"),)) == ()
+    assert changed(unstaged=(path,), submodules=(Submodule(path="sub", commit="c0"),)) == ()
 
 
 def test_what_the_entry_point_imports_counts_wherever_it_lies() -> None:
@@ -41,5 +41,7 @@ def test_where_nobody_knows_what_it_imports_nobody_says_that_nothing_counts() ->
 
 
 def test_what_lies_in_a_submodule_is_not_added() -> None:
-    tree = a_tree(importable=("sub/x.py", "subtle.py"), submodules=(Submodule("sub", "c0"),))
+    tree = a_tree(
+        importable=("sub/x.py", "subtle.py"), submodules=(Submodule(path="sub", commit="c0"),)
+    )
     assert list_ignored_files(tree) == ("subtle.py",)

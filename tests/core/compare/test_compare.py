@@ -17,7 +17,9 @@ WORSE = {**FLAT, 50: 2.5}
 
 def a_side(name="a", loss=None, **curves):
     further = curves.pop("values", {})
-    return Side(name, {"train/loss": FLAT if loss is None else loss, **further}, **curves)
+    return Side(
+        name=name, values={"train/loss": FLAT if loss is None else loss, **further}, **curves
+    )
 
 
 def answer(gate, loss, window=(None, None), **curves):
@@ -125,7 +127,7 @@ def test_curves_without_a_common_step():
 
 
 def test_each_side_has_its_own_name_for_the_loss():
-    comparison = compare(a_side(), Side("b", {"loss": FLAT}))
+    comparison = compare(a_side(), Side(name="b", values={"loss": FLAT}))
 
     assert comparison.metrics[0].pairs == 100
 

@@ -138,9 +138,16 @@ def test_the_wall_clock_is_judged_by_half_hours_and_after_four_of_them(fast, cou
 def test_one_value_moves_the_trend_by_three_times_the_noise_at_most(value, moves):
     state = LossState()
     for step in range(200):
-        judge_loss(state, step, 2.0 * math.exp(0.05 * (-1) ** step), True, False, False)
+        judge_loss(
+            state,
+            step,
+            2.0 * math.exp(0.05 * (-1) ** step),
+            fresh=True,
+            is_declared=False,
+            boundary=False,
+        )
     level, scale = state.trend.level, state.trend.scale
-    judge_loss(state, 200, value, True, False, False)
+    judge_loss(state, 200, value, fresh=True, is_declared=False, boundary=False)
 
     away = moves * scale if moves else math.log(value) - level
     assert state.trend.level - level == pytest.approx(RATE * away)
@@ -149,9 +156,16 @@ def test_one_value_moves_the_trend_by_three_times_the_noise_at_most(value, moves
 def test_one_value_moves_the_smoothed_level_by_four_times_the_noise_at_most():
     state = LossState()
     for step in range(200):
-        judge_loss(state, step, 2.0 * math.exp(0.05 * (-1) ** step), True, False, False)
+        judge_loss(
+            state,
+            step,
+            2.0 * math.exp(0.05 * (-1) ** step),
+            fresh=True,
+            is_declared=False,
+            boundary=False,
+        )
     smooth = state.smooth
-    judge_loss(state, 200, 6.0, True, False, False)
+    judge_loss(state, 200, 6.0, fresh=True, is_declared=False, boundary=False)
 
     assert state.smooth - smooth == pytest.approx(RATE * 4 * state.trend.scale)
 

@@ -15,7 +15,7 @@ UNIFORM = math.log(1000)
 
 
 def fired(rows):
-    return [(a.check, a.severity, a.row) for a in CurveBacktest(CHECKS).run(rows)]
+    return [(a.check, a.severity, a.row) for a in CurveBacktest(checks=CHECKS).run(rows)]
 
 
 def noise(count, level=UNIFORM, seed=1, width=0.002):

@@ -13,11 +13,16 @@ from herorun.core.detectors.state import MetricsState
 
 HOUR = timedelta(hours=1)
 LATER = NOON + HOUR
-TWO = (Boundary("tiny-1", NOON - HOUR, 0), Boundary("tiny-2", LATER, 120))
+TWO = (
+    Boundary(instance="tiny-1", since=NOON - HOUR, start=0),
+    Boundary(instance="tiny-2", since=LATER, start=120),
+)
 
 
 def metrics_of(rows, boundaries=TWO, observed_at=None):
-    return summarise(fold_rows(MetricsState(), rows, NAMES, observed_at, boundaries=boundaries))
+    return summarise(
+        fold_rows(MetricsState(), rows, NAMES, seen_at=observed_at, boundaries=boundaries)
+    )
 
 
 def at(rows, since):
@@ -42,7 +47,7 @@ def test_the_newest_that_had_been_launched_by_then_wrote_it():
 
 def test_a_launch_dated_by_a_clock_that_was_set_back_takes_no_older_rows():
     """All rows are read again: those of the instance before are younger than the launch seems."""
-    back = (TWO[0], Boundary("tiny-2", NOON - 2 * HOUR, 120))
+    back = (TWO[0], Boundary(instance="tiny-2", since=NOON - 2 * HOUR, start=120))
     rows = [*at(curve(*[2.0] * 120), NOON), *at(curve(*[2.0] * 20, first=120), LATER)]
     metrics = metrics_of(rows, boundaries=back)
 
@@ -56,7 +61,10 @@ def test_a_launch_dated_by_a_clock_that_ran_ahead_gets_its_rows_by_their_steps(r
     """It was launched between two looks; the rows are read at once, or in two parts."""
     before, after = at(curve(*[2.0] * 130), NOON), at(curve(*[2.0] * 40, first=120), LATER)
     rows, looks = [*before, *after], {"misdated": LATER + timedelta(seconds=30)}
-    ahead = (TWO[0], Boundary("tiny-2", NOON + timedelta(seconds=60), 120, **looks))
+    ahead = (
+        TWO[0],
+        Boundary(instance="tiny-2", since=NOON + timedelta(seconds=60), start=120, **looks),
+    )
     state = fold_rows(MetricsState(), rows[:read], NAMES, boundaries=ahead)
     metrics = summarise(fold_rows(state, rows[read:], NAMES, boundaries=ahead))
 
@@ -98,24 +106,30 @@ def test_a_short_repetition_without_times_is_the_relaunch_once_its_writer_is_cer
 ):
     """Not rows that came late: steps, pace and loss would stay those of the crash before."""
     start = 120 - overlap
-    boundaries = (TWO[0], Boundary("tiny-2", LATER, start, rows=120, counted=counted))
+    boundaries = (
+        TWO[0],
+        Boundary(instance="tiny-2", since=LATER, start=start, rows=120, counted=counted),
+    )
     before, after = untimed(curve(*[2.0] * 120)), untimed(curve(*[2.0] * 40, first=start))
-    state = fold_rows(MetricsState(), before, NAMES, LATER, boundaries=TWO[:1])
+    state = fold_rows(MetricsState(), before, NAMES, seen_at=LATER, boundaries=TWO[:1])
     state.polled_at = LATER + timedelta(seconds=0 if not counted else -1)
     seen_at = LATER + timedelta(minutes=1)
-    metrics = summarise(fold_rows(state, after, NAMES, seen_at, boundaries=boundaries))
+    metrics = summarise(fold_rows(state, after, NAMES, seen_at=seen_at, boundaries=boundaries))
 
     assert (metrics.instance, metrics.first_step) == ("tiny-2", start + 1)
     assert (metrics.attempts, metrics.late, metrics.step) == (2, 0, start + 40)
 
 
 def test_a_last_row_without_a_time_that_came_late_does_not_begin_the_relaunch():
-    boundaries = (TWO[0], Boundary("tiny-2", LATER, 100, rows=120, counted=True))
+    boundaries = (
+        TWO[0],
+        Boundary(instance="tiny-2", since=LATER, start=100, rows=120, counted=True),
+    )
     old, new = untimed(curve(*[2.0] * 123)), untimed(curve(*[2.0] * 60, first=100))
-    state = fold_rows(MetricsState(), old[:120], NAMES, LATER, boundaries=TWO[:1])
-    state = fold_rows(state, old[120:], NAMES, LATER, boundaries=boundaries)
+    state = fold_rows(MetricsState(), old[:120], NAMES, seen_at=LATER, boundaries=TWO[:1])
+    state = fold_rows(state, old[120:], NAMES, seen_at=LATER, boundaries=boundaries)
     assert summarise(state).instance == "tiny-1"
-    metrics = summarise(fold_rows(state, new, NAMES, LATER, boundaries=boundaries))
+    metrics = summarise(fold_rows(state, new, NAMES, seen_at=LATER, boundaries=boundaries))
 
     assert (metrics.instance, metrics.first_step, metrics.step) == ("tiny-2", 101, 160)
 
@@ -127,12 +141,12 @@ def test_a_relaunch_whose_repetition_was_taken_for_late_rows_is_seen_at_the_next
 ):
     """No tick had counted the rows before it, and it repeats what was logged to the last digit."""
     start = 120 - overlap
-    boundaries = (TWO[0], Boundary("tiny-2", LATER, start, rows=120))
+    boundaries = (TWO[0], Boundary(instance="tiny-2", since=LATER, start=start, rows=120))
     old, new = untimed(curve(*[2.0] * 120)), untimed(curve(*[2.0] * 60, first=start))
-    state = fold_rows(MetricsState(), old, NAMES, LATER, boundaries=TWO[:1])
+    state = fold_rows(MetricsState(), old, NAMES, seen_at=LATER, boundaries=TWO[:1])
     state.polled_at = LATER - timedelta(minutes=1)
     for rows in (new[:at_first], new[at_first:]):
-        state = fold_rows(state, rows, NAMES, LATER + HOUR, boundaries=boundaries)
+        state = fold_rows(state, rows, NAMES, seen_at=LATER + HOUR, boundaries=boundaries)
         state.polled_at = LATER + HOUR
 
     assert (summarise(state).instance, summarise(state).step) == ("tiny-2", start + 60)
@@ -159,8 +173,8 @@ def test_the_first_row_alone_tells_the_learning_rate_where_the_loss_is_nan():
 
 # --- a restart by the back end, under the same instance -------------------------------------------
 
-ONE = (Boundary("tiny-1", NOON - HOUR, 0),)
-AGAIN = (*ONE, Boundary("tiny-1", LATER, attempt=2))
+ONE = (Boundary(instance="tiny-1", since=NOON - HOUR, start=0),)
+AGAIN = (*ONE, Boundary(instance="tiny-1", since=LATER, attempt=2))
 
 
 @pytest.mark.parametrize("first", [120, 150])
@@ -230,7 +244,7 @@ def test_the_next_launch_forgets_the_restarts_of_the_one_before():
     state = fold_rows(MetricsState(), at(curve(*[2.0] * 120), NOON), NAMES, boundaries=AGAIN)
     state = fold_rows(state, at(curve(*[2.0] * 5, first=120), LATER), NAMES, boundaries=AGAIN)
     later = at(curve(*[2.0] * 5, first=125), LATER + HOUR)
-    both = (*ONE, Boundary("tiny-2", LATER + HOUR, 125))
+    both = (*ONE, Boundary(instance="tiny-2", since=LATER + HOUR, start=125))
 
     assert summarise(fold_rows(state, [], NAMES, boundaries=both)).attempts == 2
     assert summarise(fold_rows(state, later, NAMES, boundaries=both)).instance == "tiny-2"
@@ -239,7 +253,9 @@ def test_the_next_launch_forgets_the_restarts_of_the_one_before():
 def test_rows_without_a_time_change_hands_where_they_pass_the_start():
     rows = untimed([*curve(*[2.0] * 120, lr=1e-4), *curve(*[2.0] * 20, first=120, lr=16e-4)])
     metrics = metrics_of(
-        rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=110)), observed_at=LATER + HOUR
+        rows,
+        (TWO[0], Boundary(instance="tiny-2", since=LATER, start=120, rows=110)),
+        observed_at=LATER + HOUR,
     )
 
     assert metrics.instance == "tiny-2" and metrics.resume.rate_after == 16e-4
@@ -252,7 +268,9 @@ def test_rows_without_a_time_change_hands_where_they_pass_the_start():
 def test_rows_without_a_time_that_a_tick_knew_before_the_launch_are_the_older_ones():
     rows = untimed(curve(*[2.0] * 130))
     metrics = metrics_of(
-        rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=130)), observed_at=LATER + HOUR
+        rows,
+        (TWO[0], Boundary(instance="tiny-2", since=LATER, start=120, rows=130)),
+        observed_at=LATER + HOUR,
     )
 
     assert metrics.instance == "tiny-1" and metrics.resume is None
@@ -261,7 +279,9 @@ def test_rows_without_a_time_that_a_tick_knew_before_the_launch_are_the_older_on
 def test_rows_without_a_time_change_hands_where_they_go_back():
     rows = untimed([*curve(*[2.0] * 150), *curve(*[2.1] * 20, first=120)])
     metrics = metrics_of(
-        rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=140)), observed_at=LATER + HOUR
+        rows,
+        (TWO[0], Boundary(instance="tiny-2", since=LATER, start=120, rows=140)),
+        observed_at=LATER + HOUR,
     )
 
     assert metrics.instance == metrics.resume.instance == "tiny-2"
@@ -269,8 +289,8 @@ def test_rows_without_a_time_change_hands_where_they_go_back():
 
 # --- rows without a time that nobody counted before the launch ------------------------------------
 
-UNCOUNTED = (TWO[0], Boundary("tiny-2", LATER, 120))
-COUNTED = (TWO[0], Boundary("tiny-2", LATER, 120, rows=150, counted=True))
+UNCOUNTED = (TWO[0], Boundary(instance="tiny-2", since=LATER, start=120))
+COUNTED = (TWO[0], Boundary(instance="tiny-2", since=LATER, start=120, rows=150, counted=True))
 RESTARTED = untimed([*curve(*[2.0] * 150), *curve(*[2.1] * 60, first=100)])  # back to step 100
 
 
@@ -293,18 +313,22 @@ def test_an_attempt_below_the_start_is_nobodys_where_the_rows_were_not_counted()
 
 def test_rows_that_came_after_a_look_since_the_launch_are_the_new_instances():
     state = fold_rows(
-        MetricsState(), RESTARTED[:150], NAMES, LATER - HOUR / 2, boundaries=UNCOUNTED
+        MetricsState(), RESTARTED[:150], NAMES, seen_at=LATER - HOUR / 2, boundaries=UNCOUNTED
     )
     state.polled_at = LATER + HOUR / 2
     metrics = summarise(
-        fold_rows(state, RESTARTED[150:], NAMES, LATER + HOUR, boundaries=UNCOUNTED)
+        fold_rows(state, RESTARTED[150:], NAMES, seen_at=LATER + HOUR, boundaries=UNCOUNTED)
     )
 
     assert (metrics.instance, metrics.first_step) == ("tiny-2", 101)
 
 
 def test_of_several_uncounted_instances_none_is_accused_of_the_steps_of_another():
-    three = (TWO[0], Boundary("tiny-2", LATER, 100), Boundary("tiny-3", LATER + HOUR, 120))
+    three = (
+        TWO[0],
+        Boundary(instance="tiny-2", since=LATER, start=100),
+        Boundary(instance="tiny-3", since=LATER + HOUR, start=120),
+    )
     metrics = metrics_of(
         RESTARTED[:170], three, observed_at=LATER + 2 * HOUR
     )  # tiny-2 came to 120 at least
@@ -313,14 +337,14 @@ def test_of_several_uncounted_instances_none_is_accused_of_the_steps_of_another(
 
 
 def test_an_instance_that_wrote_nothing_is_passed_over():
-    three = (*TWO, Boundary("tiny-3", LATER + HOUR, 120))
+    three = (*TWO, Boundary(instance="tiny-3", since=LATER + HOUR, start=120))
     rows = [*at(curve(*[2.0] * 120), NOON), *at(curve(*[2.0] * 20, first=120), LATER + 2 * HOUR)]
 
     assert metrics_of(rows, three).resume.instance == "tiny-3"
 
 
 def test_two_relaunches_in_one_read_are_two_attempts():
-    three = (*TWO, Boundary("tiny-3", LATER + HOUR, 120))
+    three = (*TWO, Boundary(instance="tiny-3", since=LATER + HOUR, start=120))
     rows = [
         *at(curve(*[2.0] * 120), NOON),
         *at(curve(*[2.0] * 3, first=120), LATER),
@@ -352,13 +376,15 @@ def test_rows_of_a_discarded_lineage_show_nothing_of_the_present_one(timed, firs
     """
     old = at(curve(*[2.0] * 121, *[math.nan] * 60), NOON)
     new = at(curve(*[2.0] * 7, first=120), LATER)
-    boundaries = (TWO[0], Boundary("tiny-2", LATER, 120, len(old)))
+    boundaries = (TWO[0], Boundary(instance="tiny-2", since=LATER, start=120, rows=len(old)))
     rows = [*old, *new] if timed else untimed([*old, *new])
     observations = LATER + HOUR
 
-    state = fold_rows(MetricsState(), rows[:first_look], NAMES, observations, boundaries=boundaries)
+    state = fold_rows(
+        MetricsState(), rows[:first_look], NAMES, seen_at=observations, boundaries=boundaries
+    )
     metrics = summarise(
-        fold_rows(state, rows[first_look:], NAMES, observations, boundaries=boundaries)
+        fold_rows(state, rows[first_look:], NAMES, seen_at=observations, boundaries=boundaries)
     )
     assert (metrics.instance, metrics.step) == ("tiny-2", 127)
     assert metrics.non_finite == ()

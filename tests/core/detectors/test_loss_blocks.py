@@ -54,7 +54,7 @@ def test_the_state_is_the_same(monkeypatch, odd, noise):
     steps, counts = range(1, len(losses) + 1), blocks_of(monkeypatch)
     single, many = LossState(), LossState()
     for step, loss in zip(steps, losses, strict=True):
-        judge_loss(single, step, loss, True, False, False)
+        judge_loss(single, step, loss, fresh=True, is_declared=False, boundary=False)
     for first in range(0, len(losses), 700):
         part = slice(first, first + 700)
         steady.judge_losses(many, steps[part], losses[part])

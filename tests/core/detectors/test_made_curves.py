@@ -31,7 +31,7 @@ ORDERED = {**GIVEN, Contract: a_contract(data={"order": "deterministic"})}
 
 
 def alerts(rows, severity="critical", given=GIVEN):
-    fired = CurveBacktest(CHECKS, evidence=given).run(rows)
+    fired = CurveBacktest(checks=CHECKS, evidence=given).run(rows)
     return [alert for alert in fired if alert.severity == severity]
 
 

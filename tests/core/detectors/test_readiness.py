@@ -93,7 +93,7 @@ def test_a_rise_for_good_of_a_sparse_curve_is_found(low, high, before):
     """Two public language runs rose so, with 400 steps between two rows."""
     rows = [
         alert.row
-        for alert in CurveBacktest(CHECKS).run(risen_for_good(low, high, before))
+        for alert in CurveBacktest(checks=CHECKS).run(risen_for_good(low, high, before))
         if alert.severity == "critical"
     ]
     assert len(rows) == 1 and before + 2 <= rows[0] <= before + 5
@@ -102,7 +102,9 @@ def test_a_rise_for_good_of_a_sparse_curve_is_found(low, high, before):
 @pytest.mark.parametrize(("low", "high"), [(1.21, 1.74), (2.35, 2.95)])
 def test_a_rise_in_the_midst_of_the_first_descent_is_named_as_not_judged(low, high):
     rows = risen_for_good(low, high, 18)
-    criticals = [alert for alert in CurveBacktest(CHECKS).run(rows) if alert.severity == "critical"]
+    criticals = [
+        alert for alert in CurveBacktest(checks=CHECKS).run(rows) if alert.severity == "critical"
+    ]
 
     assert not criticals
     for end in range(18, 18 + 20):
@@ -210,10 +212,14 @@ def test_a_discriminators_column_makes_a_rise_of_its_rival_no_critical():
     losses = [*[1.0 + 0.01 * (i % 2) for i in range(60)], *[1.6] * 40]
     alone = [replace(row, values={"loss_gen": row.values["train/loss"]}) for row in curve(*losses)]
     beside = [replace(row, values={**row.values, "loss_dis": 0.2}) for row in alone]
-    severities = {alert.severity for alert in CurveBacktest(CHECKS, names()).run(beside)}
+    severities = {
+        alert.severity for alert in CurveBacktest(checks=CHECKS, names=names()).run(beside)
+    }
 
     assert severities == {"warn"}
-    assert "critical" in {each.severity for each in CurveBacktest(CHECKS, names()).run(alone)}
+    assert "critical" in {
+        each.severity for each in CurveBacktest(checks=CHECKS, names=names()).run(alone)
+    }
     state = folded(beside[:30], names=names())
     later = folded(alone[30:], state, names=names())
     summary = summarise(later, names())

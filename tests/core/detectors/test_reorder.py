@@ -54,7 +54,7 @@ def test_a_row_without_a_time_gets_the_files():
 def test_a_row_from_the_future_is_no_younger_than_its_file():
     future = a_row(0, 2.5, NOON.replace(year=2099))
 
-    assert fold_rows(MetricsState(), [future], Names(), NOON).advanced_at == NOON
+    assert fold_rows(MetricsState(), [future], Names(), seen_at=NOON).advanced_at == NOON
 
 
 @pytest.mark.parametrize(("first", "attempts"), [(3, 2), (8, 1), (28, 1)])

@@ -24,7 +24,7 @@ def subjects(value: list[tuple[str, str]]) -> list[str]:
 
 
 def an_identity(id: str = "tiny", name: str = "Tiny", state: TrackerState = TrackerState.RUNNING):
-    return TrackerIdentity(state, id=id, display_name=name)
+    return TrackerIdentity(state=state, id=id, display_name=name)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_the_contract_leaves_open_is_not_drift():
     ],
 )
 def test_the_server_that_the_log_links_to(server, expected):
-    ours = TrackerIdentity(TrackerState.RUNNING, url="https://wandb.ai/lab/hero/runs/tiny")
+    ours = TrackerIdentity(state=TrackerState.RUNNING, url="https://wandb.ai/lab/hero/runs/tiny")
     assert subjects(server_drift(CONTRACT, ours, server)) == expected
 
 
@@ -102,7 +102,7 @@ def test_the_server_that_the_log_links_to(server, expected):
     ],
 )
 def test_a_second_name_of_the_server_is_the_contracts_to_give(stated):
-    ours = TrackerIdentity(TrackerState.RUNNING, url="https://wandb.ai/lab/hero/runs/tiny")
+    ours = TrackerIdentity(state=TrackerState.RUNNING, url="https://wandb.ai/lab/hero/runs/tiny")
     contract = a_contract(**{"tracker": TRACKER, **stated})
     assert server_drift(contract, ours, "https://wandb.example.org") == []
 
@@ -117,7 +117,7 @@ def test_a_second_name_of_the_server_is_the_contracts_to_give(stated):
     ],
 )
 def test_a_heartbeat_is_in_utc_and_any_text_but_a_time_with_a_zone_is_none(heartbeat, expected):
-    identity = TrackerIdentity(TrackerState.RUNNING, heartbeat=heartbeat)
+    identity = TrackerIdentity(state=TrackerState.RUNNING, heartbeat=heartbeat)
     assert heartbeat_of(identity) == expected
 
 

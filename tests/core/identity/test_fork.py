@@ -8,7 +8,9 @@ from herorun.core.plan import StartPoint
 from wording import mentions
 
 START = StartPoint("/data/parent/step-100", 100)
-PARENT = TrackerIdentity(TrackerState.ABSENT, parent=TrackerState.FINISHED, parent_last_step=500)
+PARENT = TrackerIdentity(
+    state=TrackerState.ABSENT, parent=TrackerState.FINISHED, parent_last_step=500
+)
 
 
 def ask(point="parent?_step=99", start=START, identity=PARENT, first_step=0):
@@ -68,7 +70,7 @@ def test_a_run_is_no_fork_of_itself():
 )
 def test_the_parent_must_be_there_and_have_come_so_far(state, last, outcome, notice):
     verdict = ask(
-        identity=TrackerIdentity(TrackerState.ABSENT, parent=state, parent_last_step=last)
+        identity=TrackerIdentity(state=TrackerState.ABSENT, parent=state, parent_last_step=last)
     )[0]
 
     assert verdict.outcome is outcome

@@ -78,7 +78,7 @@ ENDED = a_job(JobState.FAILED, ended=NOON)
 
 
 def running(beat):
-    return TrackerIdentity(TrackerState.RUNNING, heartbeat=beat.isoformat())
+    return TrackerIdentity(state=TrackerState.RUNNING, heartbeat=beat.isoformat())
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def running(beat):
         (running(NOON), a_job(), TrackerState.RUNNING),
         (running(NOON), Unavailable("gone"), TrackerState.RUNNING),
         (running(NOON), Nothing(), TrackerState.RUNNING),
-        (TrackerIdentity(TrackerState.RUNNING), ENDED, TrackerState.RUNNING),
+        (TrackerIdentity(state=TrackerState.RUNNING), ENDED, TrackerState.RUNNING),
         (
-            TrackerIdentity(TrackerState.FAILED, heartbeat=NOON.isoformat()),
+            TrackerIdentity(state=TrackerState.FAILED, heartbeat=NOON.isoformat()),
             ENDED,
             TrackerState.FAILED,
         ),

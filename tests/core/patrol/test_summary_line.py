@@ -54,8 +54,8 @@ def test_sizes(count: int, text: str) -> None:
     ("changes", "printed"),
     [
         ({}, []),
-        ({"log": LogEnd("step 5", 5)}, ["step 5"]),
-        ({"log": LogEnd("x" * 130, age=61.0)}, ["x" * 120 + " (1m1s ago)"]),
+        ({"log": LogEnd(line="step 5", step=5)}, ["step 5"]),
+        ({"log": LogEnd(line="x" * 130, age=61.0)}, ["x" * 120 + " (1m1s ago)"]),
         ({"log": LogEnd(age=7200.0)}, ["log written 2h ago"]),
         ({"log": LogEnd()}, []),
         ({"log": Blind("it hangs")}, ["log unknown: it hangs"]),
@@ -117,15 +117,15 @@ def test_what_counts_as_a_change() -> None:
     same = (
         {"at": NOW + timedelta(minutes=5)},
         {"load": 9.0},
-        {"log": LogEnd("step 120 loss 2.0", 120, size=5000, age=1.0)},
+        {"log": LogEnd(line="step 120 loss 2.0", step=120, size=5000, age=1.0)},
         {"memory": MemoryUse(60 * GIB, 100 * GIB, 0.6, 0)},
     )
     for changes in same:
         look = replace(base, **changes)
         assert facts_of(look, decide(look, WAYS)) == facts, changes
     other = (
-        {"log": LogEnd("step 121 loss 2.1", 121)},
-        {"log": LogEnd("step 120 loss 2.1", 120, failure="code-bug-small")},
+        {"log": LogEnd(line="step 121 loss 2.1", step=121)},
+        {"log": LogEnd(line="step 120 loss 2.1", step=120, failure="code-bug-small")},
         {"markers": {"/a": NOW}},
         {"copies": (Copy("/c", "c", Count(1, 1), Count(1, 1)),)},
         {"chain": ChainState(True, "", "eval")},
@@ -135,7 +135,7 @@ def test_what_counts_as_a_change() -> None:
     for changes in other:
         look = replace(base, **changes)
         assert facts_of(look, decide(look, WAYS)) != facts, changes
-    first, second = (replace(base, log=LogEnd(line)) for line in ("loading", "compiling"))
+    first, second = (replace(base, log=LogEnd(line=line)) for line in ("loading", "compiling"))
     assert facts_of(first, decide(first, WAYS)) != facts_of(second, decide(second, WAYS))
 
 
@@ -145,8 +145,8 @@ def test_people_are_notified_of_states_markers_and_what_they_can_do_something_ab
         return news_facts(look, decide(look, WAYS))
 
     assert news() == ["running", "none", ""]
-    assert news(log=LogEnd("step 900", 900), load=64.0, gpus=(Gpu("0", 0.0),)) == news()
-    log = LogEnd("step 1", 1, failure="disk-full")
+    assert news(log=LogEnd(line="step 900", step=900), load=64.0, gpus=(Gpu("0", 0.0),)) == news()
+    log = LogEnd(line="step 1", step=1, failure="disk-full")
     assert news(log=log, markers={"/b": NOW, "/a": NOW, "/c": None}, alive=Alive.NO) == [
         "down",
         "none",
@@ -161,9 +161,9 @@ def test_people_are_notified_of_states_markers_and_what_they_can_do_something_ab
 @pytest.mark.parametrize(
     "changes",
     [
-        {"log": LogEnd("other", 120, size=4000)},
-        {"log": LogEnd("step 120 loss 2.1", 121, size=4000)},
-        {"log": LogEnd("step 120 loss 2.1", 120, size=4001)},
+        {"log": LogEnd(line="other", step=120, size=4000)},
+        {"log": LogEnd(line="step 120 loss 2.1", step=121, size=4000)},
+        {"log": LogEnd(line="step 120 loss 2.1", step=120, size=4001)},
         {"markers": {"/a": NOW}},
         {"copies": (Copy("/c", "c", Count(1, 2), Count(9, 9)),)},
         {"output_age": 59.0},
@@ -185,7 +185,7 @@ def test_a_change_is_distinguished_from_none() -> None:
 
 
 def test_steps_are_counted_since_the_last_tick() -> None:
-    look = a_look(**{**BARE, "log": LogEnd("step 120", 120)})
+    look = a_look(**{**BARE, "log": LogEnd(line="step 120", step=120)})
     before = PreviousTick(NOW - timedelta(minutes=10), step=90)
     for step, gained in ((90, " [+30 steps in 10m]"), (130, " [-10 steps in 10m]"), (None, "")):
         line = patrol_line(look, decide(look, WAYS), replace(before, step=step))

@@ -28,17 +28,23 @@ from wording import mentions
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BEGAN = NOW - timedelta(hours=2)
-WAYS = PatrolCommands("RESUME", "CHAIN", (("/data/set", "RSYNC"),), "REMOVE", chain_waits=True)
+WAYS = PatrolCommands(
+    resume="RESUME",
+    chain="CHAIN",
+    transfer=(("/data/set", "RSYNC"),),
+    remove="REMOVE",
+    chain_waits=True,
+)
 GIB = 1 << 30
 
 
 def a_look(**changes: Any) -> HostObservation:
     healthy = HostObservation(
-        NOW,
-        "tiny-1",
-        "box1",
-        Alive.YES,
-        log=LogEnd("step 120 loss 2.1", 120, size=4000, age=3.0),
+        at=NOW,
+        name="tiny-1",
+        where="box1",
+        alive=Alive.YES,
+        log=LogEnd(line="step 120 loss 2.1", step=120, size=4000, age=3.0),
         disks={"/data": DiskRoom(500 * GIB, 1000 * GIB, 900, 1000)},
         output_age=30.0,
         gpus=(Gpu("0", 91.0), Gpu("1", 89.0)),
@@ -172,7 +178,7 @@ def test_gpus_at_0_while_steps_advance_wait_for_data() -> None:
 
 def test_gpus_at_0_with_steps_since_the_last_tick_wait_for_data_too() -> None:
     before = PreviousTick(NOW - timedelta(minutes=30), step=100)
-    slow = a_look(gpus=(Gpu("0", 0.0),), log=LogEnd("step 120", 120, age=600.0))
+    slow = a_look(gpus=(Gpu("0", 0.0),), log=LogEnd(line="step 120", step=120, age=600.0))
     assert rows(slow, before) == ["data-bound"]
     assert rows(slow, replace(before, step=120)) == ["idle"]
 
@@ -240,7 +246,7 @@ def test_bytes_and_inodes_run_out_apart(room: DiskRoom, row: str) -> None:
 
 
 def test_a_frozen_log_with_moving_output_is_buffered_and_not_a_hang() -> None:
-    frozen = LogEnd("step 120", 120, age=4000.0)
+    frozen = LogEnd(line="step 120", step=120, age=4000.0)
     assert rows(a_look(log=frozen)) == ["buffered"]
     hangs, unread = a_look(log=frozen, output_age=4000.0), a_look(log=frozen, output_age=None)
     assert rows(hangs) == rows(unread) == ["silent"]
@@ -253,8 +259,8 @@ def test_a_frozen_log_with_moving_output_is_buffered_and_not_a_hang() -> None:
 
 def test_a_failure_in_its_own_log_is_reported_while_it_lives() -> None:
     log = LogEnd(
-        "step 120",
-        120,
+        line="step 120",
+        step=120,
         age=3.0,
         failure="disk-full",
         excerpt="unexpected pos 1 vs 2",
@@ -271,7 +277,7 @@ def test_a_failure_that_comes_again_is_fixed_before_a_relaunch(
     failure: str, relaunches_itself: bool
 ) -> None:
     ways = replace(WAYS, relaunches_itself=True)
-    log = LogEnd("step 120", 120, age=3.0, failure=failure, excerpt="x", advice="y.")
+    log = LogEnd(line="step 120", step=120, age=3.0, failure=failure, excerpt="x", advice="y.")
     (gone,) = [
         each for each in decide(a_look(alive=Alive.NO, log=log), ways).advice if each.row == "gone"
     ]
@@ -298,8 +304,8 @@ FAILED_CHAIN = ChainState(False, "eval ended with 3", "eval", waits=False)
         (a_look(chain=FAILED_CHAIN, alive=Alive.NO), ""),
         (a_look(chain=FAILED_CHAIN, alive=Alive.UNKNOWN), ""),
         (a_look(chain=FAILED_CHAIN, alive=Alive.NO, succeeded=True, markers={"/m": None}), "CHAIN"),
-        (a_look(chain=FAILED_CHAIN, log=LogEnd("done", 120, done=True)), "CHAIN"),
-        (a_look(chain=FAILED_CHAIN, log=LogEnd("step 120", 120, done=False)), ""),
+        (a_look(chain=FAILED_CHAIN, log=LogEnd(line="done", step=120, done=True)), "CHAIN"),
+        (a_look(chain=FAILED_CHAIN, log=LogEnd(line="step 120", step=120, done=False)), ""),
         (a_look(chain=replace(FAILED_CHAIN, waits=True, stage="wait"), alive=Alive.NO), ""),
         (a_look(chain=replace(FAILED_CHAIN, waits=True, stage="wait")), "CHAIN"),
     ],
@@ -353,7 +359,7 @@ def test_a_blind_line_names_no_number() -> None:
 def test_what_stays_constant_does_not_move() -> None:
     still = a_look(output_age=4000.0)
     assert movement_of(still) == movement_of(replace(still, at=NOW + timedelta(minutes=5)))
-    assert movement_of(still) != movement_of(replace(still, log=LogEnd("step 121", 121)))
+    assert movement_of(still) != movement_of(replace(still, log=LogEnd(line="step 121", step=121)))
 
 
 def test_a_machine_that_nobody_could_ask_is_reported_and_not_left_out() -> None:
@@ -374,7 +380,7 @@ def test_a_dead_job_and_its_waiting_chain_are_two_facts() -> None:
 
 
 def test_after_the_training_only_what_is_left_of_the_chain_is_proposed() -> None:
-    done = LogEnd("Training completed", 120, done=True)
+    done = LogEnd(line="Training completed", step=120, done=True)
     look = a_look(
         alive=Alive.NO,
         log=done,
@@ -425,7 +431,7 @@ def test_a_declared_result_is_a_sign_of_the_end(result: Any, state: PatrolState)
         (Blind("it hangs"), True, None),  # its success pattern may stand in it
         (Blind("it hangs"), False, "RESUME"),
         (None, True, "RESUME"),
-        (LogEnd("step 1", 1, done=False), True, "RESUME"),
+        (LogEnd(line="step 1", step=1, done=False), True, "RESUME"),
     ],
 )
 def test_only_a_log_that_could_not_be_read_hides_the_success_pattern(

@@ -176,7 +176,11 @@ def test_what_is_no_failure_has_no_ending(state):
 
 def a_checkpoint(step, hours=-0.5, problem=""):
     return Candidate(
-        f"/data/tiny/step-{step}", step, "/data/tiny", problem=problem, modified=NOON + hours * HOUR
+        path=f"/data/tiny/step-{step}",
+        step=step,
+        root="/data/tiny",
+        problem=problem,
+        modified=NOON + hours * HOUR,
     )
 
 

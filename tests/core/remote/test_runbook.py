@@ -25,7 +25,9 @@ FACTS = RunbookFacts(
     remote="origin",
     written_at="12:00",
 )
-WAYS = PatrolCommands("RESUME", "CHAIN", (("/data/set", "RSYNC"),), "REMOVE | it")
+WAYS = PatrolCommands(
+    resume="RESUME", chain="CHAIN", transfer=(("/data/set", "RSYNC"),), remove="REMOVE | it"
+)
 REMOVE = WAYS.remove
 PATROL = "herorun -C /work box patrol tiny"
 BABYSIT = "herorun -C /work handoff tiny --take --wait 31m && herorun -C /work babysit tiny"

@@ -98,7 +98,9 @@ def log_of(*lines: str):
 
 def followed(*lines: str) -> OwnLog:
     return follow(
-        load_signature_set(), OwnLog("tiny-2"), "".join(f"{line}\n" for line in lines).encode()
+        load_signature_set(),
+        OwnLog(instance="tiny-2"),
+        "".join(f"{line}\n" for line in lines).encode(),
     )
 
 

@@ -158,7 +158,9 @@ def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch)
             done.set()
 
     monkeypatch.setattr(supervise, "run_tick", slow)
-    codes = fleet.watch_all([OTHER, SLUG], two.work, report, lambda *_: None, StopCondition())
+    codes = fleet.watch_all(
+        [OTHER, SLUG], two.work, report, on_alarm=lambda *_: None, until=StopCondition()
+    )
     assert codes == [0, 0]
     assert lines.index(OTHER) > max(i for i, slug in enumerate(lines) if slug == SLUG)
 
@@ -180,7 +182,9 @@ def test_one_that_waits_for_its_push_delays_no_other(
         return real(self, record, *given)
 
     monkeypatch.setattr(push.PushPacer, "push", waits)
-    assert fleet.watch_all([OTHER, SLUG], two.work, lambda *_: None, print, StopCondition()) == [
+    assert fleet.watch_all(
+        [OTHER, SLUG], two.work, lambda *_: None, on_alarm=print, until=StopCondition()
+    ) == [
         0,
         0,
     ]

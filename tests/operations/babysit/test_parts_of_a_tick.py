@@ -116,7 +116,7 @@ def test_a_fleet_reports_each_tick_and_an_alarm_once(run: Any) -> None:
         [],
         None,
     )
-    outcome, task = TickOutcome(run=run, tick=TICK, evidence={}), _Task("runs/tiny.toml")
+    outcome, task = TickOutcome(run=run, tick=TICK, evidence={}), _Task(name="runs/tiny.toml")
     fleet._report(run, outcome)
     for message in ("no tick", "no tick", "disk full", "no tick"):
         fleet._report_once(task, message)

@@ -124,7 +124,9 @@ def test_a_run_that_is_relaunched_after_its_watch_ended_is_taken_up_again(
     idle = threading.Event()
     other = threading.Thread(target=idle.wait)
     other.start()
-    fleet.fleet._tasks["other"] = supervise._Task("other", other)  # a run that is watched on and on
+    fleet.fleet._tasks["other"] = supervise._Task(
+        name="other", thread=other
+    )  # a run that is watched on and on
     eventually(lambda: fleet.ticks and not fleet.fleet._tasks[SLUG].lives, 30)
     before = len(fleet.ticks)
     story.order("tiny-2", WAIT)
@@ -143,7 +145,9 @@ def test_a_run_that_is_launched_meanwhile_is_taken_up_by_its_shard(
     other = threading.Thread(target=idle.wait)
     other.start()
     fleet = watched(story, [], shard=shard)
-    fleet.fleet._tasks["other"] = supervise._Task("other", other)  # a run that is watched on and on
+    fleet.fleet._tasks["other"] = supervise._Task(
+        name="other", thread=other
+    )  # a run that is watched on and on
     runner = threading.Thread(target=fleet._go)
     runner.start()
     story.launched(WAIT)

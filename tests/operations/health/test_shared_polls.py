@@ -52,7 +52,7 @@ class Seen:
     snapshot: int
 
     def find(self, instance: str, intended_at: datetime) -> Search:
-        return Found(Job(str(self.snapshot), instance, JobState.RUNNING))
+        return Found(Job(id=str(self.snapshot), instance=instance, state=JobState.RUNNING))
 
 
 def ask(
@@ -256,7 +256,7 @@ def test_babysit_and_status_of_all_look_once(
     before = {run["slug"]: run["other_jobs"] for run in json.loads(capsys.readouterr().out)["runs"]}
     assert before == {"other": [], SLUG: []}
     assert asked == [{"other-1", "tiny-1"}]
-    probe = Job("72", "tiny-probe", JobState.RUNNING)
+    probe = Job(id="72", instance="tiny-probe", state=JobState.RUNNING)
     monkeypatch.setattr(local.Local, "other_jobs", lambda self, slug: (probe,), raising=False)
     story.herorun("status", "--all", "--json")
     assert asked == [{"other-1", "tiny-1"}] * 2

@@ -33,4 +33,4 @@ def test_a_failure_without_a_place_in_the_code_is_told_too() -> None:
     jobs: Any = SimpleNamespace(
         tail=lambda job, lines: "OSError: [Errno 28] No space left on device\n"
     )
-    assert "disk-full" in diagnosis(jobs, Job("7", "tiny-1", JobState.FAILED))
+    assert "disk-full" in diagnosis(jobs, Job(id="7", instance="tiny-1", state=JobState.FAILED))

@@ -25,7 +25,9 @@ class Ended:
         self._tasks = tasks
 
     def find_job(self, job: str) -> Search:
-        return Found(Job(job, job, JobState.FAILED, "JOB_STATE_FAILED", exit_code=1))
+        return Found(
+            Job(id=job, instance=job, state=JobState.FAILED, raw="JOB_STATE_FAILED", exit_code=1)
+        )
 
     def tail(self, job: str, lines: int) -> str:
         return ""

@@ -92,7 +92,7 @@ def test_it_is_seen_that_exactly_one_job_is_live(
     story.init()
     capsys.readouterr()
     real = submit.other_live_jobs
-    other = Job("9", "tiny-9", JobState.RUNNING)
+    other = Job(id="9", instance="tiny-9", state=JobState.RUNNING)
 
     def crowded(run: Run, instance: str) -> str:
         monkeypatch.setattr(run.scheduler, "live_jobs", lambda slug: (other,), raising=False)

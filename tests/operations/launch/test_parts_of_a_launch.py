@@ -91,7 +91,7 @@ def test_a_lenient_policy_is_in_the_comment_of_a_launch(
     monkeypatch.setattr(announce, "record_link", lambda run: "a link")
     launching = launched(2, NOON)[0]
     run: Any = ToldRun([])
-    order = LaunchOrder(a_plan(), "why", "ada@laptop", policy=policy)
+    order = LaunchOrder(plan=a_plan(), why="why", babysitter="ada@laptop", policy=policy)
     rows = announce.launch_comment(run, order, launching)
     assert ("2 checks" in rows, "tiny-2" in rows) == (bool(policy), True)
 

@@ -21,7 +21,7 @@ class Steps:
 
     def read(self, cursor: str) -> Rows:
         rows = tuple(row for row in self._rows if row.step > int(cursor or 0))
-        return Rows(rows, str(rows[-1].step) if rows else cursor)
+        return Rows(rows=rows, cursor=str(rows[-1].step) if rows else cursor)
 
 
 class Stored:

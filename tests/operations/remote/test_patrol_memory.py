@@ -71,7 +71,7 @@ def test_a_tick_is_remembered_for_the_next_one(tmp_path: Path) -> None:
     assert first == PreviousTick(NOW, facts, 120, NOW, movement_of(look), 2)
     later = NOW + timedelta(minutes=30)
     still = replace(look, at=later, output_age=None)
-    moving = replace(look, at=later, log=LogEnd("step 121", 121))
+    moving = replace(look, at=later, log=LogEnd(line="step 121", step=121))
     before = replace(first, movement=movement_of(still))
     assert getattr(after(still, before), "since", None) == NOW
     assert getattr(after(moving, before), "since", None) == later

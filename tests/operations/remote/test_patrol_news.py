@@ -19,7 +19,9 @@ from herorun.operations.remote.patrol import PatrolTick
 from wording import mentions
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
-LOOK = HostObservation(AT, "tiny-1", "box1", Alive.YES, log=LogEnd("step 9", 9))
+LOOK = HostObservation(
+    at=AT, name="tiny-1", where="box1", alive=Alive.YES, log=LogEnd(line="step 9", step=9)
+)
 
 
 class Posts:
@@ -57,7 +59,7 @@ def test_a_change_is_sent_once_and_again_after_a_day(
         return patrol_news.send_patrol(run, tick(look))
 
     sends(LOOK)
-    sends(replace(LOOK, log=LogEnd("step 10", 10)))  # a step is no change
+    sends(replace(LOOK, log=LogEnd(line="step 10", step=10)))  # a step is no change
     (title,) = channel.titles
     assert mentions(title, "tiny", "running")
     gone = replace(LOOK, alive=Alive.NO)

@@ -225,7 +225,7 @@ def test_every_answer_has_its_place(box: None) -> None:
     assert look.copies == (Copy("/d/set", "/work/set", Count(1, 2), Count(3, 4)),)
     assert look.disks == {"/d": DiskRoom(1, 2, 3, 4), "/scratch": Blind("hangs")}
     assert look.chain == ChainState(True, "", "eval", waits=False)
-    assert look.log == LogEnd("step 5", 5, done=True, size=7, age=5.0)
+    assert look.log == LogEnd(line="step 5", step=5, done=True, size=7, age=5.0)
     assert (look.output_age, look.gpus) == (30.0, (Gpu("0", 50.0),))
     assert look.memory == MemoryUse(1, 4, 0.25, 0)
     assert (look.load, look.cpus, look.cores_used, look.cores_allowed) == (3.0, 8, 2.5, 4.0)
@@ -253,7 +253,9 @@ def test_what_lives_has_no_reason(box: None) -> None:
 )
 def test_the_schedulers_own_tail_is_searched_here(pattern: str | None, done: bool | None) -> None:
     run = a_run(a_contract(patrol={"success_pattern": pattern}))
-    assert probe._read_log_by_end(run, {"tail": "step 5\n"}) == LogEnd("step 5", 5, done=done)
+    assert probe._read_log_by_end(run, {"tail": "step 5\n"}) == LogEnd(
+        line="step 5", step=5, done=done
+    )
     assert probe._read_log_by_end(run, {"tail": Blind("x")}) == Blind("x")
     assert probe._read_log_by_end(run, {}) is None
 
@@ -261,7 +263,7 @@ def test_the_schedulers_own_tail_is_searched_here(pattern: str | None, done: boo
 def test_a_first_line_cut_in_two_is_left_out_of_a_longer_log() -> None:
     cut = {"tail": encoded(b"step 5\nx\n"), "size": 90, "done": None, "now": 4.0, "changed": 9.0}
     log = probe._read_log_by_end(a_run(a_contract()), {"matched_lines": cut})
-    assert log == LogEnd("", None, size=90, age=0.0)
+    assert log == LogEnd(line="", step=None, size=90, age=0.0)
 
 
 def test_what_herorun_writes_into_a_root_is_no_sign_of_the_job(tmp_path: Path) -> None:

@@ -51,7 +51,9 @@ def waited(*each: HostObservation | Exception, most: int = 0, step: int = 200) -
 
 
 def test_it_ends_at_the_look_that_saw_it(slept: list[float]) -> None:
-    ended = waited(a_look(), CouldNotLook("cut"), a_look(log=LogEnd("step 200", 200)), most=9)
+    ended = waited(
+        a_look(), CouldNotLook("cut"), a_look(log=LogEnd(line="step 200", step=200)), most=9
+    )
     assert (ended.code, ended.polls, slept) == (0, 3, [60.0, 60.0])
     assert "step 200" in ended.line and ended.assessment is not None
 
@@ -81,7 +83,7 @@ def test_it_is_still_from_its_last_movement_on(slept: list[float]) -> None:
     """A look that saw nothing is no movement, and a moving one starts the hour again."""
 
     def at(minutes: int, step: int = 120, **changes: Any) -> HostObservation:
-        log = LogEnd(f"step {step}", step, size=step, age=9.0)
+        log = LogEnd(line=f"step {step}", step=step, size=step, age=9.0)
         moment = NOON + timedelta(minutes=minutes)
         return a_look(at=moment, log=log, output_age=None, **changes)
 

@@ -53,8 +53,13 @@ def test_of_a_step_that_one_attempt_logged_twice_the_last_value_counts() -> None
 
 
 def test_all_rows_are_read_behind_those_that_are_here() -> None:
-    batches = {"here": Rows([a_row(1)], "next"), "next": Rows([a_row(2)], "end")}
-    tracker: Any = SimpleNamespace(read=lambda cursor: batches.get(cursor, Rows([], cursor)))
+    batches = {
+        "here": Rows(rows=[a_row(1)], cursor="next"),
+        "next": Rows(rows=[a_row(2)], cursor="end"),
+    }
+    tracker: Any = SimpleNamespace(
+        read=lambda cursor: batches.get(cursor, Rows(rows=[], cursor=cursor))
+    )
     curves = read_all(tracker, "tiny", [a_row(0)], "here")
     assert [point.step for point in curves.points(LOSS)] == [0, 1, 2]
 

@@ -32,7 +32,7 @@ def test_what_is_unknown_is_no_success(
     status: Any = SimpleNamespace(stage=stage, monitor=monitor, unfinished_actions=unfinished)
     assert status_code(status) == code
     memory: Any = SimpleNamespace(unfinished=SimpleNamespace(actions=unfinished))
-    assert judged(memory, RunSummary("tiny", stage), monitor).code == code
+    assert judged(memory, RunSummary(slug="tiny", stage=stage), monitor).code == code
 
 
 def judged(memory: Any, summary: RunSummary, monitor: str, **others: Any) -> JudgedRun:
@@ -66,7 +66,9 @@ def test_a_row_of_the_table_has_the_code_of_the_status(
     alerts = alerts if check else []
     result: Any = SimpleNamespace(run=run, awaited=missing)
     memory: Any = SimpleNamespace(unfinished=SimpleNamespace(actions=()))
-    row = judged(memory, RunSummary("tiny", "launched"), monitor, result=result, alerts=alerts)
+    row = judged(
+        memory, RunSummary(slug="tiny", stage="launched"), monitor, result=result, alerts=alerts
+    )
     entries = [SimpleNamespace(check=each.check, state=each.state.value) for each in alerts]
     status: Any = SimpleNamespace(
         stage="launched", run=run, monitor=monitor, alerts=entries, missing_evidence=missing

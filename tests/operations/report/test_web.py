@@ -37,8 +37,8 @@ from wording import mentions
 CAPTURE = pytest.CaptureFixture[str]
 TOKEN = "0123456789abcdef" * 2
 GOOD = RunSummary(
-    "good",
-    "launched",
+    slug="good",
+    stage="launched",
     run="healthy",
     step=600,
     final_step=1000,
@@ -47,16 +47,16 @@ GOOD = RunSummary(
     curve="▇▅▃",
 )
 DOWN = RunSummary(
-    "bad",
-    "launched",
+    slug="bad",
+    stage="launched",
     run="down",
     step=10,
     final_step=1000,
     alerts=(OpenAlert("crashed", "critical", "firing", "bad-1 failed"),),
     seen_at=NOON,
 )
-STALE = RunSummary("old", "launched", run="healthy", monitor="stale", seen_at=NOON)
-BLIND = RunSummary("lost", "", error="its contract cannot be read")
+STALE = RunSummary(slug="old", stage="launched", run="healthy", monitor="stale", seen_at=NOON)
+BLIND = RunSummary(slug="lost", stage="", error="its contract cannot be read")
 
 
 def page(*runs: RunSummary, poll: int = 0) -> str:
@@ -83,7 +83,10 @@ def test_the_worst_run_is_first_and_nothing_unseen_is_green() -> None:
 
 def test_text_of_a_run_is_no_markup_on_the_page_of_all() -> None:
     alert = OpenAlert(HOSTILE, "critical", "firing", HOSTILE)
-    text = page(RunSummary("tiny", "launched", run="down", alerts=(alert,), error=HOSTILE), poll=15)
+    text = page(
+        RunSummary(slug="tiny", stage="launched", run="down", alerts=(alert,), error=HOSTILE),
+        poll=15,
+    )
     tags = Tags(text)
     assert len(tags.of("script")) == 1 and tags.of("img", "iframe", "object", "form") == []
     assert "&lt;img src=x" in text and "{{ 7*7 }}" in text

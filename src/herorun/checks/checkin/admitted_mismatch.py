@@ -17,7 +17,11 @@ def admitted_mismatch(admission: Admitted) -> list[Verdict]:
     if not admission.items:
         return [unknown("nothing was compared")]
     return [
-        Verdict(_OUTCOMES.get(word, Outcome.UNKNOWN), describe_item(item, message), item)
+        Verdict(
+            outcome=_OUTCOMES.get(word, Outcome.UNKNOWN),
+            message=describe_item(item, message),
+            subject=item,
+        )
         for item, word, message in admission.items
     ]
 

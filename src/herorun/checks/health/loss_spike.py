@@ -74,7 +74,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Limits:
     """An excursion begins 50 % above the trend, and fails if it lasts for `steps` and `least_rows`,
     or if its mean is `fast_ratio` times the expected loss for `fast_rows`.

@@ -26,7 +26,7 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 from herorun.core.notify.escalation import EscalationReason
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Limits:
     """An equal step is one that both attempts have. There the check fails if the loss differs by
     more than `catch_up` in the median or in `early_rows` of the first five, or by more than `once`

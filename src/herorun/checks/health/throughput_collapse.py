@@ -24,7 +24,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Limits:
     """An excursion begins at three quarters of the usual throughput, and fails after `rows`, if it
     exceeds the noise by `sigmas`.

@@ -46,7 +46,7 @@ def tainted_start_checkpoint(
         return not_applicable(plan.start.source)
     path = start.path
     checkpoint = Checkpoints(candidates_of(own, siblings)).at(path) or Candidate(
-        path, start.step or 0, ""
+        path=path, step=start.step or 0, root=""
     )
     mine = is_under(path, (root for instance in history.instances for root in instance.roots))
     if not mine and isinstance(source, Unavailable):

@@ -40,6 +40,7 @@ def decide(
     policy: RecoveryPolicy,
     ledger: Ledger,
     now: datetime,
+    *,
     case: Case | None = None,
     quiet_topics: frozenset[Topic] = frozenset(),
 ) -> list[Action]:

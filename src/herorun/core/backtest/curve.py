@@ -68,7 +68,7 @@ def _build_base_evidence() -> dict[Any, Any]:
         "tracker": {"kind": "jsonl"},
     }
     return {
-        History: History(True, (instance,)),
+        History: History(initialised=True, instances=(instance,)),
         Contract: contract_from(contract_tables, "a curve"),
         Cadence: Nothing(),
         PriorLaunch: Nothing(),
@@ -94,7 +94,7 @@ class FiredAlert:
     fix: str = ""  # what to do next
 
 
-@dataclass
+@dataclass(kw_only=True)
 class CurveBacktest:
     """One curve under way."""
 
@@ -136,7 +136,7 @@ class CurveBacktest:
             self._firing[key].message = as_at_last_row(failing[key].verdict.message)
 
     def _walk(self, state: MetricsState, chunk: Sequence[Row], offset: int = 0) -> MetricsState:
-        after = fold_rows(state, chunk, self.names, BEGINNING)
+        after = fold_rows(state, chunk, self.names, seen_at=BEGINNING)
         metrics = summarise(after, self.names)
         assert metrics is not None
         first = self.rows + offset

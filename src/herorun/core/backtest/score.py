@@ -29,7 +29,7 @@ class Label:
     time_events: tuple[tuple[int, int, str], ...] = ()
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Score:
     """False alarms and finds over many curves."""
 

@@ -8,7 +8,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_statistics import fmean, median
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pairing:
     """`only_a` and `only_b` count the steps of the window that the other curve has not logged."""
 
@@ -64,12 +64,12 @@ def pair(
     both = sorted(ours & theirs)
     steps = [step for step in both if math.isfinite(a[step]) and math.isfinite(b[step])]
     counts = Pairing(
-        metric,
-        len(steps),
-        len(ours - theirs),
-        len(theirs - ours),
-        sum(not math.isfinite(a[step]) for step in both),
-        sum(math.isfinite(a[step]) and not math.isfinite(b[step]) for step in both),
+        metric=metric,
+        pairs=len(steps),
+        only_a=len(ours - theirs),
+        only_b=len(theirs - ours),
+        not_finite_a=sum(not math.isfinite(a[step]) for step in both),
+        not_finite_b=sum(math.isfinite(a[step]) and not math.isfinite(b[step]) for step in both),
     )
     return _measure_differences(counts, steps, a, b) if steps else counts
 
@@ -81,12 +81,12 @@ def _measure_differences(
     percents = [_percent(each, a[step]) for step, each in zip(steps, differences, strict=True)]
     place = max(range(len(steps)), key=lambda n: abs(differences[n]))
     return Pairing(
-        counts.metric,
-        counts.pairs,
-        counts.only_a,
-        counts.only_b,
-        counts.not_finite_a,
-        counts.not_finite_b,
+        metric=counts.metric,
+        pairs=counts.pairs,
+        only_a=counts.only_a,
+        only_b=counts.only_b,
+        not_finite_a=counts.not_finite_a,
+        not_finite_b=counts.not_finite_b,
         first=steps[0],
         last=steps[-1],
         mean_a=fmean(a[step] for step in steps),

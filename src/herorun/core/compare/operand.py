@@ -9,7 +9,7 @@ from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Side:
     """`values` are by metric and step; of a step that several attempts logged, the last one's."""
 

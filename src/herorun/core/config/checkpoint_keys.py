@@ -88,6 +88,7 @@ def _values_of_key(
     last: str,
     above: list[str],
     below: bool,
+    *,
     key: str,
     value: Any,
     keys: Mapping[str, Any],

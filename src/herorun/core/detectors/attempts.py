@@ -12,7 +12,7 @@ from herorun.core.ports import Row
 from herorun.core.ports.columnar import ColumnarRows, parts_of
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class AttemptTracker:
     """What the rows so far determine for later rows. `number` is that of the newest attempt; the
     first is 1.

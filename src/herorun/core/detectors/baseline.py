@@ -21,7 +21,7 @@ FOLLOW = 1 - 2 ** (-1 / 12)
 FLOOR = 0.003  # smallest scale of the noise, in log units
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Trend:
     level: float = 0.0  # of the logarithm
     scale: float = FLOOR  # of the noise around it

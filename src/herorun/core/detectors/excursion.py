@@ -12,7 +12,7 @@ MISSES = 1  # rows back in bounds that do not yet end a streak
 KEPT = 64
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Streak:
     """An excursion under way."""
 
@@ -91,7 +91,12 @@ class ExcursionWatch:
         streak = self.streak
         if streak is None:
             streak = self.streak = Streak(
-                step, step, expected=expected_value, noise=noise, declared=is_declared, least=least
+                first_step=step,
+                last_step=step,
+                expected=expected_value,
+                noise=noise,
+                declared=is_declared,
+                least=least,
             )
         streak.add(step, excess)
         return streak

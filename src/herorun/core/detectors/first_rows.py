@@ -64,7 +64,7 @@ RULES = (
 )  # fmt: skip
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class FirstRows:
     rows: int = 0
     first: float = 0.0  # the highest of the first losses, as a logarithm

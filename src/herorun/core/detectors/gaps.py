@@ -21,7 +21,7 @@ EASE = 8  # rows in which the usual distance adapts by about half
 RULES = (FAR, KEPT, EASE, ALIKE, REGULAR, ROUND, SPARE)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Steps:
     """The distances between rows, and where rows are missing."""
 

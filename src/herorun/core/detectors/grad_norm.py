@@ -21,7 +21,7 @@ _EXPLODED, _CREEP, _BACK = math.log(EXPLODED), math.log(CREEP), math.log(BACK)
 RULES = (EXPLODED, FREEZE, HELD, FAST_RATE, SLOW_RATE, CREEP, EASE, BACK)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Norm:
     trend: Trend = field(default_factory=Trend)
     explosion: ExcursionWatch = field(default_factory=ExcursionWatch)

@@ -12,7 +12,7 @@ from herorun.core.evidence import History
 from herorun.core.lazy_dataclass import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Boundary:
     """Where an instance begins: no row of it is older than `since`."""
 
@@ -40,12 +40,19 @@ class Boundary:
 def boundaries_of(history: History) -> tuple[Boundary, ...]:
     """One for each instance, oldest first, then one for each restart of the newest one."""
     launches = [
-        Boundary(each.name, each.since, each.start, each.rows, each.counted, each.misdated)
+        Boundary(
+            instance=each.name,
+            since=each.since,
+            start=each.start,
+            rows=each.rows,
+            counted=each.counted,
+            misdated=each.misdated,
+        )
         for each in history.instances
     ]
     for at, attempt in history.restarts if launches else ():
         if at > launches[-1].since and attempt > launches[-1].attempt:
-            launches.append(Boundary(launches[-1].instance, at, attempt=attempt))
+            launches.append(Boundary(instance=launches[-1].instance, since=at, attempt=attempt))
     return tuple(launches)
 
 

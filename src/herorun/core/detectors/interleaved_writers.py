@@ -26,7 +26,7 @@ RECENT = 16  # steps
 RULES = (SWITCHES, APART, LONGEST, DOUBLES, NEAR, RECENT)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class WriterTurns:
     """The positions of the writer of the last row and of the other writer."""
 

@@ -91,6 +91,7 @@ def judge_loss(
     state: LossState,
     step: int,
     loss: float,
+    *,
     fresh: bool,
     is_declared: bool,
     boundary: bool,

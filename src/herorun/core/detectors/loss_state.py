@@ -27,7 +27,7 @@ LASTING = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LevelRise:
     """Rows above those before them, not yet enough to be a shift. Logarithms, but for counts."""
 
@@ -51,7 +51,7 @@ class SignedLevel:
     watch: ExcursionWatch = field(default_factory=ExcursionWatch)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class LossState:
     """The state of the loss detectors after the rows so far."""
 

@@ -177,7 +177,7 @@ def precursor_of(name: str) -> int:
     return 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Names:
     """The columns by role; for each role the first name that a row has is used."""
 

@@ -92,6 +92,7 @@ def fold_rows(
     state: MetricsState,
     rows: Iterable[Row],
     names: Names,
+    *,
     seen_at: datetime | None = None,
     keep_closed: bool = False,
     boundaries: Sequence[Boundary] = (),

@@ -53,7 +53,12 @@ def restart(state: Lineage, at: AttemptStartPoint, instance: str, trend: Trend) 
     mean = _mean(before, trend.level)
     fall = _fall([state.old_losses[at] for at in sorted(state.old_losses)])
     state.comparison = ResumeComparison(
-        at.step, at.high_water, trend.level, mean, trend.scale, fall
+        step=at.step,
+        high_water=at.high_water,
+        level=trend.level,
+        mean=mean,
+        noise=trend.scale,
+        fall=fall,
     )
     state.comparison.instance, state.comparison.stride, state.comparison.broken = (
         instance,

@@ -20,7 +20,7 @@ class AttemptStartPoint(NamedTuple):
     is_beyond_gap: bool  # rows are missing between the high water and this step
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class ResumeComparison:
     """The comparison of the newest attempt with the previous one."""
 
@@ -50,7 +50,7 @@ class ResumeComparison:
     broken: bool = False  # rows are missing, since or shortly before the restart
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Lineage:
     """The values that comparisons need."""
 

@@ -33,7 +33,7 @@ class ReportingRhythm:
     longest: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class MetricsState:
     """The state of all detectors after the rows so far. Steps are completed updates.
 

@@ -34,7 +34,9 @@ def judge_losses(state: LossState, steps: Sequence[int], losses: Sequence[float]
     unlike = 0  # the end of the newest block whose rows are judged one after the other
 
     def one(place: int) -> None:
-        loss.judge_loss(state, steps[place], losses[place], True, False, False)
+        loss.judge_loss(
+            state, steps[place], losses[place], fresh=True, is_declared=False, boundary=False
+        )
 
     def many(place: int) -> int:
         nonlocal unlike

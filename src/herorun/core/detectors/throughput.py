@@ -35,7 +35,7 @@ _SLOW, _SLOW_WALL, _LEAK, _UNIT = (
 RULES = (SLOW, SLOW_WALL, LEAK, LEAK_NOISE, WARM, FREEZE, UNIT, HELD, BIN, SETTLE_BINS, FADE)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Speed:
     trend: Trend = field(default_factory=Trend)
     slow: ExcursionWatch = field(default_factory=ExcursionWatch)

@@ -1,7 +1,7 @@
 """Checkpoints, and the roots that they lie in."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import KW_ONLY, field
 from datetime import datetime
 
 from herorun.core.clock_skew import SKEW
@@ -20,6 +20,7 @@ class Candidate:
     path: str
     step: int  # from the name
     root: str
+    _: KW_ONLY
     temporary: bool = False
     timestamp: str = ""  # as the trainer wrote it, often naive local time: never compared with now
     problem: str = ""

@@ -1,7 +1,7 @@
 """The tracker's run: what is there under the identity that the contract states."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import KW_ONLY, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -28,6 +28,7 @@ class TrackerIdentity:
     state: TrackerState
     why: str = ""  # why it could not be reached
     id: str = ""
+    _: KW_ONLY
     display_name: str = ""
     namesakes: tuple[str, ...] = ()  # ids of other runs in the project with the wanted display name
     last_step: int | None = None  # as logged

@@ -1,6 +1,7 @@
 """Jobs, as their scheduler reports them."""
 
 import re
+from dataclasses import KW_ONLY
 from datetime import datetime
 from enum import StrEnum
 
@@ -88,6 +89,7 @@ class Job:
     state: JobState
     raw: str = ""  # the scheduler's own word
     reason: str = ""
+    _: KW_ONLY
     exit_code: int | None = None
     signal: str | None = None
     stopped_by: str | None = None  # who asked for the end, where the scheduler knows

@@ -88,7 +88,7 @@ class Unfinished:
     since: datetime | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class History:
     """What the record holds about the run."""
 

@@ -129,7 +129,7 @@ class LeastLoss:
     rate_held: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Metrics:
     """What the tracker's rows amount to, folded. `step` counts completed updates of the current
     instance.

@@ -82,7 +82,7 @@ class BundleContent:
         return f"{self.name} {self.digest}" if self.files is not None else self.name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Bundle:
     """The source bundle against the plan and the commit's files."""
 
@@ -107,7 +107,7 @@ class Offered:
     partial: str = ""  # why some of it is not reported
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RequestReview:
     """What the back end says of the request before it is submitted, in words."""
 

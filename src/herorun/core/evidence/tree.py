@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from herorun.core.lazy_dataclass import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Submodule:
     """A submodule as the superproject's HEAD names it, and what differs inside."""
 
@@ -18,7 +18,7 @@ class Submodule:
     why: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WorkTree:
     """The commit that HEAD names, and what differs from it. Paths are relative to the top, as
     people read them.

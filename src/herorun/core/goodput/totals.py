@@ -23,7 +23,7 @@ class Range:
     max: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GoodputTotals:
     """Times are in seconds."""
 

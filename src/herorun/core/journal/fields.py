@@ -30,7 +30,7 @@ from herorun.core.taint import Health
 from herorun.core.version_gate import Judge
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JournalFields:
     """What the reducer updates with each event; `Memory` derives the rest."""
 

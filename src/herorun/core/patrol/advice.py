@@ -22,7 +22,7 @@ class Advice:
     critical: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PatrolCommands:
     """The exact commands of this run."""
 

@@ -27,14 +27,14 @@ def own_log(
     lines = _BREAK.split(tail if is_complete else tail.partition(b"\n")[2] or tail)
     line, step = _progress(lines, re.compile(progress.encode()) if progress else None)
     verdict = verdict_of_log(
-        signature_set, follow(signature_set, OwnLog(""), b"\n".join(lines)), None
+        signature_set, follow(signature_set, OwnLog(instance=""), b"\n".join(lines)), None
     )
     text = scrub(line.decode("utf-8", "replace").strip())[:LONGEST]
     if verdict.failure in QUIET or _trained_after(lines, verdict.line):
-        return LogEnd(text, step)
+        return LogEnd(line=text, step=step)
     return LogEnd(
-        text,
-        step,
+        line=text,
+        step=step,
         failure=verdict.failure.value,
         excerpt=scrub(verdict.excerpt)[:LONGEST],
         advice=verdict.advice,

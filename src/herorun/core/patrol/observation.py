@@ -24,7 +24,7 @@ class Blind:
     why: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LogEnd:
     """The end of the run's own log."""
 
@@ -103,7 +103,7 @@ class ChainState:
     waits: bool = True  # whether it waits for the end of the training before its first stage
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class HostObservation:
     """What one patrol reads."""
 

@@ -41,6 +41,7 @@ class Sources:
 
 
 def make_plan(
+    *,
     contract: Contract,
     tree: WorkTree,
     sources: Sources,

@@ -25,7 +25,7 @@ def argv_to_run(
     return tuple(part.replace("{start}", start) for part in resume_argv)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """Every value that decides what will run, where, from what, and under which name."""
 

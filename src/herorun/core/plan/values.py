@@ -37,7 +37,7 @@ class StartPoint:
     kind: str = "full-state"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrackerRun:
     """The identity under which the run reports."""
 

@@ -1,6 +1,7 @@
 """Trackers: the rows that a run logs, and the tracker's own facts about the run."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY
 from datetime import datetime
 from typing import Protocol
 
@@ -25,6 +26,7 @@ class Rows:
 
     rows: Sequence[Row]
     cursor: str
+    _: KW_ONLY
     changed_at: datetime | None = None  # when the source last changed, by its host's clock
     restarted: bool = False  # the source was replaced or shortened: the rows begin again
     problems: tuple[str, ...] = ()  # lines that could not be read, by place

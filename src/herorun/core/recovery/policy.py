@@ -111,7 +111,7 @@ class Span:
     until: datetime | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ledger:
     """Earlier actions and attempts, as `decide` needs them."""
 

@@ -46,7 +46,7 @@ _WHAT_THEN = """\
 _HOME = "~/.config/systemd/user"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TimerRequest:
     slug: str
     top: str  # of the work tree

@@ -22,6 +22,7 @@ def caveats(
     memory: Memory,
     events: Iterable[Event],
     assessment: HealthAssessment,
+    *,
     waivers: Sequence[Waiver],
     manifest: Manifest | None,
     verified_names: frozenset[str],

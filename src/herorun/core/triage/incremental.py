@@ -51,7 +51,7 @@ class Signs:
     dropped: Dropped | None = None  # rows that the tracker's client says it dropped
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OwnLog:
     """What the log of one instance has said up to `offset`."""
 

@@ -102,7 +102,9 @@ def _open_traceback(now: LineParser, line: LogLine, number: int) -> Open:
     earlier = outer.earlier if outer and outer.last is None else 0
     earlier = 0 if ignored_count else now.handled.pop(stream, earlier)
     ignored_count += outer.ignored if ignored_count and outer else 0
-    traceback = Open(stream, number, earlier=earlier, indent=indent, ignored=ignored_count)
+    traceback = Open(
+        stream=stream, line=number, earlier=earlier, indent=indent, ignored=ignored_count
+    )
     now.open[stream] = traceback
     return traceback
 
@@ -113,7 +115,7 @@ def _open_call_stack(now: LineParser, line: LogLine, number: int) -> None:
     del now.logging_errors[stream]
     outer = _pop_outer(now, stream, 1)
     indent = outer.indent if outer else 0
-    now.open[stream] = Open(stream, number, indent=indent, ignored=1, call_stack=True)
+    now.open[stream] = Open(stream=stream, line=number, indent=indent, ignored=1, call_stack=True)
 
 
 def _pop_outer(now: LineParser, stream: str, ignored_count: int) -> Open | None:

@@ -36,7 +36,7 @@ _MESSAGE = lazy_regex(r"\b[A-Za-z_][\w.]{0,200}(?:Error|Exception): (.{8,})")
 _TIMED_OUT = lazy_regex(r"\b(?:TimeoutError|socket\.timeout): .{0,24}timed out\s*$")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AttemptLog:
     """What the newest attempt said."""
 
@@ -84,7 +84,9 @@ def _advance_attempt(log: AttemptLog, match: Match) -> AttemptLog:
             return log
     match match.role:
         case LineRole.RESTART:
-            return AttemptLog(log.attempt + 1, match.line, before=replace(log, before=None))
+            return AttemptLog(
+                attempt=log.attempt + 1, began=match.line, before=replace(log, before=None)
+            )
         case LineRole.ROOT if not _ended_by_srun(log, match):
             log = replace(log, lately=_with(log.lately, match))
             if match.failure is FailureClass.HOST_CONTENTION:

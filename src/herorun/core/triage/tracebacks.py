@@ -74,7 +74,7 @@ class Frame:
         return f"{_FOLDERS.split(self.file)[-1]}:{self.function}:{self.line}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Open:
     """A traceback whose exception is not there yet."""
 
@@ -93,7 +93,7 @@ class Open:
     saves: bool = False  # a frame is in a function that saves
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LoggedException:
     """An exception, with or without its traceback."""
 
@@ -196,11 +196,11 @@ def raised_by(traceback: Open, content: str) -> LoggedException | None:
         return None
     one_file = len(traceback.files) == 1
     return LoggedException(
-        match[1],
-        match[2] or "",
-        traceback.user,
-        one_file,
-        traceback.earlier,
+        exception=match[1],
+        message=match[2] or "",
+        where=traceback.user,
+        one_file=one_file,
+        earlier=traceback.earlier,
         traced=True,
         ignored=traceback.ignored > 0
         or _closes_twice(traceback, match[2] or "")
@@ -249,7 +249,7 @@ def _closes_twice(traceback: Open, message: str) -> bool:
 def bare(content: str) -> LoggedException | None:
     """An exception's line that stands alone, as where only the last line was kept."""
     match = _BARE.match(content)
-    return LoggedException(match[1], match[2] or "") if match else None
+    return LoggedException(exception=match[1], message=match[2] or "") if match else None
 
 
 def falls_back(stream: str) -> bool:

@@ -26,6 +26,7 @@ def watch_all(
     names: Sequence[str],
     start: Path,
     report: Report,
+    *,
     on_alarm: AlarmCallback,
     until: StopCondition,
     shard: Shard | None = None,

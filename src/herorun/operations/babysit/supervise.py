@@ -45,7 +45,7 @@ Report: TypeAlias = Callable[[Run, TickOutcome], None]
 AlarmCallback: TypeAlias = Callable[[str, str], None]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Task:
     """One run's loop."""
 
@@ -102,7 +102,7 @@ class Fleet:
 
     def start(self, name: str) -> None:
         """Start the loop of a run, unless it runs."""
-        task = self._tasks.setdefault(Path(name).stem, _Task(name))
+        task = self._tasks.setdefault(Path(name).stem, _Task(name=name))
         if not task.lives:
             task.ticked = time.monotonic()
             task.thread = threading.Thread(

@@ -104,7 +104,12 @@ def raise_alarm(name: str, start: Path) -> str:
             "Next": "a person checks the babysitter",
         }
         intent = post_intent(
-            run, silence.key, _title(run), _describe_silence(run, memory, silence), lines, now()
+            run,
+            silence.key,
+            title=_title(run),
+            why=_describe_silence(run, memory, silence),
+            lines=lines,
+            at=now(),
         )
         run.record.append(replace(intent, page=Urgency.MUST))
     try:

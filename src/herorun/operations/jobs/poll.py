@@ -169,7 +169,7 @@ def diagnosis(jobs: Any, job: Job) -> str:
     signature_set = signatures.with_own()
     verdict = verdict_of_log(
         signature_set,
-        follow(signature_set, OwnLog(job.id), text.encode("utf-8", "replace")),
+        follow(signature_set, OwnLog(instance=job.id), text.encode("utf-8", "replace")),
         job.exit_code,
     )
     if verdict.failure in QUIET:

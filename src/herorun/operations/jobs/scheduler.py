@@ -204,22 +204,26 @@ class JobLogTracker:
 
     def read(self, cursor: str) -> Rows:
         if not self._instance:
-            return Rows((), cursor)
+            return Rows(rows=(), cursor=cursor)
         text, at = self._scheduler.tail(self._instance, LINES), now()
         progress, previous = progress_in(text), _JobCursor.of(cursor)
         follows = previous is not None and previous.instance == self._instance
         if progress is None:
-            return Rows((), cursor)
+            return Rows(rows=(), cursor=cursor)
         after = str(_JobCursor(self._instance, progress.step, at))
         if previous and follows and previous.step == progress.step:
-            return Rows((), after)
+            return Rows(rows=(), cursor=after)
         # a job that begins again at an earlier step trains those steps once more
         again = previous is not None and follows and progress.step < previous.step
         changed_at = self._scheduler.log_changed_at(self._instance)
         is_continuous = previous is not None and follows and at - previous.read_at <= self._gap
         is_undated = not is_continuous and (changed_at is None or not ends_with_step(text))
         return Rows(
-            (Row(progress.step, {}, changed_at or at),), after, at, again, undated=is_undated
+            rows=(Row(progress.step, {}, changed_at or at),),
+            cursor=after,
+            changed_at=at,
+            restarted=again,
+            undated=is_undated,
         )
 
 

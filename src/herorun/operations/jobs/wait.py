@@ -31,7 +31,7 @@ def observer_of_job(run: JobRun, condition: WaitCondition) -> Callable[[], WaitO
             f"--marker of a job without a contract must be on this machine, and {facts.job} does "
             "not run here: use --state or --step."
         )
-    ways = PatrolCommands(facts.resubmit)
+    ways = PatrolCommands(resume=facts.resubmit)
     adapter = adapter_for(facts, run.folder)
 
     def see() -> WaitObservation:

@@ -130,7 +130,7 @@ def _gather_exported(run: Run, plan: Plan, code: str, kind: Any) -> Any:
     inputs = {
         Repository: replace(run.repository, top=Path(code)),
         Contract: run.contract,
-        WorkTree: WorkTree(plan.code_commit),
+        WorkTree: WorkTree(commit=plan.code_commit),
         Scheduler: run.scheduler,
     }
     return gather([kind], discover.sources(), inputs)[kind]

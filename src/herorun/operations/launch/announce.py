@@ -152,7 +152,9 @@ def give_up(run: Run, launching: Launching, why: str) -> None:
         f"{quote_line(why)}"
     )
     title = f"Not {verb}: {launching.instance}"
-    intent = post_intent(run, key, title, message, {}, now(), edits=post_key, own_comment=False)
+    intent = post_intent(
+        run, key, title=title, why=message, lines={}, at=now(), edits=post_key, own_comment=False
+    )
     run.record.append(intent)
     with contextlib.suppress(HerorunError, OSError):
         deliver(run, intent)

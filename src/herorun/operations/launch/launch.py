@@ -203,9 +203,9 @@ def _fresh(
         probe_roots(run)
     dirty = dirty_tree_line(list(answer.report.findings), answer.plan)
     order = LaunchOrder(
-        answer.plan,
-        f"job {adoptee.job.id} is adopted" if adoptee else "launched by hand",
-        _describe_monitor(run, babysit),
+        plan=answer.plan,
+        why=f"job {adoptee.job.id} is adopted" if adoptee else "launched by hand",
+        babysitter=_describe_monitor(run, babysit),
         dirty=dirty,
         foreign=_foreign(run, answer, adoptee),
         policy=answer.policy,

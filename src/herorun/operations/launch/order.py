@@ -10,7 +10,7 @@ from herorun.core.plan import Plan
 from herorun.operations.launch.submit import ShowRequest, ignore_request
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LaunchOrder:
     """One launch, as decided."""
 

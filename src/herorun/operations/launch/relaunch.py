@@ -89,9 +89,9 @@ def start_again(run: Run, plan: Plan, again: Successor) -> str:
     from herorun.operations.launch.start_instance import start_instance
 
     order = LaunchOrder(
-        plan,
-        again.why,
-        again.babysitter,
+        plan=plan,
+        why=again.why,
+        babysitter=again.babysitter,
         relaunch_of=again.instance,
         by_itself=again.by_itself,
         dirty=memory.launchings[again.instance].dirty,

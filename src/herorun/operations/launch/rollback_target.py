@@ -165,6 +165,7 @@ def _examine_candidate(run: Run, candidate: Candidate) -> Candidate:
 def _list_rollback_facts(
     run: Run,
     name: str,
+    *,
     target: Candidate,
     above: tuple[Candidate, ...],
     evidence: Evidence,

@@ -151,7 +151,7 @@ def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) 
             "herorun find out. Launch there."
         )
     if is_forgotten and may_be_forgotten and not launching.adopts:
-        answer = Found(Job("unknown", launching.instance, JobState.GONE))
+        answer = Found(Job(id="unknown", instance=launching.instance, state=JobState.GONE))
     if isinstance(answer, Unknown):
         raise _explain_undecided(run, launching, answer)
     if isinstance(answer, Found):
@@ -174,11 +174,11 @@ def _explain_undecided(run: Run, launching: Launching, answer: Unknown) -> Could
 def _continue(run: Run, launching: Launching, babysitter: str, job: Job) -> Launched:
     """Record the outcome of an intent whose job was found, as the intent states it."""
     order = LaunchOrder(
-        admitted_plan(run, launching),
-        launching.why,
-        babysitter,
-        launching.relaunch_of,
-        launching.dirty,
+        plan=admitted_plan(run, launching),
+        why=launching.why,
+        babysitter=babysitter,
+        relaunch_of=launching.relaunch_of,
+        dirty=launching.dirty,
         policy=launching.policy,
         given_up=launching.given_up,
         facts=launching.facts,

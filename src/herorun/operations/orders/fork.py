@@ -111,6 +111,7 @@ def _write_fork(
     old: Run,
     path: Path,
     slug: str,
+    *,
     step: int | None,
     reason: str,
     roots: tuple[str | None, str | None],

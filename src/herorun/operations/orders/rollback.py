@@ -88,6 +88,7 @@ def _go_back(
     run: Run,
     name: str,
     step: int,
+    *,
     reason: str,
     stop_first: bool,
     wait: float,

@@ -28,6 +28,7 @@ def propose(
     check: str,
     name: str | None,
     start: Path,
+    *,
     subject: str | None,
     reason: str,
     days: int,

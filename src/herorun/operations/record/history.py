@@ -50,25 +50,17 @@ def _of_record(record: Record, changed_blobs: dict[str, str]) -> dict[str, str]:
     }
 
 
+_OPTIONS = (
+    *("--reverse", "--topo-order", "--root", "-m", "--first-parent"),
+    *("--raw", "-z", "--no-abbrev", "--no-renames", "--encoding=UTF-8", "--format=%x01%H %P"),
+)
+
+
 def _read_history(
     repository: Repository, tip: str
 ) -> list[tuple[str, tuple[str, ...], dict[str, str]]]:
     """`(commit, parents, {path: blob, or empty where it was removed})`, oldest first."""
-    out = repository.git(
-        "log",
-        "--reverse",
-        "--topo-order",
-        "--root",
-        "-m",
-        "--first-parent",
-        "--raw",
-        "-z",
-        "--no-abbrev",
-        "--no-renames",
-        "--encoding=UTF-8",
-        "--format=%x01%H %P",
-        tip,
-    ).text
+    out = repository.git("log", *_OPTIONS, tip).text
     commits: list[tuple[str, tuple[str, ...], dict[str, str]]] = []
     tokens = iter(out.split("\0"))
     for token in map(str.strip, tokens):

@@ -25,13 +25,14 @@ def post_entry(run: MonitoredRun, key: str, title: str, why: str, lines: Mapping
     if key in memory.done:
         return
     if key not in memory.intended:
-        run.record.append(post_intent(run, key, title, why, lines, now()))
+        run.record.append(post_intent(run, key, title=title, why=why, lines=lines, at=now()))
     deliver(run, run.record.memory().intended[key])
 
 
 def post_intent(
     run: MonitoredRun,
     key: str,
+    *,
     title: str,
     why: str,
     lines: Mapping[str, str],

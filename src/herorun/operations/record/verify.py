@@ -30,7 +30,7 @@ UNNAMED = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Verified:
     """What was found. `notes` are what could not be proven either way."""
 
@@ -200,11 +200,11 @@ def _verify_branch(record: Record, private: str, outside: ExternalAnchors | None
     outside_notes = outside.notes if outside else ()
     all_notes = tuple(filter(None, (*notes, *unfound, *outside_notes, first.dated)))
     return Verified(
-        first.entries,
-        first.commits,
-        (*history_faults, *faults, *anchor_faults),
-        all_notes,
-        bool(remote_problem or unfound),
+        entries=first.entries,
+        commits=first.commits,
+        faults=(*history_faults, *faults, *anchor_faults),
+        notes=all_notes,
+        unseen=bool(remote_problem or unfound),
         remote_tip=remote_tip,
     )
 

@@ -101,14 +101,14 @@ def ways_of(run: Run) -> PatrolCommands:
     is_ours = _was_launched_here(run)
     monitor, lack, is_silent = _monitor_of(run) if is_ours else ("", "", False)
     return PatrolCommands(
-        patrol_keys.resume_command or (status if is_ours else ""),
-        install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
-        tuple(
+        resume=patrol_keys.resume_command or (status if is_ours else ""),
+        chain=install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
+        transfer=tuple(
             (path, transfer(source(run, local), path, login))
             for path, local in patrol_keys.copies.items()
         ),
-        removal(run.slug),
-        patrol_keys.memory_fraction,
+        remove=removal(run.slug),
+        memory=patrol_keys.memory_fraction,
         chain_waits=waits_for_the_job(run.contract.chain),
         logs=f"{_herorun(run)} logs {run.slug}" if is_ours else "",
         status=status if is_ours else "",

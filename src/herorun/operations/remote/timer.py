@@ -46,12 +46,12 @@ def timer_of(run: Run, host: str, command: str | None, every: float) -> TimerOut
     reach = run.place.reach
     limit = (reach.connect + reach.timeout if reach else 20.0) + SPARE
     request = TimerRequest(
-        run.slug,
-        str(run.repository.top),
-        _program(),
-        command or "patrol",
-        timedelta(seconds=every),
-        limit,
+        slug=run.slug,
+        top=str(run.repository.top),
+        program=_program(),
+        command=command or "patrol",
+        every=timedelta(seconds=every),
+        limit=limit,
         notifies=bool(run.channels.all),
     )
     text, files = cron(request), dict[str, str]()
@@ -76,7 +76,9 @@ def _actions(run: Run, command: str, every: float) -> TimerOutput:
         raise WrongUse(
             f"{run.slug} publishes no record that a cloud runner could read: it has no remote."
         )
-    request = TimerRequest(run.slug, "", "herorun", command, timedelta(seconds=every))
+    request = TimerRequest(
+        slug=run.slug, top="", program="herorun", command=command, every=timedelta(seconds=every)
+    )
     text = actions(request, template("watchdog.yml"))
     return TimerOutput(
         "actions",

@@ -63,7 +63,7 @@ def backtest(
             report.unjudged.append(
                 f"{path} has no column that a rule knows, such as loss or grad_norm"
             )
-        run = CurveBacktest(checks, metric_names or Names(first_step=1, loss=()))
+        run = CurveBacktest(checks=checks, names=metric_names or Names(first_step=1, loss=()))
         chunks = chunks_of(path)
         alerts = run.run_chunks(_recording_steps(chunks, steps) if label else chunks)
         report.files.append((str(path), run.rows, alerts))

@@ -114,7 +114,7 @@ def _of_file(path: Path, word: str) -> Side:
             series.add(row)
     except OSError as error:
         raise WrongUse(f"{word} cannot be read: {error.strerror or error}.") from None
-    return Side(word, _last_of_each(series), names, _spans(series))
+    return Side(name=word, values=_last_of_each(series), names=names, attempts=_spans(series))
 
 
 def _of_run(run: Run) -> Subject:
@@ -161,12 +161,12 @@ def _of_instance(run: Run, name: str) -> Subject:
 def _side(run: Run, name: str, curves: Curves) -> Side:
     contract = run.contract
     return Side(
-        name,
-        _last_of_each(curves),
-        names_of(contract),
-        _spans(curves),
-        contract.checkpoints.permanent_every,
-        tuple((phase.name, phase.step) for phase in contract.phase),
+        name=name,
+        values=_last_of_each(curves),
+        names=names_of(contract),
+        attempts=_spans(curves),
+        permanent_every=contract.checkpoints.permanent_every,
+        phases=tuple((phase.name, phase.step) for phase in contract.phase),
         is_run=True,
     )
 

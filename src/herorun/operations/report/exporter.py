@@ -72,7 +72,7 @@ class RunExporter:
         answers = each(names, lambda name: self._reading(open_run(name, self._start)))
         return [
             answer.value
-            or RunReading(summary=RunSummary(answer.slug, "unknown", error=answer.error))
+            or RunReading(summary=RunSummary(slug=answer.slug, stage="unknown", error=answer.error))
             for answer in answers
         ]
 

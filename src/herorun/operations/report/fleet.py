@@ -133,7 +133,9 @@ def write_fleet(start: Path, folder: Path) -> tuple[Path, int]:
     folder.mkdir(parents=True, exist_ok=True)
     codes = [_write_run(name, start, folder) for name in names]
     run_summaries = [
-        answer.value[0] if answer.value else RunSummary(answer.slug, "", error=answer.error)
+        answer.value[0]
+        if answer.value
+        else RunSummary(slug=answer.slug, stage="", error=answer.error)
         for answer in all_rows(names, start)
     ]
     index = folder / INDEX
@@ -175,7 +177,7 @@ def failure_page(slug: str, error: str, fleet: str) -> str:
     """The page that replaces one that cannot be made: an old page would look like the present
     one.
     """
-    summary = RunSummary(slug, "", error=error)
+    summary = RunSummary(slug=slug, stage="", error=error)
     return fleet_page([summary], now(), lambda _: fleet, title=f"{slug}: {error}")
 
 

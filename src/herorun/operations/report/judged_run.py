@@ -104,7 +104,7 @@ def _judge_inactive(run: Run, memory: Memory, is_acting: bool, why_shut: str) ->
 
     unread_record = unread_lines(run, {}, is_sealed=memory.sealed is not None)
     monitor = STALE if why_shut else PARTIAL if unread_record else FRESH
-    summary = RunSummary(run.slug, stage_of(run), monitor=monitor)
+    summary = RunSummary(slug=run.slug, stage=stage_of(run), monitor=monitor)
     if memory.sealed:
         summary = summarise_sealed(run, memory, summary)
     return JudgedRun(

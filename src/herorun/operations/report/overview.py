@@ -82,7 +82,7 @@ def stored_summary(
 
     decision = memory.last_decided
     if decision is None or not memory.instances:
-        bare = RunSummary(run.slug, stage_of(run))
+        bare = RunSummary(slug=run.slug, stage=stage_of(run))
         return summarise_sealed(run, memory, bare) if memory.sealed else bare
     is_over = decision.run == "finished" or (decision.run == "down" and memory.decision)
     stale = (now() - decision.at) > 2 * run.contract.babysit.cadence and not is_over
@@ -146,7 +146,8 @@ def run_summaries(
     """
     shared_polls = (polls or SharedPolls()).expect(names, start)
     return [
-        answer.value or RunSummary(answer.slug, "unknown", error=answer.error, monitor="stale")
+        answer.value
+        or RunSummary(slug=answer.slug, stage="unknown", error=answer.error, monitor="stale")
         for answer in each(names, lambda name: summary_of_run(name, start, shared_polls))
     ]
 

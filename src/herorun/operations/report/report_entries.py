@@ -62,6 +62,7 @@ def chart_annotations(
     evidence: Evidence,
     events: Sequence[Event],
     rows: ReportRows,
+    *,
     incident_list: Sequence[AlertIncident],
     final: int | None,
     step: int | None,

@@ -157,7 +157,10 @@ class IrisReader:
             for row in self._list(f"{slug}-").rows
             if (match := other.fullmatch(row.id))
         )
-        jobs = (Job(row.id, name, iris_state_of(row.word), row.word) for row, name in rows)
+        jobs = (
+            Job(id=row.id, instance=name, state=iris_state_of(row.word), raw=row.word)
+            for row, name in rows
+        )
         return tuple(
             sorted((job for job in jobs if not job.state.ended), key=lambda job: job.instance)
         )

@@ -60,7 +60,7 @@ def _build_iris_job(
     state = iris_state_of(root.word)
     live = [row for row in gang if iris_state_of(row.word).live]
     job = Job(
-        root.id, instance, state, root.word, root.reason, started=root.started, submitted=root.submitted,  # noqa: E501  # one entry of a table, or one recorded value
+        id=root.id, instance=instance, state=state, raw=root.word, reason=root.reason, started=root.started, submitted=root.submitted,  # noqa: E501  # one entry of a table, or one recorded value
         tasks=root.tasks, running_tasks=_running([root]) if state.live else None,
     )  # fmt: skip
     if state is JobState.UNKNOWN:

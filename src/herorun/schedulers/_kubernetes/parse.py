@@ -23,7 +23,7 @@ class Condition:
     at: datetime | None = None  # of its last change
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JobRecord:
     """A Job, or what is brought to its form; only conditions that are true are kept."""
 
@@ -54,7 +54,7 @@ class ContainerEnd:
     signal: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PodRecord:
     name: str
     uid: str

@@ -32,7 +32,7 @@ _INVOCATION = lazy_regex(r"Invocation ID: ([0-9a-f]{6,})")
 _STAGE = lazy_regex(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?: (-?\d+))?")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NelTask:
     """A job of the launcher: one task of an invocation."""
 

@@ -97,11 +97,11 @@ def judge_nel(
     odd = [part for part in parts if part.state is not state]
     reasons = [decisive.reason, *(f"{part.entry.id} is {part.state}" for part in odd)]
     return Job(
-        invocation,
-        instance,
-        state,
-        decisive.raw,
-        "; ".join(part for part in reasons if part),
+        id=invocation,
+        instance=instance,
+        state=state,
+        raw=decisive.raw,
+        reason="; ".join(part for part in reasons if part),
         exit_code=decisive.exit_code if state.ended and state is not JobState.CANCELLED else None,
         stopped_by=record.by if state is JobState.CANCELLED else None,
         started=min(starts, default=None),

@@ -52,7 +52,7 @@ class RayStop:
     at: datetime
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RayJob:
     """One submitted job, as Ray lists it."""
 

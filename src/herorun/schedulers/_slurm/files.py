@@ -157,6 +157,7 @@ class RemoteFolder:
 def files_for(
     transport: Transport,
     login: SshLogin,
+    *,
     state: Path,
     folder: str | None,
     run: str,

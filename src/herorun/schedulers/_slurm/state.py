@@ -122,7 +122,12 @@ def _not_found(instance: str, accounting: Accounting, record: SubmissionRecord) 
         if record.id is None:
             return Unknown(f"{why}; it is unknown whether it was submitted")
         return Found(
-            Job(record.id, instance, JobState.GONE, reason=f"{why}: how it ended is unknown")
+            Job(
+                id=record.id,
+                instance=instance,
+                state=JobState.GONE,
+                reason=f"{why}: how it ended is unknown",
+            )
         )
     if record.id is None:
         return Absent()
@@ -183,11 +188,11 @@ def _job_of_row(instance: str, row: SlurmRow, parts: Sequence[SlurmRow]) -> Job:
     running = sum(slurm_state_of(part.word) is JobState.RUNNING for part in parts)
     running = running if len(parts) > 1 else (row.nodes or 0) * running
     return Job(
-        row.id,
-        instance,
-        state,
-        row.word,
-        row.reason or ("" if state is not JobState.UNKNOWN else f"Slurm says {row.word!r}"),
+        id=row.id,
+        instance=instance,
+        state=state,
+        raw=row.word,
+        reason=row.reason or ("" if state is not JobState.UNKNOWN else f"Slurm says {row.word!r}"),
         started=row.started if state is not JobState.PENDING else None,
         submitted=row.submitted,
         tasks=tasks,

@@ -66,7 +66,11 @@ def parse_job(name: str, facts: Mapping[str, Any], boot: str, where: str) -> Job
     """The job; None if there is none. A damaged record is a `CouldNotLook`."""
     if not facts["there"]:
         starting = facts["submitting"] or facts["locked"]
-        return Job(name, name, JobState.PENDING, "starting") if starting else None
+        return (
+            Job(id=name, instance=name, state=JobState.PENDING, raw="starting")
+            if starting
+            else None
+        )
     snapshot = _snapshot(name, facts, where)
     job = judge_instance(name, snapshot)
     request = stored_request(name, facts, where)

@@ -59,7 +59,7 @@ WORDS = {  # the launcher's own
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LauncherOutput:
     """All that was reported so far. `events` are sentences, in order and each once."""
 

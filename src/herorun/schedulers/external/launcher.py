@@ -54,7 +54,9 @@ class LauncherById:
         except (CouldNotLook, OSError) as error:
             return Unknown(describe_error(error))
         output = read_output(text)
-        own_job = Job(job, job, output.state, output.word, _failure_of(output))
+        own_job = Job(
+            id=job, instance=job, state=output.state, raw=output.word, reason=_failure_of(output)
+        )
         if output.state is not JobState.UNKNOWN:
             return Found(own_job)
         if output.slurm:

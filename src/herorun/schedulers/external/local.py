@@ -70,16 +70,38 @@ class LocalById:
         if start_text and stored_start in ("", start_text):
             self._keep_log(pid)
             return Found(
-                Job(str(pid), str(pid), JobState.RUNNING, "running", started=_began(start_text))
+                Job(
+                    id=str(pid),
+                    instance=str(pid),
+                    state=JobState.RUNNING,
+                    raw="running",
+                    started=_began(start_text),
+                )
             )
         if (stop_file := self._stopped(pid)).exists():
             by = stop_file.read_text("utf-8").strip()
             return Found(
-                Job(str(pid), str(pid), JobState.CANCELLED, "stopped", stopped_by=by, ended=now())
+                Job(
+                    id=str(pid),
+                    instance=str(pid),
+                    state=JobState.CANCELLED,
+                    raw="stopped",
+                    stopped_by=by,
+                    ended=now(),
+                )
             )
         other = ", its number is another one's now" if start_text else ""
         why = f"the process is gone{other}, and no record says how it ended: see its log"
-        return Found(Job(str(pid), str(pid), JobState.GONE, "gone", why, ended=now()))
+        return Found(
+            Job(
+                id=str(pid),
+                instance=str(pid),
+                state=JobState.GONE,
+                raw="gone",
+                reason=why,
+                ended=now(),
+            )
+        )
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
         """For a supervised job, the other live jobs of its run; for a process, this user's

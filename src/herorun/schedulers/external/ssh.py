@@ -92,12 +92,25 @@ class SshById:
         if first is None or start_text == first.start:
             # rounded down, or its first log lines would be older than its start
             started_at = asked_at - timedelta(seconds=float(facts["seconds"]))
-            return Found(Job(job, job, JobState.RUNNING, "running", started=started_at))
+            return Found(
+                Job(id=job, instance=job, state=JobState.RUNNING, raw="running", started=started_at)
+            )
         if (by := self._stopped(job)).exists():
             who = by.read_text("utf-8").strip()
-            return Found(Job(job, job, JobState.CANCELLED, "stopped", stopped_by=who, ended=now()))
+            return Found(
+                Job(
+                    id=job,
+                    instance=job,
+                    state=JobState.CANCELLED,
+                    raw="stopped",
+                    stopped_by=who,
+                    ended=now(),
+                )
+            )
         why = _describe_end(first, facts)
-        return Found(Job(job, job, JobState.GONE, "gone", why, ended=now()))
+        return Found(
+            Job(id=job, instance=job, state=JobState.GONE, raw="gone", reason=why, ended=now())
+        )
 
     def reused(self, job: str) -> bool:
         """Whether the number now belongs to a later process."""

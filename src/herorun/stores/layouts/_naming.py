@@ -83,13 +83,24 @@ def _candidate(naming: Naming, entry: FileEntry, root: str, temporary: bool) -> 
         return None
     if exact:
         return Candidate(
-            path, int(exact[1]), root, temporary, modified=entry.modified, examined=False
+            path=path,
+            step=int(exact[1]),
+            root=root,
+            temporary=temporary,
+            modified=entry.modified,
+            examined=False,
         )
     if near_match:
         step = int(near_match[1])
         alike = not _UNFINISHED.search(name)
         return Candidate(
-            path, step, root, temporary, problem=_nearly(name), modified=entry.modified, alike=alike
+            path=path,
+            step=step,
+            root=root,
+            temporary=temporary,
+            problem=_nearly(name),
+            modified=entry.modified,
+            alike=alike,
         )
     return None
 

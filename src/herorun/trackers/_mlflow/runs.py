@@ -19,7 +19,7 @@ _STATES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MlflowRun:
     """One run as the server reports it."""
 

@@ -57,9 +57,11 @@ def identity_of(answer: Mapping[str, Any], path: str, seconds: int, forks: bool)
     """
     identity = path.rpartition("/")[2]
     if _is_deleted(answer):
-        return TrackerIdentity(TrackerState.DELETED, id=identity)
+        return TrackerIdentity(state=TrackerState.DELETED, id=identity)
     if "namesakes" not in answer:
-        return TrackerIdentity(TrackerState.UNREACHABLE, error_of(answer, path, seconds), identity)
+        return TrackerIdentity(
+            state=TrackerState.UNREACHABLE, why=error_of(answer, path, seconds), id=identity
+        )
     run, parent = answer["run"] or {}, answer["parent"] or {}
     state = _state_of_response(run)
     # W&B's times are in UTC, also where they do not say so.
@@ -111,11 +113,11 @@ def rows_of(answer: Mapping[str, Any], is_restart: bool) -> Rows:
     run = answer["run"]
     cursor = f"1:{answer['next']}:{run['created']}"
     return Rows(
-        tuple(rows),
-        cursor,
-        parse_utc(run["heartbeat"]),
-        is_restart,
-        tuple(problems[-KEPT_PROBLEMS:]),
+        rows=tuple(rows),
+        cursor=cursor,
+        changed_at=parse_utc(run["heartbeat"]),
+        restarted=is_restart,
+        problems=tuple(problems[-KEPT_PROBLEMS:]),
     )
 
 
