@@ -12,6 +12,7 @@ from typing import Any
 
 from herorun.core.babysit.action_key import INTERVENTIONS, verb_of
 from herorun.core.babysit.actions import Action
+from herorun.core.babysit.alert_key import AlertKey
 from herorun.core.babysit.tick import Rules, Tick, tick
 from herorun.core.canonical_json import canonical, plain
 from herorun.core.drift import differences
@@ -177,7 +178,7 @@ def _block_of(evidence: Evidence) -> ActionBlock:
 
 def _readable(decision: Any, intent_data: Mapping[str, Any]) -> dict[str, Any]:
     """A decision by the names that people know; no part is left out."""
-    alerts = {f"{alert['check']}[{alert['subject']}]": alert for alert in decision["alerts"]}
+    alerts = {AlertKey(a["check"], a["subject"]).name: a for a in decision["alerts"]}
     return {**decision, "alerts": alerts, "intended": intent_data}
 
 

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from herorun.core.babysit.action_key import describe_action
+from herorun.core.babysit.alert_key import AlertKey
 from herorun.core.durations import format_span
 from herorun.core.evidence_names import ALL, format_gaps
 from herorun.output import clean, console, hang, shorten_hashes
@@ -210,8 +211,7 @@ def _orders(document: Mapping[str, Any]) -> list[str]:
 
 def _key_of(alert: Mapping[str, Any]) -> str:
     """As acknowledgements name it: the key of `core.babysit.alert.Alert`."""
-    subject = f"[{alert['subject']}]" if alert["subject"] else ""
-    return f"{alert['check']}{subject}@{alert['since']}"
+    return str(AlertKey(alert["check"], alert["subject"], alert["since"]))
 
 
 def _by(ack: Mapping[str, Any]) -> str:

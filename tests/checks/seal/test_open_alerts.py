@@ -46,6 +46,9 @@ def test_a_failed_job_that_is_complete_is_left_to_the_check_of_its_end():
     assert "failed-when-done" in verdict.message
     (verdict,) = answers(open_alerts, HealthAssessment((*alerts, (KNOWN, "up to 3 times"))))
     assert verdict.subject == KNOWN
+    without_subject = DONE.replace("[tiny-1]", "")
+    verdict = answer(open_alerts, HealthAssessment(((without_subject, "it is complete"),)))
+    assert verdict.outcome is Outcome.PASS
 
 
 def test_a_milestone_which_asks_for_no_success_is_told_of_it():

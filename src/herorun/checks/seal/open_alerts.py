@@ -5,7 +5,7 @@ Fix: `herorun status RUN` shows the alerts. `herorun ack RUN` closes those that 
 Resolve the others, or let the DRI accept them with a waiver, which the seal then lists.
 """
 
-from herorun.core.babysit.alert import describe_alert_key
+from herorun.core.babysit.alert_key import AlertKey, parse_alert_key
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import HealthAssessment, Sealing
 from herorun.core.finding import Verdict, failed, passed, unknown
@@ -22,13 +22,17 @@ def open_alerts(assessment: HealthAssessment, sealing: Sealing) -> list[Verdict]
     """
     done_check = "failed-when-done" if sealing.kind is SealKind.FINAL else ""
     wrong = [
-        failed(f"{describe_alert_key(which)}: {message}", subject=which)
+        failed(f"{_key(which).description}: {message}", subject=which)
         for which, message in assessment.alerts
-        if which.partition("[")[0] != done_check
+        if _key(which).check != done_check
     ]
     unknowns = [
-        unknown(f"{describe_alert_key(which)}: {message}", subject=which)
+        unknown(f"{_key(which).description}: {message}", subject=which)
         for which, message in assessment.unseen
     ]
     other = f" other than {done_check}" if assessment.alerts else ""
     return [*wrong, *unknowns] or [passed(f"no alert{other} is open, and none would open now")]
+
+
+def _key(which: str) -> AlertKey:
+    return parse_alert_key(which) or AlertKey(which)

@@ -6,6 +6,7 @@ path or in the key of another post.
 
 from enum import StrEnum
 
+from herorun.core.babysit.alert_key import AlertKey, parse_leading_key
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 
@@ -46,6 +47,8 @@ class Verb(StrEnum):
 INTERVENTIONS = frozenset({Verb.RELAUNCH, Verb.STOP, Verb.NODE})
 # Actions that start another instance.
 STARTS = frozenset({Verb.RELAUNCH, Verb.ROLLBACK})
+# Actions that tell people of an alert.
+ANNOUNCEMENTS = frozenset({Verb.TELL, Verb.ESCALATE, Verb.AGAIN})
 _MESSAGES = {Verb.TELL: "notification", Verb.ESCALATE: "escalation"}
 
 
@@ -78,33 +81,26 @@ class ActionKey:
     def check(self) -> str:
         """The check of an alert's message; "" for other keys."""
         match = _CHECK.match(self.topic)
-        is_announced = self.verb in (Verb.TELL, Verb.ESCALATE, Verb.AGAIN)
-        return match[0] if match and is_announced else ""
+        return match[0] if match and self.verb in ANNOUNCEMENTS else ""
 
     @property
-    def alert(self) -> str:
-        """The key of the alert that a question is about; "" for other keys.
+    def alert(self) -> AlertKey | None:
+        """The alert of a message, a question or a reminder; None for other keys.
 
-        >>> key = parse_key("escalate/wrong-root[/a/b]@2026-01-01T00:00:00Z")
-        >>> key.alert, key.alert_subject
-        ('wrong-root[/a/b]@2026-01-01T00:00:00Z', '/a/b')
+        >>> parse_key("escalate/wrong-root[/a/b]@2026-01-01T00:00:00Z").alert.subject
+        '/a/b'
         """
-        alert = str(self).partition("/")[2]
-        return alert if self.verb == Verb.ESCALATE and "@" in alert else ""
+        is_announced = self.verb in ANNOUNCEMENTS
+        return parse_leading_key(str(self).partition("/")[2]) if is_announced else None
 
     @property
-    def alert_subject(self) -> str:
-        return self.alert.partition("[")[2].rpartition("]@")[0]
+    def resolved_alert(self) -> AlertKey | None:
+        """The alert that a message reports as resolved; None for other keys.
 
-    @property
-    def resolved_alert(self) -> str:
-        """The key of the alert that a message reports as resolved; "" for other keys.
-
-        >>> parse_key("tell/crashed[a-1]@2026-01-01T00:00:00Z/resolved").resolved_alert
+        >>> str(parse_key("tell/crashed[a-1]@2026-01-01T00:00:00Z/resolved").resolved_alert)
         'crashed[a-1]@2026-01-01T00:00:00Z'
         """
-        alert, _, event = str(self).partition("/")[2].rpartition("/")
-        return alert if self.verb == Verb.TELL and event == "resolved" and "@" in alert else ""
+        return self.alert if self.verb == Verb.TELL and self.last == "resolved" else None
 
     @property
     def judged_version(self) -> str:

@@ -4,12 +4,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TypeAlias
 
+from herorun.core.babysit.alert_key import AlertKey
 from herorun.core.canonical_json import timestamp
 from herorun.core.decode import CheckName
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.lazy_regex import lazy_regex
 
-_KEY = lazy_regex(r"([a-z0-9-]+)(?:\[(.*)\])?(?:@([0-9TZ:.-]+))?")
 AlertId: TypeAlias = tuple[str, str]  # check, subject
 
 
@@ -43,32 +42,16 @@ class Alert:
     @property
     def name(self) -> str:
         """As `herorun ack` takes it."""
-        return f"{self.check}[{self.subject}]" if self.subject else self.check
+        return AlertKey(self.check, self.subject).name
 
     @property
     def key(self) -> str:
         """The key of the incident; a new incident of the same alert has another key."""
-        return f"{self.name}@{timestamp(self.since)}"
+        return str(AlertKey(self.check, self.subject, timestamp(self.since)))
 
     @property
     def firing(self) -> bool:
         return self.state is AlertState.FIRING
-
-
-def describe_alert_key(key: str) -> str:
-    """The alert of a key, or of a name without a time, as the subject of a sentence.
-
-    >>> describe_alert_key("loss-spike[loss from step 4]@2026-01-01T11:00:00Z")
-    'loss-spike (loss from step 4), open since 2026-01-01 11:00 UTC'
-    >>> describe_alert_key("not-finite[loss]"), describe_alert_key("monitor-blind")
-    ('not-finite (loss)', 'monitor-blind')
-    """
-    match = _KEY.fullmatch(key)
-    if match is None:
-        return key
-    check, subject, since = match.groups()
-    name = f"{check} ({subject})" if subject else check
-    return f"{name}, open since {since[:10]} {since[11:16]} UTC" if since else name
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, field
 from datetime import datetime
 
+from herorun.core.babysit.alert_key import AlertKey
 from herorun.core.clock_skew import SKEW
 from herorun.core.evidence.base import Nothing, Unavailable
 from herorun.core.lazy_dataclass import dataclass
@@ -65,7 +66,7 @@ class Taint:
 
     @property
     def alert(self) -> str:
-        return f"{self.check}[{self.subject}]" if self.subject else self.check
+        return AlertKey(self.check, self.subject).name
 
     @property
     def message(self) -> str:

@@ -84,7 +84,8 @@ def _answers(order: Ordered, key: str) -> bool:
 
 def _is_about(key: str, names: Iterable[str]) -> bool:
     question = parse_key(key)
-    subjects = {key, question.alert, question.alert_subject, *question.segments} - {""}
+    alert = question.alert
+    subjects = {key, *question.segments, *((str(alert), alert.subject) if alert else ())} - {""}
     return not subjects.isdisjoint(names)
 
 

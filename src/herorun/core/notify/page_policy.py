@@ -4,7 +4,6 @@ A page is the text of a post, sent by the first channel that accepts it. The bud
 only: every crash, relaunch and escalation is sent.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
@@ -63,15 +62,15 @@ class Page:
     @property
     def group(self) -> str:
         """What it is about, whichever incident of it: `check[subject]`."""
-        match = re.fullmatch(r"(?:tell|escalate|again)/(.+)@[^@]+", self.key)
-        return match[1] if match else self.key
+        alert = parse_key(self.key).alert
+        return alert.name if alert else self.key
 
     @property
     def since(self) -> datetime:
         """When its incident began, which an alert's key tells; otherwise when it was decided."""
-        match = re.search(r"@([^@/]+)(?:/[^@]*)?$", self.key)
+        alert = parse_key(self.key).alert
         try:
-            began = datetime.fromisoformat(match[1]) if match else self.at
+            began = datetime.fromisoformat(alert.since) if alert else self.at
         except ValueError:
             return self.at
         return began if began.tzinfo else self.at

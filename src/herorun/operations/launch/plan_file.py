@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from herorun.core.babysit.alert_key import AlertKey
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.code.impact import impact_of
 from herorun.core.config.files import parse_json
@@ -141,8 +142,7 @@ def moving_evidence(answer: PreflightOutcome) -> dict[str, Any]:
 
 
 def _finding_name(finding: Any) -> str:
-    subject = finding.verdict.subject
-    return scrub(f"{finding.check}[{subject}]" if subject else finding.check)
+    return scrub(AlertKey(finding.check, finding.verdict.subject).name)
 
 
 def read_plan_file(path: Path, slug: str) -> dict[str, Any]:

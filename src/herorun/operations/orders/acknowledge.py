@@ -34,15 +34,13 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
     repeated.
     """
     memory = memory_for_orders(run)
-    keys = [
-        a.key for a in _select_alerts(run, (*memory.alerts.values(), *memory.unacknowledged), name)
-    ]
-    fresh = [key for key in keys if key not in memory.acked]
+    alerts = _select_alerts(run, (*memory.alerts.values(), *memory.unacknowledged), name)
+    fresh = [alert for alert in alerts if alert.key not in memory.acked]
     if not fresh:
-        message = "already acknowledged" if keys else "no open alerts to acknowledge"
+        message = "already acknowledged" if alerts else "no open alerts to acknowledge"
         return OrderOutcome(run, message, warnings=push_warning(run))
     ended_keys = [alert.key for alert in memory.unacknowledged]
-    warnings = order(run, Word.ACK, fresh, reason)
+    warnings = order(run, Word.ACK, [alert.key for alert in fresh], reason)
     return OrderOutcome(
         run,
         _describe_effect(fresh, ended_keys),
@@ -102,18 +100,16 @@ def end_of_monitoring(run: MonitoredRun) -> str:
     )
 
 
-def _describe_effect(keys: Sequence[str], ended_keys: Sequence[str]) -> str:
+def _describe_effect(alerts: Sequence[Alert], ended_keys: Sequence[str]) -> str:
     """What the order does: it closes an alert that ended unresolved, and only silences another."""
     effects = {
         "no more reminders; it closes by itself once the problem is over": [
-            k for k in keys if k not in ended_keys
+            a.name for a in alerts if a.key not in ended_keys
         ],
-        "closed": [k for k in keys if k in ended_keys],
+        "closed": [a.name for a in alerts if a.key in ended_keys],
     }
     return "; ".join(
-        f"acknowledged {', '.join(key.rpartition('@')[0] for key in of_effect)}: {effect}"
-        for effect, of_effect in effects.items()
-        if of_effect
+        f"acknowledged {', '.join(names)}: {effect}" for effect, names in effects.items() if names
     )
 
 
@@ -124,9 +120,7 @@ def _select_alerts(run: MonitoredRun, alerts: Iterable[Alert], name: str) -> lis
     every = list(alerts)
     if not name:
         return every
-    matches = [
-        alert for alert in every if name in (alert.check, alert.key.rpartition("@")[0], alert.key)
-    ]
+    matches = [alert for alert in every if name in (alert.check, alert.name, alert.key)]
     if matches:
         return matches
     names = sorted({alert.check for alert in every})
