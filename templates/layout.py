@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from herorun.core.evidence import Candidate
 from herorun.core.ports import AdapterOptions, Layout, Place, Store
-from herorun.stores.layouts._contents import contents, modified, visible
+from herorun.stores.layouts._contents import contents, marker_time, visible
 from herorun.stores.layouts._naming import NamedLayout, stem
 
 MARKER = "DONE"
@@ -27,7 +27,7 @@ class DoneFile(NamedLayout):
         entries = contents(store, candidate.path)
         if entries is None:
             return None
-        modified_at = modified(entries, MARKER, candidate)
+        modified_at = marker_time(entries, MARKER, candidate)
         return replace(candidate, modified=modified_at, problem=problem_of(set(entries)))
 
 

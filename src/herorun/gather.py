@@ -108,7 +108,7 @@ def _build_graph(
     return graph
 
 
-def _unread(graph: _Graph, given_evidence: Evidence) -> _Graph:
+def _pending_reads(graph: _Graph, given_evidence: Evidence) -> _Graph:
     """What there is to read, by what is to be read first: half of a graph is given."""
     return {
         kind: tuple(need for need in needs if need not in given_evidence)
@@ -150,7 +150,7 @@ class _SourceReads:
         # Runs that are watched together read the same sources.
         self._whose = place.state if isinstance(place, Place) else ""
         self._evidence = dict(given_evidence)
-        self._order = TopologicalSorter(_unread(graph, given_evidence))
+        self._order = TopologicalSorter(_pending_reads(graph, given_evidence))
         self._order.prepare()
         self._waiting: deque[Kind] = deque()
         self._is_closed, self._is_watched = False, True

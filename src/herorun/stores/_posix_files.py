@@ -106,10 +106,10 @@ def probe(root: str) -> None:
         ("delete", lambda: os.unlink(new_name)),
     )
     is_there = os.path.lexists(home)
-    _tried("make", root, lambda: _make_folder(home))
+    _try_step("make", root, lambda: _make_folder(home))
     try:
         for word, act in steps:
-            _tried(word, root, act)
+            _try_step(word, root, act)
     finally:
         for leftover in (file, new_name):
             with contextlib.suppress(OSError):
@@ -241,7 +241,7 @@ def _lock_of(path: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _tried(word: str, root: str, act: Callable[[], object]) -> None:
+def _try_step(word: str, root: str, act: Callable[[], object]) -> None:
     """A plain OSError names the step: whatever failed, it must not be read as "not there" or "there
     already".
     """

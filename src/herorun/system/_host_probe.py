@@ -69,7 +69,7 @@ def files(
     }
 
 
-def copied(copies: list[str]) -> dict[str, Any]:
+def count_copies(copies: list[str]) -> dict[str, Any]:
     """The counts of copied files; a query of its own, because it may take long."""
     return {"now": time.time(), "copies": _each(copies, _host_files.count_files)}
 

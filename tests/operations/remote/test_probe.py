@@ -108,7 +108,7 @@ def test_a_job_of_others_is_asked_for_by_all_that_the_contract_names(box: None) 
     assert answers == {
         "alive": ("alive", 20.0, alive),
         "files": ("files", 20.0, files),
-        "copied": ("copied", 20.0, {"copies": ["/d/set"]}),
+        "count_copies": ("count_copies", 20.0, {"copies": ["/d/set"]}),
         "machine": ("machine", 20.0, machine),
         "matched_lines": ("matched_lines", 20.0, {"log": "/d/log", "pattern": "All done"}),
         "copy /d/set": ("counted", "/work/set"),
@@ -210,7 +210,7 @@ def test_every_answer_has_its_place(box: None) -> None:
     answers = {
         "job": Found(a_job(JobState.SUCCEEDED)),
         "files": files,
-        "copied": copied,
+        "count_copies": copied,
         "machine": MACHINE,
         "matched_lines": tail,
         "copy /d/set": {"files": 3, "bytes": 4},

@@ -14,7 +14,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.system import files
 from herorun.system.files import write_atomic
 from herorun.system.git import find_repository, leftovers
-from herorun.system.git.leftovers import sweep, swept
+from herorun.system.git.leftovers import sweep, sweep_after
 from herorun.system.git.plumbing import commit_files
 from stories import git
 
@@ -146,7 +146,7 @@ def test_what_a_killed_fetch_had_begun_goes_at_the_next_chance(
 
 def test_what_is_still_being_written_stays_until_it_is_not(repository: Path) -> None:
     path = repository / "objects" / "pack" / "tmp_pack_aB3dE6"
-    with pytest.raises(KeyboardInterrupt), path.open("wb"), swept(repository):
+    with pytest.raises(KeyboardInterrupt), path.open("wb"), sweep_after(repository):
         raise KeyboardInterrupt
     path.touch()
     with path.open("ab"):
@@ -194,7 +194,7 @@ def ended() -> int:
 
 def test_a_call_that_ends_well_leaves_no_mark_and_takes_nothing(repository: Path) -> None:
     path = repository / "objects" / "pack" / "tmp_pack_aB3dE6"
-    with swept(repository):
+    with sweep_after(repository):
         path.write_bytes(b"PACK")
     sweep(repository)
     assert path.exists() and list((repository / "herorun" / "writing").iterdir()) == []

@@ -23,7 +23,7 @@ from herorun.operations.babysit.tick_json import (
     relaunch_outlook,
     shown_alerts,
     unjudged_metrics,
-    unread,
+    unread_evidence,
 )
 from herorun.runs import MonitoredRun
 from herorun.schemas.tick import TickEntry
@@ -109,7 +109,7 @@ class TickOutcome:
         return TickEntry(
             run=tick.run if tick else "finished",
             monitor=tick.monitor if tick else "fresh",
-            unread=unread(self.evidence),
+            unread=unread_evidence(self.evidence),
             progress=self.progress,
             missing_evidence=tick.awaited if tick else [],
             findings=finding_entries(tick.findings, checks, slug) if tick and with_findings else [],

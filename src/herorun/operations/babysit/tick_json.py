@@ -53,7 +53,7 @@ def other_jobs(evidence: Evidence) -> list[OtherJob]:
     ]
 
 
-def unread(evidence: Evidence) -> list[str]:
+def unread_evidence(evidence: Evidence) -> list[str]:
     """The evidence that could not be read, each as `type: reason`."""
     gaps = evidence.get(Gaps)
     return list(gaps.gaps) if isinstance(gaps, Gaps) else []

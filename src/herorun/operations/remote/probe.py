@@ -53,7 +53,13 @@ from herorun.system.remote_python import readable, remote_to
 HERE = RemoteTarget(SshLogin(), sys.executable, 1.0, 20.0)
 SPARE = 8.0  # seconds in addition to the connection and the probe, for reading at both ends
 LINES = 400  # of the scheduler's log
-BOX = ("alive", "files", "copied", "machine", "matched_lines")  # parts that the machine answers
+BOX = (
+    "alive",
+    "files",
+    "count_copies",
+    "machine",
+    "matched_lines",
+)  # parts that the machine answers
 
 
 def probe_host(run: Run, condition_text: str = "") -> HostObservation:
@@ -148,7 +154,7 @@ def _questions(
             ask("alive", **_job_names(run))
         ask("files", **_paths(run, condition_text))
     if keys.copies and traits.leaves_files:
-        ask("copied", copies=list(keys.copies))
+        ask("count_copies", copies=list(keys.copies))
     if traits.on_the_machine:
         ask(
             "machine",
@@ -222,7 +228,7 @@ def _together(questions: Mapping[str, Callable[[], Any]], seconds: float) -> dic
 
 def _copy(run: Run, answers: Mapping[str, Any], path: str) -> Copy:
     remote, local = (
-        entry_of(part_of(answers, "copied"), "copies", path),
+        entry_of(part_of(answers, "count_copies"), "copies", path),
         answers.get(f"copy {path}"),
     )
     return copy_of(path, source(run, run.contract.patrol.copies[path]), remote, local)

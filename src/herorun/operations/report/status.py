@@ -32,7 +32,7 @@ from herorun.operations.babysit.tick_json import (
     other_jobs,
     relaunch_outlook,
     unjudged_metrics,
-    unread,
+    unread_evidence,
 )
 from herorun.operations.health.shared_polls import (
     Expectation,
@@ -176,7 +176,7 @@ def status_of_run(
         facts,
         run=result.run,
         monitor=look.monitor,
-        unread=[*unread(evidence), *look.unread_record],
+        unread=[*unread_evidence(evidence), *look.unread_record],
         progress=progress_of(evidence),
         missing_evidence=result.awaited,
         findings=finding_entries(result.findings, checks, run.slug) if with_findings else [],

@@ -27,7 +27,7 @@ def gather_health(run: Run) -> Evidence:
     alerts = (*_alerts(result, checks, keys), *ended_alerts)
     return {
         **evidence,
-        HealthAssessment: HealthAssessment(alerts, _unseen(result, evidence, checks)),
+        HealthAssessment: HealthAssessment(alerts, _list_unknowns(result, evidence, checks)),
     }
 
 
@@ -81,7 +81,7 @@ def _fails_now(alert: Alert, tick: Tick, checks: dict[str, Check]) -> bool:
     return critical and alert.state is AlertState.PENDING and alert.seen == tick.at
 
 
-def _unseen(
+def _list_unknowns(
     tick: Tick, evidence: Evidence, checks: dict[str, Check]
 ) -> tuple[tuple[str, str], ...]:
     """Unknown checks, except those that an ended job mutes; and failing alerts about the

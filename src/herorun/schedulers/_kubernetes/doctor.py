@@ -3,7 +3,7 @@
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.schedulers._kubernetes.client import Kubectl, ReadRefusal
 from herorun.schedulers._kubernetes.options import Options
-from herorun.schedulers._kubernetes.review import forbidden, list_permissions
+from herorun.schedulers._kubernetes.review import list_forbidden, list_permissions
 
 
 def examine_cluster(kube: Kubectl, options: Options) -> tuple[DoctorPart, ...]:
@@ -28,7 +28,7 @@ def _examine_namespace(kube: Kubectl) -> DoctorPart:
 
 def _examine_rights(kube: Kubectl, options: Options) -> DoctorPart:
     name = f"kubernetes, rights in {kube.namespace}"
-    if missing := forbidden(kube, list_permissions(options)):
+    if missing := list_forbidden(kube, list_permissions(options)):
         message = f"this login has no permission to: {', '.join(missing)}"
         fix = "Grant the role of docs/schedulers/kubernetes.md to it."
         return DoctorPart("scheduler", name, Fit.FAILED, message, fix)

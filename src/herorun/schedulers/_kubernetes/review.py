@@ -37,7 +37,7 @@ def review_of(kube: Kubectl, options: Options, document: Mapping[str, Any]) -> R
         image=options.image,
         refused=refusal,
         changed=changes,
-        forbidden=forbidden(kube, list_permissions(options)),
+        forbidden=list_forbidden(kube, list_permissions(options)),
         missing=_or_unseen(
             unseen_parts, "missing", lambda: tuple(_missing_objects(kube, document))
         ),
@@ -106,7 +106,7 @@ def list_permissions(options: Options) -> tuple[tuple[str, str, str, str], ...]:
     return (*own, *jobs, *OF_PODS, *(OF_QUEUE if options.queue else ()))
 
 
-def forbidden(kube: Kubectl, verbs: Sequence[tuple[str, str, str, str]]) -> tuple[str, ...]:
+def list_forbidden(kube: Kubectl, verbs: Sequence[tuple[str, str, str, str]]) -> tuple[str, ...]:
     """Those that this login may not use, by one call."""
     reviews = [_access(kube.namespace, *each) for each in verbs]
     answers = kube.create_all({"apiVersion": "v1", "kind": "List", "items": reviews})

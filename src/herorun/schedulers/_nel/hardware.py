@@ -35,14 +35,16 @@ def requested_hardware(repository: str, plan: Plan) -> Offered:
             partial="the configuration of the evaluation could not be read: "
             f"{describe_error(error)}"
         )
-    merged_config = merge(execution if isinstance(execution, dict) else {}, _overridden(overrides))
+    merged_config = merge(
+        execution if isinstance(execution, dict) else {}, _execution_overrides(overrides)
+    )
     hardware = _hardware({key: str(value) for key, value in flatten(merged_config).items()})
     return Offered(
         hardware, partial="" if hardware else "the configuration's `execution` names no accelerator"
     )
 
 
-def _overridden(overrides: tuple[str, ...]) -> dict[str, Any]:
+def _execution_overrides(overrides: tuple[str, ...]) -> dict[str, Any]:
     pairs = (word.lstrip("+").partition("=") for word in overrides)
     return {
         key.removeprefix("execution."): value

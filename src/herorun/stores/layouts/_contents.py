@@ -73,7 +73,9 @@ def last_touched(entries: Mapping[str, FileEntry], candidate: Candidate) -> date
     return max(times, default=candidate.modified)
 
 
-def modified(entries: Mapping[str, FileEntry], file: str, candidate: Candidate) -> datetime | None:
+def marker_time(
+    entries: Mapping[str, FileEntry], file: str, candidate: Candidate
+) -> datetime | None:
     """When the marker changed, if the store reports it; otherwise the folder's own time."""
     entry = entries.get(file)
     return (entry.modified if entry else None) or candidate.modified

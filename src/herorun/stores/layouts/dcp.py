@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from herorun.core.evidence import Candidate
 from herorun.core.ports import AdapterOptions, FileEntry, Layout, Place, Store
-from herorun.stores.layouts._contents import contents, modified
+from herorun.stores.layouts._contents import contents, marker_time
 from herorun.stores.layouts._naming import NamedLayout, stem
 
 MARKER = ".metadata"
@@ -37,7 +37,7 @@ class Dcp(NamedLayout):
         files = contents(store, candidate.path)
         if files is None:
             return None
-        modified_at = modified(files, MARKER, candidate)
+        modified_at = marker_time(files, MARKER, candidate)
         return replace(candidate, modified=modified_at, problem=shard_problem(files))
 
 

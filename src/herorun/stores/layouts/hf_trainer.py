@@ -15,8 +15,8 @@ from herorun.core.ports import AdapterOptions, Layout, Place, Store
 from herorun.stores.layouts._contents import (
     contents,
     marker,
+    marker_time,
     missing_shard,
-    modified,
     parse_object,
     visible,
     wrong_step,
@@ -60,7 +60,7 @@ class HfTrainer(NamedLayout):
             else wrong_step(MARKER, state.get("global_step"), candidate.step)
             or _without_weights(names)
         )
-        return replace(candidate, modified=modified(files, MARKER, candidate), problem=problem)
+        return replace(candidate, modified=marker_time(files, MARKER, candidate), problem=problem)
 
 
 def _without_weights(names: set[str]) -> str:

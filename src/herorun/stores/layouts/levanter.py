@@ -13,7 +13,7 @@ from herorun.stores.layouts._contents import (
     contents,
     last_touched,
     marker,
-    modified,
+    marker_time,
     parse_object,
     visible,
     wrong_step,
@@ -48,7 +48,7 @@ class Levanter(NamedLayout):
             return replace(
                 candidate, problem=_explain_unmarked(names), modified=last_touched(files, candidate)
             )
-        candidate = replace(candidate, modified=modified(files, MARKER, candidate))
+        candidate = replace(candidate, modified=marker_time(files, MARKER, candidate))
         metadata = parse_object(data)
         if metadata is None:
             return replace(candidate, problem=f"{MARKER} is not JSON")

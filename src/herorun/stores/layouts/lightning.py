@@ -17,7 +17,7 @@ from dataclasses import replace
 from herorun.core.evidence import Candidate
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import AdapterOptions, Layout, Place, Store
-from herorun.stores.layouts._contents import contents, modified
+from herorun.stores.layouts._contents import contents, marker_time
 from herorun.stores.layouts._naming import NamedLayout, Naming
 from herorun.stores.layouts.dcp import shard_problem
 
@@ -74,7 +74,7 @@ class Lightning(NamedLayout):
         if files is None:
             return None
         problem = shard_problem(files) or ("" if META in files else f"no {META}")
-        return replace(candidate, modified=modified(files, META, candidate), problem=problem)
+        return replace(candidate, modified=marker_time(files, META, candidate), problem=problem)
 
 
 def _is_plain(candidate: Candidate) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from herorun.core.evidence import Candidate
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import AdapterOptions, FileEntry, Layout, Place, Store
-from herorun.stores.layouts._contents import contents, marker, modified, visible
+from herorun.stores.layouts._contents import contents, marker, marker_time, visible
 from herorun.stores.layouts._naming import NamedLayout, stem
 from herorun.stores.layouts.dcp import shard_problem
 
@@ -46,7 +46,7 @@ class Megatron(NamedLayout):
         files = contents(store, candidate.path)
         if files is None:
             return None
-        candidate = replace(candidate, modified=modified(files, METADATA, candidate))
+        candidate = replace(candidate, modified=marker_time(files, METADATA, candidate))
         problem = _explain_unfinished(tracker, candidate.step) or _without_data(files)
         if problem or METADATA in files:
             return replace(candidate, problem=problem)

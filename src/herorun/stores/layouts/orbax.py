@@ -16,7 +16,7 @@ from typing import Any
 from herorun.core.evidence import Candidate
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import AdapterOptions, Layout, Place, Store
-from herorun.stores.layouts._contents import contents, marker, modified, parse_object, visible
+from herorun.stores.layouts._contents import contents, marker, marker_time, parse_object, visible
 from herorun.stores.layouts._naming import NamedLayout, Naming
 
 METADATA = "_CHECKPOINT_METADATA"
@@ -54,7 +54,7 @@ class Orbax(NamedLayout):
         file = COMMIT if COMMIT in files else METADATA
         return replace(
             candidate,
-            modified=modified(files, file, candidate),
+            modified=marker_time(files, file, candidate),
             timestamp=commit_time.isoformat() if commit_time else "",
             problem=_problem(candidate.path, set(files), metadata, commit_time),
         )

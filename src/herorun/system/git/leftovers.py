@@ -26,7 +26,7 @@ _TEMPORARY = ("tmp_pack_", "tmp_idx_", "tmp_obj_")
 
 
 @contextlib.contextmanager
-def swept(common: Path) -> Iterator[None]:
+def sweep_after(common: Path) -> Iterator[None]:
     """Around one git call that writes objects: what it leaves is removed now, or by a later
     `sweep`.
     """

@@ -13,7 +13,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.system import progress
 from herorun.system.disk_reserve import give_up_reserve
 from herorun.system.git import REMOTE, GitFailed, Repository
-from herorun.system.git.leftovers import sweep, swept
+from herorun.system.git.leftovers import sweep, sweep_after
 from herorun.system.git.loose_objects import Elsewhere
 from herorun.system.git.parse import plain_identity
 from herorun.system.host import owner
@@ -53,7 +53,7 @@ def commit_files(
     if parent:
         try:
             # an OSError, as of a full disk, is left to git, which reports it as usual
-            with swept(repository.common), contextlib.suppress(Elsewhere, OSError):
+            with sweep_after(repository.common), contextlib.suppress(Elsewhere, OSError):
                 return commit_directly(repository, ref, parent, files, text, who)
         except StaleRef:
             raise RefMoved(f"{ref} moved while it was written to.") from None
@@ -96,13 +96,13 @@ def _import_stream(repository: Repository, stream: bytes) -> ProcessResult:
     """
     arguments = ("fast-import", "--quiet", "--done", "--date-format=raw")
     try:
-        with swept(repository.common):
+        with sweep_after(repository.common):
             return repository.git(*arguments, stdin=stream, settings=_QUICK)
     except GitFailed as error:
         full = any(word in error.answer.err for word in _FULL)
         if not full or not give_up_reserve(repository.common):
             raise
-    with swept(repository.common):
+    with sweep_after(repository.common):
         return repository.git(*arguments, stdin=stream, settings=_QUICK)
 
 
@@ -157,7 +157,7 @@ def _move_without_git(repository: Repository, ref: str, new: str, old: str) -> b
     from herorun.system.git.direct_commit import StaleRef, move_directly
 
     try:
-        with swept(repository.common), contextlib.suppress(Elsewhere, OSError):
+        with sweep_after(repository.common), contextlib.suppress(Elsewhere, OSError):
             move_directly(repository, ref, new, old)
             return True
     except StaleRef:
@@ -251,7 +251,7 @@ def fetch(
     )
     # on a full disk it leaves half a pack
     with (
-        swept(repository.common),
+        sweep_after(repository.common),
         progress.spinner(scrub(f"fetching from {remote}")),
         attach_root(f"remote {remote}"),
     ):
