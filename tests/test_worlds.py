@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+import proposed
 import worlds
+from memory_folder import in_memory
 from stories import CRASH, SLUG, Story, git
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -84,3 +86,9 @@ def test_only_the_newest_are_kept(story: Story) -> None:
     assert list(worlds._worlds) == [f"begun {n}" for n in range(2, worlds.MOST + 2)]
     assert all(world.folder.is_dir() for world in worlds._worlds.values())
     assert len(list(story.home.parent.glob(f"{story.home.name}.kept-*"))) == worlds.MOST
+
+
+def test_what_was_proposed_in_a_world_is_not_typed_in_the_next_one_there() -> None:
+    with worlds.place(in_memory(), is_shared=True) as home:
+        proposed.latest[home] = ["herorun babysit tiny"]
+    assert home not in proposed.latest

@@ -70,6 +70,7 @@ def place(memory: Path | None, is_shared: bool) -> Iterator[Path]:
         yield folder
     finally:
         del _untouched[folder]
+        proposed.latest.pop(folder, None)  # else the next world there would be proposed it
         other_name = Path(f"{folder}.gone-{next(_numbers)}")
         with contextlib.suppress(OSError):  # what still writes there writes into no other world
             folder = folder.rename(other_name)
