@@ -257,7 +257,7 @@ def plain(box: Box, tmp_path: Path) -> Iterator[Box]:
         f'mkdir -p {quoted}; {links} ln -s "$(command -v python3)" {quoted}/python3; cp {keys} '
         f"{keys}.whole"
     )
-    box.ssh(f"sed -i 's|^|environment=\"PATH={few}\" |' {keys}")
+    box.ssh(f"sed -i 's|PATH=[^\"]*|PATH={few}|' {keys}")
     yield box
     box.ssh(f"/bin/cp {keys}.whole {keys}")
 

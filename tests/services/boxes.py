@@ -62,6 +62,8 @@ CUT = (
     "chain o {{ type filter hook output priority 0; oifname eth0 {word}; }}; }}"
 )
 _PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+# Of a login; the box's own folder of programs comes before it.
+LOGIN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def missing() -> list[str]:
@@ -81,8 +83,8 @@ def may_own() -> bool:
 
 
 class Box:
-    """One box. `home` on it is a folder of its own disk. One that is not its own sees what this
-    machine sees.
+    """One box. `home` on it is a folder of its own disk, and a login finds `programs` there first.
+    One that is not its own sees what this machine sees.
     """
 
     def __init__(
@@ -105,6 +107,7 @@ class Box:
         for part in ("etc", "disk", "run", "tmp"):
             (folder / part).mkdir(parents=True)
         self.home = "/root" if self.own else str(folder / "disk")
+        self.programs = f"{self.home}/programs"
         self._keys()
         with contextlib.ExitStack() as undo:
             undo.callback(self.end)
@@ -225,7 +228,9 @@ class Box:
                 str(self.folder / name),
             )
         shutil.copy(self.folder / "host", self._etc / "host")
-        shutil.copy(self.folder / "id.pub", self._etc / "authorized_keys")
+        key = (self.folder / "id.pub").read_text()
+        entry = f'environment="PATH={self.programs}:{LOGIN_PATH}" {key}'
+        (self._etc / "authorized_keys").write_text(entry)
 
     def _describe(self, address: str, port: int, etc: str, server_port: int) -> None:
         (self._etc / "sshd_config").write_text(SERVER.format(port=server_port, etc=etc))

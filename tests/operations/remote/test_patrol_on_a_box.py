@@ -20,7 +20,7 @@ from wording import mentions
 pytestmark = pytest.mark.back_end
 
 CAPTURE = pytest.CaptureFixture[str]
-# Answers as nvidia-smi does, from a file that the test writes: nobody has a GPU here.
+# Answers as nvidia-smi does, from a file that the test writes: hardly any box has a GPU.
 NVIDIA_SMI = '#!/bin/sh\n[ "$2" = "--format=csv,noheader,nounits" ] && cat "$(dirname "$0")/gpus"\n'
 
 
@@ -176,7 +176,6 @@ def test_a_job_of_somebody_elses_session_is_watched_to_its_marker(
 def test_gpus_are_sampled_and_a_folder_is_no_marker(
     box_story: Story, box: Box, data: str, home: Path, capsys: CAPTURE
 ) -> None:
-    path = box.ssh('echo "$PATH"').stdout.strip().split(":")[0]
     box_story.sign(
         **tables(box, data, {"session": "train", "socket": home.name, "log": f"{data}/run.log"})
     )
@@ -184,20 +183,16 @@ def test_gpus_are_sampled_and_a_folder_is_no_marker(
         f"tmux -L {home.name} new-session -d -s train 'sleep 600'; echo step 7 > {data}/run.log; "
         f"mkdir {data}/DONE"
     )
-    if (
-        box.ssh(f"test -w {path}", check=False).returncode
-        or box.ssh("command -v nvidia-smi", check=False).stdout
-    ):
-        pytest.skip("this box has GPUs of its own, or a PATH that nobody may write to")
-    smi = f"{path}/nvidia-smi"
+    smi = f"{box.programs}/nvidia-smi"
     try:
         box.ssh(
-            f"printf %s {shlex.quote(NVIDIA_SMI)} > {smi} && chmod +x {smi}; echo '0, 0, 900, "
-            f"81559' > {path}/gpus"
+            f"mkdir {box.programs}; printf %s {shlex.quote(NVIDIA_SMI)} > {smi}; chmod +x {smi}; "
+            f"echo '0, 0, 900, 81559' > {box.programs}/gpus"
         )
+        assert box.ssh("command -v nvidia-smi").stdout == f"{smi}\n"
         told_of = look(box_story, capsys)
     finally:
-        box.ssh(f"rm -f {smi} {path}/gpus")
+        box.ssh(f"rm -r {box.programs}")
     assert states(told_of) == (0, "running", ["data-bound"]), told_of.document
     assert "1 GPU 0% busy" in told_of.document["line"]
     assert mentions(told_of.document["observation"]["markers"][f"{data}/DONE"]["why"], "folder")
