@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pydantic import ValidationError
@@ -19,7 +20,7 @@ from pydantic import ValidationError
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Place, Unknown
-from herorun.schedulers import _job_records, _processes, _supervisor, local
+from herorun.schedulers import _job_records, _processes, _start, _supervisor, local
 from herorun.schedulers._instance import (
     NEVER_RAN,
     NO_RECORD,
@@ -301,6 +302,28 @@ def test_workers_that_end_by_themselves_are_waited_for_and_not_signalled(
     launched("trap 'echo told > told' TERM; echo up; sleep 0.2; echo saved > saved", 0, grace="5s")
     assert rig.ended("tiny-1").state is JobState.SUCCEEDED
     assert (rig.code / "saved").exists() and not (rig.code / "told").exists()
+
+
+SLOW_TO_END = f"""
+import os, sys, time
+sys.path.insert(0, {str(Path(_supervisor.__file__).parents[2])!r})
+from herorun.schedulers import _supervisor
+end = os._exit
+os._exit = lambda code: time.sleep(0.5) or end(code)
+_supervisor.main()
+"""
+
+
+def test_the_process_that_the_supervisor_comes_from_is_none_of_the_jobs(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine it ends after a short job does."""
+    script = tmp_path / "slow.py"
+    script.write_text(SLOW_TO_END)
+    monkeypatch.setattr(_start, "_supervisor", SimpleNamespace(__file__=str(script)))
+    rig.submit(rig.job("exit 0"))
+    assert rig.ended("tiny-1").state is JobState.SUCCEEDED
+    assert rig.tail("tiny-1") == ""
 
 
 def test_a_stop_does_not_wait_for_what_is_left(rig: Rig, launched) -> None:

@@ -61,8 +61,12 @@ def main() -> None:
     set_reserves(order.get("reserves", []))
     if not claim(order):
         return
+    reader, writer = os.pipe()
     if os.fork():
         os._exit(0)  # so that init reaps the supervisor
+    os.close(writer)
+    os.read(reader, 1)  # until that process has ended: its environment names the instance, too
+    os.close(reader)
     run(order)
 
 
