@@ -352,10 +352,7 @@ FIELDS_ON_RECORD = {
     "core/notify/page_policy.py": {"sent", "told"},
     "core/recovery/classify.py": {"seen"},
     "core/recovery/policy.py": {"left", "spent"},
-    "core/retention.py": {"kept"},
     "core/triage/incremental.py": {"known", "seen"},
-    "schemas/evaluations.py": {"kept"},
-    "schemas/parts.py": {"chosen"},
 }
 
 

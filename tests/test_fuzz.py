@@ -156,7 +156,7 @@ def test_any_file_of_a_tracker_is_read_to_its_end(name: str, data: bytes, tmp_pa
 @fuzz
 @given(data=st.binary(max_size=200) | JSON.map(lambda value: canonical_or_json(value).encode()))
 @example(data=b"[" * 100_000)
-@example(data=b'{"schema": 1, "digest": "x", "victims": [], "kept": []}')
+@example(data=b'{"schema": 1, "digest": "x", "victims": [], "remaining": []}')
 def test_any_plan_file_is_wrong_use(
     read: Callable[[Path], Any], data: bytes, tmp_path: Path
 ) -> None:

@@ -50,7 +50,7 @@ def steps(values):
 
 
 def why(values, step):
-    return next("; ".join(record.why) for record in values.kept if record.step == step)
+    return next("; ".join(record.why) for record in values.remaining if record.step == step)
 
 
 def test_numbers_decide_and_not_letters():
@@ -137,8 +137,11 @@ def test_the_digest_is_of_what_is_deleted_and_comes_back_from_the_file():
         plan_from(plain(deletion_plan)) == deletion_plan
         and plan_from(plain(deletion_plan)).digest == deletion_plan.digest
     )
+    earlier = {**plain(deletion_plan), "kept": plain(deletion_plan)["remaining"]}  # as once written
+    del earlier["remaining"]
+    assert plan_from(earlier) == deletion_plan
     assert replace(deletion_plan, victims=()).digest != deletion_plan.digest
-    assert replace(deletion_plan, kept=()).digest == deletion_plan.digest
+    assert replace(deletion_plan, remaining=()).digest == deletion_plan.digest
     digits = deletion_plan.digest.removeprefix("sha256:")
     assert deletion_plan.is_named(deletion_plan.digest) and deletion_plan.is_named(
         f" {digits[:12]}\n"

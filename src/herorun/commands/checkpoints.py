@@ -108,7 +108,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
         output.show_json(CheckpointsPlan.of(prune_plan))
         return 0
     plan_file, out = out, output.console()
-    for checkpoint in prune_plan.kept:
+    for checkpoint in prune_plan.remaining:
         why = output.clean("; ".join(checkpoint.why))
         output.hang(
             out,
@@ -121,7 +121,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
         output.hang(out, "delete  ", f"{message} in {files}")
     output.show_line(
         f"{len(prune_plan.victims)} to delete, {format_size(prune_plan.bytes)}; "
-        f"{len(prune_plan.kept)} kept"
+        f"{len(prune_plan.remaining)} kept"
     )
     output.show_line(f"digest {prune_plan.digest}")
     if prune_plan.victims:

@@ -89,7 +89,7 @@ class PrunePlan:
     slug: str
     policy: RetentionPolicy
     victims: tuple[Victim, ...]
-    kept: tuple[KeptCheckpoint, ...]
+    remaining: tuple[KeptCheckpoint, ...]
 
     @property
     def digest(self) -> str:
@@ -158,7 +158,7 @@ def must_leave_one(plan: PrunePlan, complete: set[str]) -> None:
     """`Blocked` where nothing complete would stay: with this no rule above can ever be wrong
     enough.
     """
-    if plan.victims and not complete & {each.path for each in plan.kept}:
+    if plan.victims and not complete & {each.path for each in plan.remaining}:
         raise Blocked(f"No complete checkpoint of {plan.slug} would stay: nothing is deleted.")
 
 
@@ -254,7 +254,7 @@ def plan_from(document: Mapping[str, Any]) -> PrunePlan:
         tuple(Victim(**each) for each in document["victims"]),
         tuple(
             KeptCheckpoint(each["path"], each["step"], each["bytes"], tuple(each["why"]))
-            for each in document["kept"]
+            for each in document.get("remaining", document.get("kept"))  # its earlier name
         ),
     )
 

@@ -17,7 +17,7 @@ def show_candidates(out: Any, document: Mapping[str, Any]) -> None:
     out.print("\nCheckpoints", style="bold")
     most = 10 if progress.verbose else 4
     for candidate in document["candidates"][:most]:
-        mark = "→" if candidate["chosen"] else " "
+        mark = "→" if candidate["is_start"] else " "
         why = f": {clean(candidate['refused'])}" if candidate["refused"] else ""
         hang(
             out,

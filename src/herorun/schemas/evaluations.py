@@ -121,7 +121,7 @@ class CheckpointsPlan(Document):
     slug: str
     policy: RetentionPolicy
     victims: Sequence[Victim]
-    kept: Sequence[KeptCheckpoint]
+    remaining: Sequence[KeptCheckpoint]
 
 
 class Left(Shape):

@@ -220,7 +220,8 @@ class CandidateEntry(Shape):
     step: int
     temporary: bool
     state: Literal["complete", "incomplete", "unread", "unexamined"]
-    chosen: bool
+    is_start: bool
+    """Whether the run would start from it."""
     refused: str
     """Why it was not chosen."""
     modified: str | None
@@ -239,7 +240,8 @@ class DiscardedEntry(Shape):
 class Candidates(Shape):
     """The start checkpoint and the others in its folder, newest first."""
 
-    chosen: str | None
+    start: str | None
+    """The path of the start checkpoint; null where none was chosen."""
     candidates: Sequence[CandidateEntry]
     unexamined: int
     """How many checkpoints were listed and not examined."""

@@ -131,7 +131,7 @@ def test_they_are_listed_in_number_order_with_kind_size_and_age(
 def test_the_plan_says_why_each_is_kept_and_deletes_nothing(ended: Story, capsys: CAPTURE) -> None:
     plan = run_json(ended, capsys, "plan", SLUG)
     assert [Path(v["path"]).name for v in plan["victims"]] == ["step-1", "step-3"]
-    texts = {Path(k["path"]).name: "; ".join(k["why"]) for k in plan["kept"]}
+    texts = {Path(k["path"]).name: "; ".join(k["why"]) for k in plan["remaining"]}
     assert mentions(texts["step-2"], "permanent", "2 steps")
     for why in ("the newest", "recovery source", "of the final step"):
         assert why in texts["step-4"]

@@ -45,7 +45,7 @@ def test_a_first_launch_has_nothing_to_choose(
 ) -> None:
     story.init()
     output, _ = preflight(story, capsys)
-    assert (output["chosen"], output["candidates"], output["unread"]) == (None, [], [])
+    assert (output["start"], output["candidates"], output["unread"]) == (None, [], [])
     assert output["discarded"]["steps"] == 0
 
 
@@ -71,9 +71,10 @@ def test_what_was_refused_and_what_it_costs_is_reported(
     save(story.root, 20, metadata=False)
     output, outcomes = preflight(story, capsys)
     states = {
-        Path(c["path"]).name: (c["state"], c["chosen"], c["refused"]) for c in output["candidates"]
+        Path(c["path"]).name: (c["state"], c["is_start"], c["refused"])
+        for c in output["candidates"]
     }
-    assert output["chosen"] == chosen
+    assert output["start"] == chosen
     assert states.pop("step-20") == ("incomplete", False, "no metadata.json")
     assert states.pop("step-4") == ("complete", True, "")
     state, is_chosen, refused = states.pop("step-2")
@@ -103,7 +104,7 @@ def test_one_that_was_written_after_an_unresolved_alert_is_passed_over(
     output, outcomes = preflight(story, capsys)
     (refused,) = [c["refused"] for c in output["candidates"] if c["path"] == tainted]
     assert mentions(refused, "tainted", "not-finite[train/loss]", "4", "2")
-    assert output["chosen"] == str(story.root / "step-2")
+    assert output["start"] == str(story.root / "step-2")
     assert output["discarded"]["steps"] == 7
     assert outcomes["tainted-start-checkpoint"] == "pass"
 
@@ -145,7 +146,7 @@ def test_from_scratch_with_a_past_is_blocked(
     story.launched(CRASH)
     (story.root / "step-2" / "metadata.json").unlink()
     output, outcomes = preflight(story, capsys)
-    assert output["chosen"] is None
+    assert output["start"] is None
     assert (outcomes["scratch-with-history"], outcomes["no-complete-checkpoint"]) == (
         "fail",
         "fail",

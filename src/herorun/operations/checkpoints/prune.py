@@ -94,7 +94,7 @@ def _must_be_current(
     """
     fresh = make_plan(run, plan.policy.keep)
     allowed_victims = {victim.path: victim for victim in fresh.victims}
-    reasons = {each.path: each.why for each in fresh.kept}
+    reasons = {each.path: each.why for each in fresh.remaining}
     for victim in plan.victims:
         if victim.path in done_paths | begun_paths:
             continue
@@ -196,7 +196,7 @@ def _check_victim(run: Run, plan: PrunePlan, victim: Victim) -> None:
     doomed_paths = {each.path for each in plan.victims}
     stay = [
         entries[each.path]
-        for each in plan.kept
+        for each in plan.remaining
         if each.path in entries and each.path not in doomed_paths
     ]
     newest_first = sorted(stay, key=lambda one: -one.candidate.step)

@@ -32,7 +32,7 @@ def checkpoint_choice(plan: Plan | None, evidence: Evidence) -> Candidates:
     ]
     candidates.sort(key=lambda c: (-c.step, c.path))
     return Candidates(
-        chosen=start.path if start else None,
+        start=start.path if start else None,
         candidates=[
             _candidate_entry(c, start, _refusal(c, contract, history, c in mine))
             for c in candidates
@@ -84,12 +84,12 @@ def _candidate_entry(candidate: Candidate, start: Any, refusal_reason: str) -> C
         if candidate.unread
         else "unexamined"
     )
-    is_chosen = _is(candidate, start)
+    is_start = _is(candidate, start)
     return CandidateEntry.of(
         candidate,
         state=state,
-        chosen=is_chosen,
-        refused=refusal_reason or ("" if is_chosen else "another one was chosen"),
+        is_start=is_start,
+        refused=refusal_reason or ("" if is_start else "another one was chosen"),
     )
 
 
