@@ -21,7 +21,7 @@ from herorun.core.triage.incremental import OwnLog
 from herorun.operations.babysit import loop, ownership, supervise, tick, watchdog
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.supervise import Fleet, _Task
-from herorun.operations.babysit.tick_json import unread
+from herorun.operations.babysit.tick_json import unread_evidence
 from herorun.runs import Run
 from operations.in_memory import OWNER, ToldRun
 
@@ -83,8 +83,8 @@ def test_a_record_of_a_newer_herorun_is_only_observed(
 
 
 def test_evidence_that_could_not_be_read_is_in_the_document_of_a_tick() -> None:
-    assert unread({Gaps: Gaps(("Job: squeue is down",), 9)}) == ["Job: squeue is down"]
-    assert unread({}) == []
+    assert unread_evidence({Gaps: Gaps(("Job: squeue is down",), 9)}) == ["Job: squeue is down"]
+    assert unread_evidence({}) == []
 
 
 def test_a_run_with_nothing_left_to_monitor_is_finished_in_its_entry(run: Any) -> None:
