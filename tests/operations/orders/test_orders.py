@@ -168,6 +168,19 @@ def test_a_forgotten_job_is_not_ended_while_its_rows_cannot_be_read(
     assert story.herorun("stop", SLUG) == 0
 
 
+def test_a_stop_of_what_has_just_failed_does_not_promise_the_end_of_monitoring(
+    story: Story, capsys: CAPTURE
+) -> None:
+    """No tick has told the crash yet. The next one does, and waits for a person."""
+    story.launched(CRASH)
+    ends = f"`herorun ack {SLUG}`"
+    assert ends in ask(story, capsys, "stop", SLUG).out
+    assert story.tick() == 1
+    assert ends not in ask(story, capsys, "stop", SLUG).out
+    assert mentions(ask(story, capsys, "ack", SLUG).err, "not-watched")
+    assert mentions(ask(story, capsys, "stop", SLUG).out, "not-watched")
+
+
 def write_long_ago(story: Story) -> None:
     """Its rows and checkpoints are of yesterday."""
     for path in story.root.rglob("*"):

@@ -40,7 +40,8 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
     with hold_lock(run.lock("act"), what="another herorun that acts on this run"):
         way_on = f"`herorun status {run.slug}` shows what to do next"
         name = settle_instance(run, may_be_forgotten=True)
-        is_forgotten = find_job(run, name, may_be_forgotten=True) is None
+        job = find_job(run, name, may_be_forgotten=True)
+        is_forgotten = job is None
         if is_forgotten:
             must_have_ended(run, name)
             must_be_silent(run, name)
@@ -49,7 +50,9 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
             record_forgotten_end(run, name)
             note = "The record counts it as ended: make sure that no process of it is left"
             outcome = replace(outcome, message=f"{outcome.message}. {note}")
-        end = end_of_monitoring(run) if name in run.record.memory().stopped_instances else ""
+        end = ""
+        if name in run.record.memory().stopped_instances:
+            end = end_of_monitoring(run, ended=name if job and job.state.ended else "")
         sentences = filter(None, [outcome.message, end, way_on])
         return replace(outcome, message=". ".join(sentences))
 
