@@ -334,11 +334,6 @@ made named noted read said seen sent shown spent taken told wanted written
 STAND_INS = set(_STAND_INS.split())
 FIELDS_ON_RECORD = {
     "core/babysit/alert.py": {"seen", "held"},
-    "core/detectors/attempts.py": {"begun"},
-    "core/detectors/gaps.py": {"lost"},
-    "core/detectors/loss_state.py": {"anew", "begun"},
-    "core/detectors/reorder.py": {"begun"},
-    "core/detectors/state.py": {"begun", "seen"},
     "core/event/launch.py": {"written"},
     "core/event/tick.py": {"anew"},
     "core/evidence/base.py": {"asked"},
@@ -348,11 +343,7 @@ FIELDS_ON_RECORD = {
     "core/evidence/seal.py": {"kept", "lost"},
     "core/evidence/settings.py": {"found"},
     "core/evidence/monitoring.py": {"held", "lost"},
-    "core/journal/fields.py": {"left", "spent"},
-    "core/notify/page_policy.py": {"sent", "told"},
     "core/recovery/classify.py": {"seen"},
-    "core/recovery/policy.py": {"left", "spent"},
-    "core/triage/incremental.py": {"known", "seen"},
 }
 
 

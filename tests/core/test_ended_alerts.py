@@ -98,7 +98,7 @@ def test_a_launch_resolves_nothing_that_fired():
     spike = {Metrics: some_metrics(spikes=(an_excursion(12, first=412),), advanced_at=NOON + HOUR)}
     story, _ = ticked(spike)
     story.memory = fold(launched(2, NOON + MINUTE, "tiny-1"), story.memory)
-    assert story.memory.alerts == {} and len(story.memory.left) == 1
+    assert story.memory.alerts == {} and len(story.memory.left_alerts) == 1
     second = {Job: a_job(instance="tiny-2"), Receipt: a_receipt("tiny-2")}
     (turn,) = story.ticks(
         [second | {Metrics: some_metrics(advanced_at=NOON + 2 * MINUTE), Now: Now(NOON)}]
@@ -107,7 +107,7 @@ def test_a_launch_resolves_nothing_that_fired():
     assert [(a.check, a.instance, a.state) for a in turn.ended] == [
         ("loss-spike", "tiny-1", AlertState.ENDED)
     ]
-    assert story.memory.left == () and story.memory.unacknowledged
+    assert story.memory.left_alerts == () and story.memory.unacknowledged
 
 
 LATE = {LateReceipts: LateReceipts((a_receipt("tiny-1"),))}

@@ -136,7 +136,7 @@ def test_a_log_that_was_replaced_is_read_from_its_start(
     look(state)
     log.write_bytes(again)
     snapshot = look(state)
-    assert (snapshot.offset, snapshot.seen.root) == (len(again), None)
+    assert (snapshot.offset, snapshot.attempt_log.root) == (len(again), None)
 
 
 @pytest.mark.parametrize(

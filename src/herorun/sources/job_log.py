@@ -32,7 +32,7 @@ def job_log_of(signature_set: SignatureSet, log: OwnLog) -> JobLog:
         saves=log.saves,
         wedges=log.wedges,
         skipped=log.skipped,
-        complaints=tuple(_complaint(signature_set, log, match) for match in log.seen.lately),
+        complaints=tuple(_complaint(signature_set, log, match) for match in log.attempt_log.lately),
         crowded=_complaint(signature_set, log, crowded_match) if crowded_match else None,
         server=log.signs.server,
         size=log.offset,
@@ -89,5 +89,5 @@ def _complaint(signature_set: SignatureSet, log: OwnLog, match: Match) -> Compla
         excerpt=scrub(match.excerpt.strip())[:300],
         where=f"{match.where.file}:{match.where.line}" if match.where else "",
         advice=row.advice if row else "",
-        since=dict(log.known).get(match.fingerprint),
+        since=dict(log.complaint_times).get(match.fingerprint),
     )

@@ -8,7 +8,7 @@ be rebuilt.
 import base64
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,6 +38,7 @@ PATIENCE = 20.0
 LAST = 1 << 20  # bytes at the end that are always read
 TAIL = 20_000  # lines, if the scheduler cannot read from an offset
 NEWEST = 64 << 10  # bytes at the end of new data that are searched for the newest step
+_SHAPE = [field.name for field in fields(OwnLog)]  # a state of another shape is not continued
 # by state folder: the last read, the cache's version, and the cache's content
 _logs: dict[str, tuple[OwnLog, str, OwnLog | None]] = {}
 
@@ -54,7 +55,7 @@ def read_own_log(
     if current is None:
         return Nothing("no instance was launched yet")
     signature_set = signature_set_of(contract, place)
-    version = digest([__version__, signature_set.digest])
+    version = digest([__version__, signature_set.digest, _SHAPE])
     cached_log = _load_cached_log(place, version, current.name)
     try:
         log = _caught_up(scheduler, signature_set, cached_log or OwnLog(instance=current.name))

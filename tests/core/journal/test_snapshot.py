@@ -62,7 +62,9 @@ def test_it_comes_back_as_it_was() -> None:
     one = a_snapshot(a_memory())
     assert from_bytes(to_bytes(one, "1.0"), "1.0") == one
     pages = one.memory.pages
-    assert all((pages.waiting, pages.told, pages.sent, pages.folded, pages.interrupted))
+    assert all(
+        (pages.waiting, pages.settled_keys, pages.sent_pages, pages.folded, pages.interrupted)
+    )
     assert set(one.memory.alerts) == {alert.id for alert in ALERTS} and one.memory.health.open
 
 

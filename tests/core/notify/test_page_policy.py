@@ -215,7 +215,7 @@ def test_sendings_older_than_a_day_are_forgotten():
     page = pages(
         post("tell/x"), sent("tell/x"), post("tell/y"), sent("tell/y", NOON + timedelta(days=1))
     )
-    assert [one.group for one in page.sent] == ["tell/y"]
+    assert [one.group for one in page.sent_pages] == ["tell/y"]
 
 
 def test_a_sending_that_was_interrupted_says_so():

@@ -111,7 +111,7 @@ def test_one_message_uses_the_budget_once():
     ]
     pages = fold(sent).pages
     assert pages.has_room("CHAT", PageBudget(2, 2), NOON + MINUTE)
-    assert pages.told == {"tell/0", "tell/1", "tell/2"}
+    assert pages.settled_keys == {"tell/0", "tell/1", "tell/2"}
 
 
 def test_an_incident_began_when_its_alert_did():

@@ -65,7 +65,7 @@ def test_nothing_stands_against_a_first_failure() -> None:
             EscalationReason.JUDGEMENT,
         ),
         (replace(NODE_LOST, needs_person=True), {}, {}, "person", EscalationReason.JUDGEMENT),
-        (NODE_LOST, {}, {"spent": SPENT}, "budget", EscalationReason.SPEND),
+        (NODE_LOST, {}, {"relaunch_causes": SPENT}, "budget", EscalationReason.SPEND),
         (NODE_LOST, {"relaunches": 1}, {"relaunched": (NOON,)}, "budget", EscalationReason.SPEND),
         (
             NODE_LOST,
@@ -106,7 +106,7 @@ def test_a_first_bug_has_not_come_again_also_where_no_launch_is_allowed_after_a_
 def test_a_budget_that_is_spent_in_two_ways_is_asked_about_once() -> None:
     """A yes to the one budget must not leave the other one to ask."""
     policy = RecoveryPolicy(relaunches=1)
-    spent = {"spent": SPENT, "relaunched": (NOON,)}
+    spent = {"relaunch_causes": SPENT, "relaunched": (NOON,)}
     yes = RelaunchAnswer(yes=True, by="ada", at=NOON, reason="go")
     assert objection(policy=policy, **spent) is not None
     assert objection(policy=policy, **spent, answers={"tiny-2": yes}) is None
@@ -121,4 +121,4 @@ def test_a_budget_that_is_spent_in_two_ways_is_asked_about_once() -> None:
     ],
 )
 def test_why_a_failure_is_recoverable(ending: Ending, spent: Any, notice: Notice) -> None:
-    assert why_recoverable(ending, RecoveryPolicy(), Ledger(spent=spent), NOON) == notice
+    assert why_recoverable(ending, RecoveryPolicy(), Ledger(relaunch_causes=spent), NOON) == notice

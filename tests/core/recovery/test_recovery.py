@@ -219,7 +219,7 @@ def test_a_start_that_a_clock_set_back_since_has_told_makes_no_checkpoint_old():
 
 
 def spent(cause, count, hours=1.0):
-    return {"spent": ((NOON - hours * HOUR, cause),) * count}
+    return {"relaunch_causes": ((NOON - hours * HOUR, cause),) * count}
 
 
 @pytest.mark.parametrize(
@@ -536,7 +536,7 @@ def test_under_the_contracts_line_it_is_deleted_before_the_relaunch():
     assert action == DeleteNode("node/tiny-2", "tiny-2", "why", "10.0.0.7", "z")
     assert kinds(after(BAD, policy=delete, done=frozenset({"node/tiny-2"}))) == [Relaunch]
     assert after(BAD, policy=delete, pause=ActionPause(NOON + HOUR, "dri", NOON)) == []
-    spent = {"spent": ((NOON, Cause.INFRA),) * 6}
+    spent = {"relaunch_causes": ((NOON, Cause.INFRA),) * 6}
     assert asked(after(BAD, policy=delete, **spent)) == "budget"
     gave_up = {"failed": {"node/tiny-2": Tries(3, NOON - HOUR, "gcloud was not found")}}
     assert kinds(after(BAD, policy=delete, **gave_up)) == [Relaunch]

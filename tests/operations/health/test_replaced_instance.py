@@ -29,7 +29,7 @@ def test_the_end_of_an_instance_that_is_stopped_to_be_relaunched(
     (end,) = memory.history.ends
     assert (end.instance, end.state) == ("tiny-1", JobState.CANCELLED)
     assert end.step is not None and end.checkpoint is not None
-    assert memory.left == ()  # no tick has seen an alert, so nobody was notified of one
+    assert memory.left_alerts == ()  # no tick has seen an alert, so nobody was notified of one
     # a person's order is no tick: it must not look as if another clone monitored the run
     assert (memory.ticks, memory.last_seen, memory.last_decided) == (0, None, None)
     assert last_tick_elsewhere(running.run) is None

@@ -162,7 +162,7 @@ def _advance_alerts(
     quiet_topics: frozenset[Topic],
 ) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
     """The alerts after these findings, and those that end unresolved."""
-    alerts = carried_over(alerts, findings, ledger.past, ledger.left, checks)
+    alerts = carried_over(alerts, findings, ledger.past, ledger.left_alerts, checks)
     alerts, ended_alerts, late_resolved = _end_alerts(alerts, ledger, evidence, findings, checks)
     numeric = numeric_stretches(evidence, findings, checks)
     alerts_now = advance(alerts, findings, checks, moment, quiet_topics, numeric)
@@ -198,7 +198,7 @@ def _left_unresolved(
     """Alerts that earlier instances left open and that no alert of this instance continues."""
     carried_keys = {alert.key for alert in alerts.values()}
     ended_alerts = left_behind(
-        (alert for alert in ledger.left if alert.key not in carried_keys), checks
+        (alert for alert in ledger.left_alerts if alert.key not in carried_keys), checks
     )
     return tuple(alert for alert in ended_alerts if not _is_continued(alert, findings, checks))
 

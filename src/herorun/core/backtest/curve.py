@@ -167,7 +167,7 @@ class CurveBacktest:
         rows were missing, or there were more excursions than are remembered.
         """
         one, other = before.steps, after.steps
-        gaps = (one.gap, one.regular, one.lost) != (other.gap, other.regular, other.lost)
+        gaps = (one.gap, one.regular, one.gaps) != (other.gap, other.regular, other.gaps)
         return gaps or any(len(watch.closed) >= KEPT for watch in after.watches())
 
     def _news(self, metrics: Metrics) -> Metrics:

@@ -24,7 +24,7 @@ class AttemptTracker:
     older: list[str] = field(default_factory=list)
     # of those executions: their newest attempts
     numbers: Mapping[str, int] = field(default_factory=dict)
-    begun: bool = False
+    has_begun: bool = False
     step: int = 0
     late: int = 0
 
@@ -47,7 +47,7 @@ class AttemptTracker:
 
     def _in_order(self, rows: Sequence[Row], first: int) -> int:
         """How many rows from `first` on continue the rows before; 0 if too few do."""
-        if not self.begun or len(self.waiting) < WAITING:
+        if not self.has_begun or len(self.waiting) < WAITING:
             return 0
         if self.attempt and self.numbers.get(self.attempt) != self.number:
             return 0
@@ -70,9 +70,9 @@ class AttemptTracker:
             return self.numbers.get(row.attempt, self.number)
         ready, is_new_attempt = reorder.take(self, _bare(row, names), names)
         for row_ready in ready:
-            self.begun, self.step = True, row_ready.step + 1 - names.first_step
+            self.has_begun, self.step = True, row_ready.step + 1 - names.first_step
         if is_new_attempt:
-            self.begun = False
+            self.has_begun = False
             self.number += 1
         if row.attempt and self.numbers.get(row.attempt) != self.number:
             numbers = {name: self.numbers[name] for name in self.older if name in self.numbers}

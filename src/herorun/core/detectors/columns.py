@@ -62,7 +62,7 @@ def take_batch(
 
 def _may_open_window(state: MetricsState, names: Names, boundaries: Sequence[Boundary]) -> bool:
     """Whether the earlier rows left nothing open that involves several columns."""
-    if not state.begun or len(state.waiting) != WAITING or state.steps.jump or names.phases:
+    if not state.has_begun or len(state.waiting) != WAITING or state.steps.jump or names.phases:
         return False
     if state.since_phase < MUTED or any(watch.streak for watch in state.non_finite.values()):
         return False
@@ -118,7 +118,7 @@ def _judge(state: MetricsState, batch: ColumnBatch, steps: Sequence[int], names:
         judge_time(state, step, seconds, False)
     state.judged += len(steps)
     for name in declared_names:
-        state.seen[name].last = state.judged
+        state.rhythms[name].last = state.judged
     state.step = state.high_water = steps[-1]
     state.last = {name: column[-1] for name, column in columns.items()}
     return True
@@ -134,7 +134,7 @@ def _can_be_judged(
     kinds = [role.kind for role in roles.values()]
     if kinds.count("rate") > 1 or kinds.count("skipped") > 1:
         return False  # they share a state, which keeps the row's last value
-    if state.loss.begun.goes_on and _rate_rises(state, columns, roles):
+    if state.loss.first_rows.goes_on and _rate_rises(state, columns, roles):
         return False  # whether the beginning is over depends on the loss of the same row
     if any(role.precursor for role in roles.values()):
         return False  # depends on the learning rate of the same row
@@ -168,7 +168,7 @@ def _norm_decides(state: MetricsState, losses: Sequence[float]) -> bool:
 
 def _is_regular(state: MetricsState, name: str) -> bool:
     """Whether the newest row had this metric, and not for the first time."""
-    rhythm = state.seen.get(name)
+    rhythm = state.rhythms.get(name)
     return rhythm is not None and rhythm.last == state.judged and rhythm.longest > 0
 
 

@@ -29,16 +29,16 @@ def _begin_attempt(state: MetricsState, step: int) -> None:
             AttemptStartPoint(step, state.high_water, state.steps.stride, is_beyond_gap),
         )
         resume.restart(state.lineage, at, state.instance, trend)
-        state.loss.anew = OPENING if step <= state.lineage.first_step else 0
+        state.loss.restart_rows = OPENING if step <= state.lineage.first_step else 0
     state.attempts += 1
     state.first_step = step
-    state.begun = True
+    state.has_begun = True
     state.pauses.last = None
 
 
 def judge_row(state: MetricsState, row: Row, names: Names) -> None:
     step, values = row.step + 1 - names.first_step, row.values
-    if not state.begun:
+    if not state.has_begun:
         _begin_attempt(state, step)
     state.judged += 1
     if gaps.see(state.steps, step):
@@ -182,7 +182,7 @@ def _judge_learning_rate(
 ) -> None:
     resume.see_rate(state.lineage, at.step, value)
     state.rate_rises = state.rate is not None and value > state.rate
-    if state.loss.begun.goes_on and (state.rate is None or state.rate_rises):
+    if state.loss.first_rows.goes_on and (state.rate is None or state.rate_rises):
         state.rate_rose = at.step
     state.rate = value
     if value > 0.0:
@@ -276,9 +276,9 @@ def state_for(table: dict[str, S], name: str, kind: type[S]) -> S:
 
 
 def _note_reporting(state: MetricsState, name: str) -> None:
-    rhythm = state.seen.get(name)
+    rhythm = state.rhythms.get(name)
     if rhythm is None:
-        rhythm = state.seen[name] = ReportingRhythm(state.judged)
+        rhythm = state.rhythms[name] = ReportingRhythm(state.judged)
     pause = state.judged - rhythm.last
     if pause > rhythm.longest:
         rhythm.longest = pause

@@ -30,7 +30,7 @@ class Steps:
     stride: float = 0.0  # usual steps between two rows; 0: there was only one
     jump: list[int] = field(default_factory=list)  # steps around a gap that the next row explains
     # the steps of the rows around each gap
-    lost: list[tuple[int, int]] = field(default_factory=list)
+    gaps: list[tuple[int, int]] = field(default_factory=list)
     gap: int = 0  # steps of the newest gap
     regular: int = 0  # consecutive gaps equal to the one before
 
@@ -83,9 +83,9 @@ def _lose_rows(state: Steps, before: int, after: int) -> None:
     state.regular = state.regular + 1 if abs(gap - state.gap) <= ALIKE * gap else 0
     state.gap = gap
     if state.regular >= REGULAR:
-        state.lost = []
+        state.gaps = []
     elif not _begins_epoch(state, before, after):
-        state.lost = [*state.lost, (before, after)][-KEPT:]
+        state.gaps = [*state.gaps, (before, after)][-KEPT:]
 
 
 def _begins_epoch(state: Steps, before: int, after: int) -> bool:

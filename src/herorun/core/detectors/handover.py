@@ -89,11 +89,11 @@ def end_attempt(state: MetricsState, start: int) -> None:
     for kind in ("spike", *LASTING):
         getattr(shape, kind).end(kind, "loss")
     forget_zeros(shape, start)
-    shape.begun.flat.end("flat", "loss")
-    shape.begun.chance.end("chance", "loss")
-    shape.begun.above.end("above", "loss")
-    shape.begun.constant.end("constant", "loss")
-    forget_rows(shape.begun.repeats)
+    shape.first_rows.flat.end("flat", "loss")
+    shape.first_rows.chance.end("chance", "loss")
+    shape.first_rows.above.end("above", "loss")
+    shape.first_rows.constant.end("constant", "loss")
+    forget_rows(shape.first_rows.repeats)
     shape.rises.watch.end("risen", "loss")
     shape.signed_level.watch.end("stepped", "loss")
     for name, watch in state.non_finite.items():
@@ -110,7 +110,7 @@ def end_attempt(state: MetricsState, start: int) -> None:
     state.skips.often.end("skipped", nonfinite.SKIPS)
     state.skips = nonfinite.SkippedSteps(often=state.skips.often)
     state.wall.began = None
-    state.begun = False
+    state.has_begun = False
 
 
 def _end_instance(state: MetricsState, start: int | None) -> None:

@@ -112,8 +112,8 @@ def judge_loss(
         return
     state.positive = loss
     y = math.log(loss)
-    if state.begun.goes_on:
-        first_rows.follow(state.begun, step, y, loss)
+    if state.first_rows.goes_on:
+        first_rows.follow(state.first_rows, step, y, loss)
     rises = state.rises
     if (not rises.is_over or rises.watch.streak is not None) and (fresh or not state.trend.rows):
         first_rises.follow_rise(rises, step, y, norm, is_declared, state.spike.streak)

@@ -68,7 +68,7 @@ class LossState:
     shifted: ExcursionWatch = field(default_factory=ExcursionWatch)
     raised: ExcursionWatch = field(default_factory=ExcursionWatch)
     saturated: ExcursionWatch = field(default_factory=ExcursionWatch)
-    begun: FirstRows = field(default_factory=FirstRows)
+    first_rows: FirstRows = field(default_factory=FirstRows)
     rises: FirstRises = field(default_factory=FirstRises)
     signed_level: SignedLevel = field(default_factory=SignedLevel)
     zeros: int = 0  # rows before this one that were zero
@@ -97,7 +97,7 @@ class LossState:
     stayed: int = 0  # rows for which it has
     back_below: float = 0.0  # the logarithm below which the loss is down again
     dips: int = 0  # consecutive rows below that
-    anew: int = 0  # remaining rows of an attempt whose step counter begins again
+    restart_rows: int = 0  # remaining rows of an attempt whose step counter begins again
     last_step: int = 0
     # the newest rows outside shifts, as logarithms ...
     recent: list[float] = field(default_factory=list)
@@ -115,6 +115,6 @@ class LossState:
         lasting_ones = [
             each for kind in LASTING for each in getattr(self, kind).excursions(kind, "loss")
         ]
-        first_ones = [*self.begun.excursions(), *self.rises.excursions()]
+        first_ones = [*self.first_rows.excursions(), *self.rises.excursions()]
         signed_ones = self.signed_level.watch.excursions("stepped", "loss")
         return [*lasting_ones, *first_ones, *signed_ones]

@@ -56,7 +56,7 @@ TREND = (
     baseline.FLOOR,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
-SHAPE = 24  # of the state
+SHAPE = 25  # of the state
 ONE_BY_ONE = 16  # rows that follow the one at which a batch ended
 
 
@@ -214,7 +214,7 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         behind=state.behind,
         pause=state.pauses.usual,
         instance=state.instance,
-        lost=tuple(state.steps.lost),
+        lost=tuple(state.steps.gaps),
         stride=state.steps.stride,
         opening=tuple(state.lineage.opening),
         least=_least_loss(state),
@@ -247,9 +247,9 @@ def _excursions_of(state: MetricsState, names: Names) -> tuple[Excursion, ...]:
 
 def _least_loss(state: MetricsState) -> LeastLoss | None:
     loss, rose = state.loss, state.rate_rose
-    if not loss.begun.rows or loss.signed or not (loss.settled or loss.begun.goes_on):
+    if not loss.first_rows.rows or loss.signed or not (loss.settled or loss.first_rows.goes_on):
         return None
-    lowest = min(loss.begun.floor, loss.lowest) if loss.settled else loss.begun.floor
+    lowest = min(loss.first_rows.floor, loss.lowest) if loss.settled else loss.first_rows.floor
     steady_steps = state.step - rose if rose is not None and state.rate else None
     return LeastLoss(math.exp(lowest), state.judged, steady_steps)
 
@@ -271,7 +271,7 @@ def _mark_rates(excursions: Iterable[Excursion], names: Names) -> Iterator[Excur
 
 
 def _presence(state: MetricsState, name: str) -> Presence:
-    rhythm = state.seen.get(name)
+    rhythm = state.rhythms.get(name)
     if rhythm is None:
         return Presence(name, state.judged, seen=False)
     return Presence(name, state.judged - rhythm.last, rhythm.longest)

@@ -25,7 +25,7 @@ PACES = ("throughput-collapse", "throughput-leak")
 
 def unjudged_metrics(state: MetricsState) -> Iterator[UnjudgedMetric]:
     """The reported metrics that cannot be evaluated yet."""
-    if "loss" in state.seen:
+    if "loss" in state.rhythms:
         yield from _of_loss(state)
     for name, norm in sorted(state.norms.items()):
         yield from _young(state, name, ("vanished-gradient",), norm.trend, 0)
@@ -41,7 +41,7 @@ def _of_loss(state: MetricsState) -> Iterator[UnjudgedMetric]:
     if loss.signed or (loss.zeros and not loss.above_zero):
         yield _not_above_zero(state)
         return
-    if stands_from_the_first(loss.begun, state.step):
+    if stands_from_the_first(loss.first_rows, state.step):
         yield UnjudgedMetric("loss", ("flat-start",), STANDS, None)
     if state.rival:
         yield UnjudgedMetric("loss", ("loss-diverged",), why_rival(state.rival), None)

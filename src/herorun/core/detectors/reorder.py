@@ -26,7 +26,7 @@ class RowOrder(Protocol):
     waiting: list[Row]  # by step
     attempt: str  # the newest execution
     older: list[str]  # executions before it
-    begun: bool  # whether a row of the newest attempt was judged
+    has_begun: bool  # whether a row of the newest attempt was judged
     step: int  # of the last one that was
     late: int
 
@@ -40,14 +40,14 @@ def take(
     `is_relaunch`: the record says that another instance wrote it than the rows before.
     """
     waiting = state.waiting
-    if is_relaunch and (waiting or state.begun):
+    if is_relaunch and (waiting or state.has_begun):
         return _start_attempt(state, row)
     if row.attempt and row.attempt != state.attempt:
         if row.attempt in state.older:
             state.late += 1
             return [], False
         return _start_attempt(state, row)
-    if state.begun and row.step + 1 - names.first_step <= state.step:
+    if state.has_begun and row.step + 1 - names.first_step <= state.step:
         return _start_attempt(state, row)
     if waiting and row.step <= waiting[-1].step:
         return _among(state, row, names)
@@ -67,7 +67,7 @@ def _among(state: RowOrder, row: Row, names: Names) -> tuple[list[Row], bool]:
     later = row.at is not None and newest.at is not None and row.at > newest.at
     if earlier.step != row.step:
         # a late row is older than the one that came before it, and near to it
-        if later or (place == 0 and not state.begun and _is_far_before(waiting, row)):
+        if later or (place == 0 and not state.has_begun and _is_far_before(waiting, row)):
             return _start_attempt(state, row)
         waiting.insert(place, row)
         return _ready(waiting), False
@@ -113,7 +113,7 @@ def _again(earlier: Row, row: Row, names: Names, later: bool) -> bool:
 def _start_attempt(state: RowOrder, row: Row) -> tuple[list[Row], bool]:
     """Begin an attempt; the waiting rows are judged first."""
     ready, state.waiting = state.waiting, [row]
-    first = not ready and not state.begun
+    first = not ready and not state.has_begun
     if row.attempt:
         state.older = [*state.older, state.attempt][-OLDER:] if state.attempt else state.older
         state.attempt = row.attempt

@@ -37,7 +37,9 @@ def follow(state: LossState, step: int, y: float) -> None:
     """Update the state with one row."""
     opening = state.opening
     if not state.opened:
-        state.opened = len(opening) == OPENING or (state.anew > 0 and len(opening) >= SHORTEST)
+        state.opened = len(opening) == OPENING or (
+            state.restart_rows > 0 and len(opening) >= SHORTEST
+        )
     if not state.opened:
         opening.append(y)
         state.descent += 1
@@ -49,20 +51,20 @@ def follow(state: LossState, step: int, y: float) -> None:
         _stay(state, step, y)
     elif state.matched or abs(y - opening[0]) < ANEW:
         _match(state, step, y)
-    if state.anew:
-        state.anew -= 1
+    if state.restart_rows:
+        state.restart_rows -= 1
 
 
 def _match(state: LossState, step: int, y: float) -> None:
     """Compare a row with the next row of the opening."""
     opening, match_count = state.opening, state.matched
-    like = abs(y - opening[match_count]) < (ANEW if state.anew else ALIKE)
+    like = abs(y - opening[match_count]) < (ANEW if state.restart_rows else ALIKE)
     if match_count == 0:
         if not (like and _has_learned(state, y)):
             return
         state.matched = 1
         state.matched_from, state.dips = step, 0
-        state.stay = len(opening) if state.anew else _least_stay(state)
+        state.stay = len(opening) if state.restart_rows else _least_stay(state)
         state.back_below = _end_level(state)
     elif not like:
         state.matched = 0
@@ -75,8 +77,8 @@ def _match(state: LossState, step: int, y: float) -> None:
 
 def _has_learned(state: LossState, y: float) -> bool:
     """Whether the loss had come down to half. The trend of a few rows lags above them."""
-    if state.anew and state.trend.rows < YOUNGEST:
-        return state.begun.floor < y - _FORGOTTEN
+    if state.restart_rows and state.trend.rows < YOUNGEST:
+        return state.first_rows.floor < y - _FORGOTTEN
     return state.trend.rows >= YOUNGEST and _lowest(state) < y - _FORGOTTEN
 
 

@@ -50,7 +50,7 @@ class MetricsState:
     attempt: str = ""  # the newest execution
     older: list[str] = field(default_factory=list)  # executions before it
     judged: int = 0  # rows
-    begun: bool = False  # whether a row of the newest attempt was judged
+    has_begun: bool = False  # whether a row of the newest attempt was judged
     step: int = 0
     first_step: int = 0
     high_water: int = 0
@@ -89,7 +89,7 @@ class MetricsState:
     # learning rates that have been zero since the first row
     idle_rates: dict[str, ExcursionWatch] = field(default_factory=dict)
     turns: WriterTurns = field(default_factory=WriterTurns)
-    seen: dict[str, ReportingRhythm] = field(default_factory=dict)
+    rhythms: dict[str, ReportingRhythm] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
     def watches(self) -> list[ExcursionWatch]:
@@ -107,11 +107,11 @@ class MetricsState:
             loss.frozen,
             loss.shifted,
             loss.raised,
-            loss.begun.flat,
-            loss.begun.chance,
-            loss.begun.above,
-            loss.begun.constant,
-            loss.begun.repeats.watch,
+            loss.first_rows.flat,
+            loss.first_rows.chance,
+            loss.first_rows.above,
+            loss.first_rows.constant,
+            loss.first_rows.repeats.watch,
             loss.rises.watch,
             loss.signed_level.watch,
             loss.saturated,

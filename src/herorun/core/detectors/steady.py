@@ -101,12 +101,12 @@ def _in_turns(count: int, many: Callable[[int], int], one: Callable[[int], None]
 
 def _is_quiet(state: LossState) -> bool:
     """Whether the curve is past its beginning and has no open excursion."""
-    if state.same or state.zeros or state.signed or state.matched or state.anew:
+    if state.same or state.zeros or state.signed or state.matched or state.restart_rows:
         return False
     rises = state.rises
     if not rises.is_over or rises.watch.streak is not None:
         return False
-    if state.begun.goes_on or not state.settled:
+    if state.first_rows.goes_on or not state.settled:
         return False
     if state.trend.rows < YOUNG or len(state.recent) < windows.BEFORE or state.rises_above:
         return False

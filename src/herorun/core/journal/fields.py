@@ -42,7 +42,7 @@ class JournalFields:
     unsettled: Launching | None = None  # submitted perhaps
     alerts: Mapping[AlertId, Alert] = field(default_factory=dict)
     past: tuple[Alert, ...] = ()  # alerts that are over, or that a relaunch closed, the newest ones
-    left: tuple[
+    left_alerts: tuple[
         Alert, ...
     ] = ()  # that fired when the next instance was launched; no tick has seen them since
     ended: Mapping[str, Alert] = field(
@@ -79,7 +79,9 @@ class JournalFields:
     given_up: tuple[GivenUp, ...] = ()  # by rollbacks
     # failures by instance, in the same order
     endings: Mapping[str, Ending] = field(default_factory=dict)
-    spent: tuple[tuple[datetime, Cause], ...] = ()  # relaunches that count, and what they followed
+    relaunch_causes: tuple[
+        tuple[datetime, Cause], ...
+    ] = ()  # relaunches that count, and what they followed
     answers: Mapping[str, RelaunchAnswer] = field(default_factory=dict)  # by instance: relaunch it?
     acked: Mapping[str, Ordered] = field(default_factory=dict)  # by the alert's key
     pause: ActionPause | None = None

@@ -151,7 +151,7 @@ def _apply_decided(memory: Memory, event: Decided) -> Memory:
             memory.past,
             (a for a in event.alerts if a.state in (AlertState.RESOLVED, AlertState.ENDED)),
         ),
-        left=(),
+        left_alerts=(),
         ended=ended_alerts,
         last_decided=memory.last_decided if event.by_order else event,
         ticks=memory.ticks + (not event.by_order),
@@ -185,10 +185,15 @@ def _apply_launched(memory: Memory, event: Launched) -> Memory:
         restarts=(),
         unsettled=None,
         relaunched=relaunch_times,
-        spent=(*memory.spent, (event.at, cause)) if counts else memory.spent,
+        relaunch_causes=(*memory.relaunch_causes, (event.at, cause))
+        if counts
+        else memory.relaunch_causes,
         alerts={},  # a new instance begins without any
         past=remember(memory.past, memory.alerts.values()),
-        left=(*memory.left, *(alert for alert in memory.alerts.values() if alert.firing)),
+        left_alerts=(
+            *memory.left_alerts,
+            *(alert for alert in memory.alerts.values() if alert.firing),
+        ),
         given_up=(
             *memory.given_up,
             *([launching.given_up] if launching and launching.given_up else []),

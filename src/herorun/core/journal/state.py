@@ -115,7 +115,7 @@ class Memory(JournalFields):
             unfinished=frozenset(self.intended) | frozenset(self.queued),
             relaunched=self.relaunched,
             instance=self.current.name if self.current else "",
-            spent=self.spent,
+            relaunch_causes=self.relaunch_causes,
             endings=tuple(self.endings.values()),
             answers=self.answers,
             acked=frozenset(self.acked),
@@ -126,7 +126,7 @@ class Memory(JournalFields):
             spans=self._spans(),
             past=self.past,
             ended=self.unacknowledged,
-            left=self.left,
+            left_alerts=self.left_alerts,
             taints=tuple(self.health.open.values()),
         )
 

@@ -123,14 +123,14 @@ class Pages:
     """What was paged, and what waits for it."""
 
     waiting: Mapping[str, Page] = field(default_factory=dict)  # by the post's key
-    told: frozenset[str] = frozenset()  # the posts that a channel took, or that were folded
-    sent: tuple[SentPage, ...] = ()  # of the last day
+    settled_keys: frozenset[str] = frozenset()  # the posts that a channel took, or that were folded
+    sent_pages: tuple[SentPage, ...] = ()  # of the last day
     folded: Mapping[str, Folded] = field(default_factory=dict)  # by group, since the last page
     interrupted: Mapping[str, int] = field(default_factory=dict)  # by sending
 
     def remember(self, event: Event) -> "Pages":
         match event:
-            case Intended() if event.page and event.key not in self.told:
+            case Intended() if event.page and event.key not in self.settled_keys:
                 page = Page(event.key, event.what, event.body, Urgency(event.page), event.at)
                 return replace(self, waiting={**self.waiting, event.key: page})
             case Done() if verb_of(event.key) == Verb.PAGE:
@@ -155,18 +155,18 @@ class Pages:
         sending = parse_key(event.key)
         channel, key = sending.topic, sending.detail
         page = self.waiting.get(key)
-        after = replace(self._without([key]), told=self.told | {key})
+        after = replace(self._without([key]), settled_keys=self.settled_keys | {key})
         group = page.group if page else key
         if event.result == FOLDED:
             before = self.folded.get(group, Folded(0, page.at if page else event.at))
             return replace(
                 after, folded={**self.folded, group: replace(before, count=before.count + 1)}
             )
-        earlier_pages = (one for one in self.sent if event.at - one.at < DAY)
+        earlier_pages = (one for one in self.sent_pages if event.at - one.at < DAY)
         # one message uses the budget once
         used_channel = "" if event.result == GROUPED else channel
         return replace(
-            after, sent=(*earlier_pages, SentPage(event.at, used_channel, group)), folded={}
+            after, sent_pages=(*earlier_pages, SentPage(event.at, used_channel, group)), folded={}
         )
 
     def _without(self, keys: Iterable[str]) -> "Pages":
@@ -178,7 +178,7 @@ class Pages:
 
     def has_room(self, channel: str, budget: PageBudget, now: datetime) -> bool:
         """Whether the channel's budget takes one more repeat."""
-        ages = [now - one.at for one in self.sent if one.channel == channel]
+        ages = [now - one.at for one in self.sent_pages if one.channel == channel]
         return (
             sum(age < HOUR for age in ages) < budget.hour
             and sum(age < DAY for age in ages) < budget.day
@@ -188,7 +188,7 @@ class Pages:
         """A repeat beyond the budget is counted, and told of in the next page."""
         if page.urgency in (Urgency.MUST, Urgency.SECOND):
             return False
-        before = {one.group for one in self.sent if now - one.at < DAY} | self.folded.keys()
+        before = {one.group for one in self.sent_pages if now - one.at < DAY} | self.folded.keys()
         repeats = page.urgency is Urgency.AGAIN or page.group in before
         return repeats and not self.has_room(channel, budget, now)
 
@@ -255,7 +255,7 @@ def list_undelivered_alerts(
         UndeliveredAlert(one.what, one.at, tries_by_key[key].why if key in tries_by_key else "")
         for key, one in queue.items()
         if verb_of(key) == Verb.ESCALATE and parse_key(key).check != SILENT
-        if key not in pages.told and key not in pages.waiting
+        if key not in pages.settled_keys and key not in pages.waiting
     ]
     return (*failures, *posts)
 

@@ -242,7 +242,9 @@ def _list_budget_objections(
 
 def _relaunches_after(cause: Cause, policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> int:
     """The relaunches after such an end within the window."""
-    return sum(earlier is cause and now - at <= policy.window for at, earlier in ledger.spent)
+    return sum(
+        earlier is cause and now - at <= policy.window for at, earlier in ledger.relaunch_causes
+    )
 
 
 def _hours(policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> list[RelaunchObjection]:

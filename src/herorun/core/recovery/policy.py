@@ -120,7 +120,7 @@ class Ledger:
     unfinished: frozenset[str] = frozenset()  # intended, with an unknown outcome
     relaunched: tuple[datetime, ...] = ()  # those that count against the budget
     instance: str = ""
-    spent: tuple[tuple[datetime, Cause], ...] = ()  # the same, with what they followed
+    relaunch_causes: tuple[tuple[datetime, Cause], ...] = ()  # the same, with what they followed
     endings: tuple[Ending, ...] = ()  # one for each instance, in order
     answers: Mapping[str, RelaunchAnswer] = field(default_factory=dict)  # by instance
     acked: frozenset[str] = frozenset()  # alerts that a person has acknowledged
@@ -134,7 +134,7 @@ class Ledger:
     taints: tuple[Taint, ...] = ()  # of the current instance
     ended: tuple[Alert, ...] = ()  # unresolved and not acknowledged
     # of earlier instances, which fired at the current one's launch
-    left: tuple[Alert, ...] = ()
+    left_alerts: tuple[Alert, ...] = ()
 
     @property
     def answer(self) -> RelaunchAnswer | None:

@@ -59,12 +59,12 @@ class OwnLog:
     offset: int = 0  # bytes; where to continue
     mark: str = ""  # the scheduler's own, by which it knows the log again
     scan: Scan = field(default_factory=Scan)
-    seen: AttemptLog = field(default_factory=AttemptLog)
+    attempt_log: AttemptLog = field(default_factory=AttemptLog)
     signs: Signs = field(default_factory=Signs)
     changed_at: datetime | None = None
     skipped: int = 0  # bytes that the last query skipped
     # complaints, each with when it stood there at the latest
-    known: tuple[tuple[str, datetime], ...] = ()
+    complaint_times: tuple[tuple[str, datetime], ...] = ()
     passed: int = 0  # bytes that all queries skipped
     matched: tuple[
         tuple[str, int], ...
@@ -90,7 +90,7 @@ class OwnLog:
     @property
     def crowded(self) -> Match | None:
         """What it said of late of a crowded host."""
-        crowded_match = self.seen.crowded
+        crowded_match = self.attempt_log.crowded
         return (
             crowded_match
             if crowded_match and crowded_match.line > self.scan.lines - RECENT
@@ -99,10 +99,12 @@ class OwnLog:
 
     def dated(self, at: datetime, before: "OwnLog") -> "OwnLog":
         """What it complains of stands there since `before` knew it, otherwise since `at`."""
-        times = dict(before.known)
+        times = dict(before.complaint_times)
         return replace(
             self,
-            known=tuple((m.fingerprint, times.get(m.fingerprint, at)) for m in self.seen.lately),
+            complaint_times=tuple(
+                (m.fingerprint, times.get(m.fingerprint, at)) for m in self.attempt_log.lately
+            ),
         )
 
     def _recent(self, signs: tuple[tuple[int, str], ...]) -> tuple[str, ...]:
@@ -122,7 +124,7 @@ def follow(signature_set: SignatureSet, log: OwnLog, data: bytes) -> OwnLog:
     return replace(
         log,
         scan=state,
-        seen=see(log.seen, matches),
+        attempt_log=see(log.attempt_log, matches),
         signs=signs,
         matched=tuple(sorted(positions.items())),
         loading=_loading(log.loading, matches),
@@ -158,7 +160,7 @@ def verdict_of_log(
 ) -> TriageVerdict:
     """Why it ended, if this is all that it will ever say."""
     state, matches = finish(signature_set, log.scan)
-    verdict = judge_log(signature_set, see(log.seen, matches), state.last_line, exit_code)
+    verdict = judge_log(signature_set, see(log.attempt_log, matches), state.last_line, exit_code)
     return part_read(verdict, log.passed) if log.passed and exit_code != 0 else verdict
 
 
