@@ -37,11 +37,11 @@ for d in m.distributions():
         continue
     packages[name] = stated.get("version")
     try:
-        told = json.loads(d.read_text("direct_url.json") or "{}")
+        direct_url = json.loads(d.read_text("direct_url.json") or "{}")
     except ValueError:
-        told = {}
-    if told.get("dir_info", {}).get("editable"):
-        editable[name] = told.get("url", "")
+        direct_url = {}
+    if direct_url.get("dir_info", {}).get("editable"):
+        editable[name] = direct_url.get("url", "")
 print(json.dumps({"packages": packages, "editable": editable, "paths": sys.path}))
 """
 

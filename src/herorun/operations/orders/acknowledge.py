@@ -86,20 +86,20 @@ def _monitoring_then(run: MonitoredRun) -> str:
     )
 
 
-def end_of_monitoring(run: MonitoredRun, ended: str = "") -> str:
+def end_of_monitoring(run: MonitoredRun, ended_instance: str = "") -> str:
     """That nothing monitors a run that stays down; "" while a critical alert needs a person.
 
-    `ended` is an instance that ended before the order. If no alert tells its end yet, the next tick
-    may find it critical, and then monitoring continues.
+    `ended_instance` ended before the order. If no alert tells its end yet, the next tick may find
+    it critical, and then monitoring continues.
     """
     memory = run.record.memory()
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     alerts = [alert for alert in memory.alerts.values() if alert.check in checks]
     is_reported = any(
-        alert.instance == ended and checks[alert.check].severity is Severity.CRITICAL
+        alert.instance == ended_instance and checks[alert.check].severity is Severity.CRITICAL
         for alert in alerts
     )
-    if ended and not is_reported:
+    if ended_instance and not is_reported:
         return (
             "If a babysitter runs, its next tick reports this end; it ends once no critical alert "
             f"is left to acknowledge (`herorun ack {run.slug}`)"

@@ -52,7 +52,7 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
             outcome = replace(outcome, message=f"{outcome.message}. {note}")
         end = ""
         if name in run.record.memory().stopped_instances:
-            end = end_of_monitoring(run, ended=name if job and job.state.ended else "")
+            end = end_of_monitoring(run, ended_instance=name if job and job.state.ended else "")
         sentences = filter(None, [outcome.message, end, way_on])
         return replace(outcome, message=". ".join(sentences))
 
