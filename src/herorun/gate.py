@@ -10,7 +10,7 @@ from herorun import discover
 from herorun.core.check import AtRelaunch, Check, Gate, Mode, evaluate
 from herorun.core.contract import Contract
 from herorun.core.evidence import Evidence, Now, Sealing, WaiverUse
-from herorun.core.finding import Finding, Outcome, waive
+from herorun.core.finding import Finding, Outcome, few, waive
 from herorun.core.finding_groups import FindingGroup, Tally, group_findings, tally
 from herorun.core.gate_verdict import GateVerdict, stands_in_the_way, verdict_of
 from herorun.core.lazy_dataclass import dataclass
@@ -75,7 +75,7 @@ class GateReport:
         for finding in self.blocking:
             checks_by_message.setdefault(finding.verdict.message, []).append(finding.check)
         return "; ".join(
-            f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in checks_by_message.items()
+            f"{few(list(dict.fromkeys(names)))}: {why}" for why, names in checks_by_message.items()
         )
 
     @property

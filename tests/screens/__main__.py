@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from screens.catalogue import all_screens
+from screens.collection import all_screens
 from screens.notices import WRITING as WRITING_NOTICES, tests_with_notices, write_notices
 from screens.rendering import render
 from screens.wording import WRITING, write_checks

@@ -60,6 +60,7 @@ from herorun.core.retention import (
     SizedCheckpoint,
     prune_plan,
 )
+from herorun.core.run_summary import RunSummary
 from herorun.core.seal.verification import SealProof
 from herorun.demo.sandbox import Sandbox, quote_argument
 from herorun.operations.babysit.batch import BatchResult
@@ -77,6 +78,7 @@ from herorun.operations.orders.trust import TrustQuestion
 from herorun.operations.record.repair import describe_repair
 from herorun.operations.record.verify import UNNAMED, Verified
 from herorun.operations.remote.patrol import PatrolTick, as_advice, describe_silent
+from herorun.operations.remote.timer import TimerOutput
 from herorun.operations.remote.watchers import WatcherRow
 from herorun.operations.report.differences import CompareOutcome
 from herorun.operations.report.goodput import Account
@@ -217,6 +219,7 @@ def gates() -> Iterator[Screen]:
 
 # --- watching -------------------------------------------------------------------------------------
 
+OVER = SLOW.model_copy(update={"severity": "info", "state": "resolved"})
 TICKS: Mapping[str, Any] = {
     "healthy": tick("healthy"),
     "starting": tick("starting", progress=NO_STEP, missing_evidence=[AWAITED]),
@@ -243,9 +246,17 @@ TICKS: Mapping[str, Any] = {
             }
         ],
     ),
+    "resolved": tick("healthy", alerts=[OVER]),
+    "stale": tick("unknown", monitor="stale", unread=[f"Job: {NO_ANSWER}"]),
     "unacknowledged": tick("finished", alerts=[ENDED], progress=DONE),
     "sealed": tick("finished", sealed="herorun/tiny/seal-1"),
 }
+
+
+def status_of(run: RunSummary) -> Any:
+    """As of the run of the other screens in this state, by another name."""
+    status = STATES["sealed" if run.stage == "sealed" else run.run][0]
+    return status.model_copy(update={"slug": run.slug})
 
 
 def watching() -> Iterator[Screen]:
@@ -260,9 +271,19 @@ def watching() -> Iterator[Screen]:
         for run in SUMMARIES
     ]
     slugs = [run.slug for run in SUMMARIES]
-    several = {"herorun.runs.known_slugs": slugs, "herorun.system.git.find_repository": None}
+    several: dict[str, Any] = {
+        "herorun.runs.known_slugs": slugs,
+        "herorun.system.git.find_repository": None,
+    }
     target = f"{OPERATIONS}report.status.all_rows"
-    yield Screen("status-all", "status --all", {**several, target: answers})
+    full = [
+        BatchResult(run.slug, None, run.error, 3)
+        if run.error
+        else BatchResult(run.slug, (status_of(run), run))
+        for run in SUMMARIES
+    ]
+    every = {target: answers, f"{OPERATIONS}report.status.all_statuses": full}
+    yield Screen("status-all", "status --all", {**several, **every})
     yield Screen(
         "watch", "watch", {**several, f"{OPERATIONS}report.overview.run_summaries": SUMMARIES}
     )
@@ -711,7 +732,7 @@ def machines() -> Iterator[Screen]:
         limit=140.0,
         notifies=False,
     )
-    timer = SimpleNamespace(text=cron(request), notifies_nobody=True)
+    timer = TimerOutput("cron", "patrol", 1800, cron(request), {}, notifies_nobody=True)
     yield answered_by("timer", "box timer tiny --for cron", "remote.timer.timer_of", timer)
     page = render_runbook(BOX_RUN, WAYS, RUNBOOK_FACTS)
     yield answered_by("runbook", "box runbook tiny --out -", "remote.runbook.page_of", page)
@@ -932,12 +953,14 @@ def servers() -> Iterator[Screen]:
     yield Screen("mcp", argv, {**place, **http}, environment=token)
     yield Screen("error-mcp-token", argv, place)
     yield Screen("box", "box --help")
-    yield Screen("completion", "completion bash")
+    for shell in ("bash", "zsh", "fish"):
+        name = "completion" if shell == "bash" else f"completion-{shell}"
+        yield Screen(name, f"completion {shell}")
     schema = {"herorun.contract_schema.contract_schema": small_schema}
     yield Screen("schema", "schema", schema)
     yield Screen("demo", "demo --dir demo", DEMO)
 
 
-def all_screens() -> list[Screen]:
-    parts = (gates(), watching(), orders(), closer(), machines(), servers(), wrong())
-    return [screen for part in parts for screen in part]
+def catalogue() -> Iterator[Screen]:
+    for part in (gates(), watching(), orders(), closer(), machines(), servers(), wrong()):
+        yield from part

@@ -46,26 +46,28 @@ PAUSED = replace(MEMORY, pause=ActionPause(NOON + timedelta(hours=1), "ada", NOO
 STOPPED = replace(MEMORY, orders=(Ordered(at=NOON, word=Word.STOP, by="ada", about=("tiny-1",)),))
 RELAUNCHED = replace(MEMORY, done={"relaunch/tiny-1": "tiny-2"})
 TAKING = Intended(at=NOON, key="handoff/take/3", attempt=1, what="eve@node7: its lease is stale")
+NO_CHANGES: Mapping[str, Any] = {}
 UNLOCKED = {
     f"{ORDERS}{room}.hold_lock": lambda *_, **__: nullcontext()
     for room in ("stop", "relaunch", "rollback", "handoff")
 }
 
 
-def run_with(memory: Memory) -> Any:
-    """The run of the other screens, which takes orders."""
+def run_with(memory: Memory, **changes: Any) -> Any:
+    """The run of the other screens, which takes orders, but for these attributes."""
     record = {
         **vars(RUN.record),
         "memory": lambda: memory,
         "push": Pushed,
         "append": lambda *_: None,
+        "fetch": lambda **_: None,
         "remote": "origin",
     }
     live = {
         **vars(RUN),
         "contract": a_contract(babysit={"recovery": "relaunch"}),
         "record": SimpleNamespace(**record),
-        "launcher": SimpleNamespace(owner="ada@box", user="ada"),
+        "launcher": SimpleNamespace(owner="ada@box", user="ada", clone="/work"),
         "person": "ada",
         "status_command": "herorun status tiny",
         "ends_with_job": False,
@@ -75,12 +77,16 @@ def run_with(memory: Memory) -> Any:
         "lock": lambda name: name,
         "repository": SimpleNamespace(top=Path("/work"), main=Path("/work")),
     }
-    return SimpleNamespace(**live)
+    return SimpleNamespace(**live | changes)
 
 
-def ordered(argv: str, memory: Memory = MEMORY, **answers: Any) -> Screen:
-    """`answers`: what an operation of `orders` reads or starts; two underscores stand for a dot."""
-    run = run_with(memory)
+def ordered(
+    argv: str, memory: Memory = MEMORY, changes: Mapping[str, Any] = NO_CHANGES, **answers: Any
+) -> Screen:
+    """`changes`: attributes of the run. `answers`: what an operation of `orders` reads or starts;
+    two underscores stand for a dot.
+    """
+    run = run_with(memory, **changes)
     replacements = {
         **OPENED,
         **UNLOCKED,

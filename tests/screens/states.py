@@ -29,7 +29,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.gate_verdict import verdict_of
-from herorun.core.health.training_proof import training
+from herorun.core.health.training_proof import SOURCES, training
 from herorun.core.journal import Memory
 from herorun.core.ports import submission_of
 from herorun.core.recovery.policy import ActionPause, RelaunchAnswer
@@ -69,6 +69,7 @@ RUN = SimpleNamespace(
         tip=TIP,
         remote="origin",
         unpushed=0,
+        pushed=TIP,
         newest_page=lambda: ".agents/logbooks/tiny.md",
         logbook=lambda: "# tiny\n\nOne entry.\n",
         unproven_seals=tuple,
@@ -291,6 +292,16 @@ def unread_job(why: str) -> AwaitedEntry:
     return AwaitedEntry(evidence="job", message=f"could not query the scheduler: {why}", until=None)
 
 
+NO_DISK = "/data/tiny does not answer: Stale file handle"
+
+
+def unread_sources() -> list[AwaitedEntry]:
+    """What is missing where the job runs and nothing else can be read, by the real rules."""
+    evidence = healthy(Gate.HEALTH) | dict.fromkeys(SOURCES, Unavailable(NO_DISK, "/data/tiny"))
+    proof = training(evidence, NOON, receipt_due=True)
+    return [AwaitedEntry.model_validate(each) for each in proof.awaited]
+
+
 JOB_STATES = {"down": "failed", "finished": "succeeded", "unknown": "unknown"}  # by the run's
 HALF, DONE, NO_STEP = "~41200/100000", "~100000/100000", "~unknown/100000"
 
@@ -400,6 +411,13 @@ STATES: dict[str, Any] = {
         alerts=[blind(NO_ANSWER)],
         missing_evidence=[unread_job(NO_ANSWER)],
         pushed=False,
+    ),
+    "unread": status(
+        replace(HEALTHY, run="unknown", monitor="partial"),
+        monitor="partial",
+        unread=[f"{each.__name__}: {NO_DISK}" for each in SOURCES],
+        missing_evidence=unread_sources(),
+        other_jobs=[OTHER.model_copy(update={"kind": "old attempt"})],
     ),
     "forgotten": status(
         replace(HEALTHY, run="unknown", monitor="partial"),

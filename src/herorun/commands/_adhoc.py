@@ -202,7 +202,7 @@ def _print_tick(run: "JobRun", tick: "TickOutcome", as_json: bool, once: bool = 
         job = run.job_id
         show_tick(job, tick, ack=shlex.join(["herorun", "ack", "--job", job]), once=once)
         if tick.cause is not None:
-            output.show_line(f"  cause    {output.clean(str(tick.cause))}")
+            output.hang(output.console(), "  cause    ", output.clean(str(tick.cause)))
 
 
 def _spec_from_options(

@@ -71,8 +71,8 @@ def show_table(
         return
     out = output.console()
     out.print(table_of(run_summaries, at, out.width, columns))
-    for alert in alert_lines(run_summaries):
-        out.print(alert)
+    for text, style in _alert_texts(run_summaries):
+        output.hang(out, "", text, style)
 
 
 def plain_lines(

@@ -45,7 +45,8 @@ def command(start: str, run: str, as_json: bool) -> int:
     if path.exists():
         document = _create_record(open_run(run, folder), path, draft)
         choices: tuple[str, ...] = ()
-        next_step = f"Next: `herorun preflight {run}`."
+        follow_up = f"herorun preflight {run}" if document.created else f"herorun status {run}"
+        next_step = f"Next: `{follow_up}`."
     else:
         create_atomic(path, draft.text.encode())
         document, choices = _describe_draft(path), draft.choices
@@ -116,7 +117,8 @@ def _show_contract(document: "Init", choices: "Iterable[str]", next_step: str) -
             f"{document.issue}"
         )
     if document.warning:
-        show_note(f"the record is not pushed: {document.warning}")
+        again = f"`herorun init {document.slug}` pushes it once the remote takes it"
+        show_note(f"the record is not pushed: {document.warning}; {again}.")
     if document.advice:
         show_note(document.advice)
     show_line(next_step)

@@ -82,7 +82,7 @@ def command(
     if outcome.launched is not None and no_babysit:
         _show_babysit_command(page, loaded_run, start, run)
     elif outcome.launched is not None:
-        show_next(page, propose_command(start, "status", run))
+        show_next(page, propose_command(start, "babysit" if outcome.unwatched else "status", run))
     return outcome.exit_code
 
 
@@ -93,11 +93,12 @@ def _show_outcome(
     fix of what blocks it.
     """
     from herorun import output
+    from herorun.output.findings import show_next
 
     if outcome.running and not adopts:
-        page.print(
-            f"already running: {', '.join(map(output.clean, outcome.running))}", style="bold red"
-        )
+        names = ", ".join(map(output.clean, outcome.running))
+        page.print(f"already running: {names}; nothing was submitted", style="bold red")
+        show_next(page, f"herorun status {run.slug}")
         return
     nothing_done = "nothing was adopted" if adopts else "nothing was submitted"
     _show_gate(page, outcome, nothing_done, again)
@@ -123,10 +124,11 @@ def _show_gate(page: Any, outcome: "LaunchOutcome", nothing_done: str, again: st
 
 def _show_babysit_command(page: Any, loaded_run: "Run", start: str, run: str) -> None:
     """Prints the command to monitor the run, if a person must type it."""
+    from herorun.output.findings import show_next
+
     if loaded_run.contract.babysit.declined or loaded_run.other_babysit_owner:
         return
-    page.print("Watch it with:")
-    page.print(f"  {propose_command(start, 'babysit', run)}", soft_wrap=True)
+    show_next(page, propose_command(start, "babysit", run))
 
 
 def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", did: str) -> None:

@@ -74,6 +74,8 @@ def command(
     else:
         output.show_line(output.clean(report.document.verdict))
         output.show_line(f"Written to {output.clean(str(path))}")
+    if report.blind:
+        output.show_note("the metrics have rows that could not be read: the page says why.")
     if opened_too:
         _open_in_browser(path.resolve())
     return report.code

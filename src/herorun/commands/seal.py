@@ -111,4 +111,7 @@ def _show_seal(outcome: "SealOutcome", effect: str) -> None:
     if report:
         output.hang(page, "checks:     ", str(report.tally))
         output.hang(page, "effect:     ", effect)
-    show_next(page, f"herorun verify {outcome.tag}")
+    if outcome.remote is None:  # the same command pushes the tag, if the remote lacks it
+        show_next(page, f"once the remote answers, repeat: {repeat_typed_command()}")
+    else:
+        show_next(page, f"herorun verify {outcome.tag}")

@@ -1,8 +1,13 @@
 """`herorun trust`."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from herorun.commands._options import RunArgument
+
+if TYPE_CHECKING:
+    from herorun.operations.orders.trust import TrustQuestion
 
 
 @click.command(short_help="Trust the programs that a contract runs on this machine.")
@@ -53,7 +58,7 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     if reject:
         leave_out(questions)
         outcome = "rejected"
-    elif not questions.nothing and (yes or _confirm_trust(as_json, questions.slug)):
+    elif not questions.nothing and (yes or _confirm_trust(as_json, questions)):
         accept(questions)
         outcome = "trusted"
     if as_json:
@@ -63,7 +68,7 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     return 0 if outcome != "nothing" or questions.nothing else 3
 
 
-def _confirm_trust(as_json: bool, slug: str) -> bool:
+def _confirm_trust(as_json: bool, questions: "TrustQuestion") -> bool:
     """Whether a person at a terminal answers yes; without a terminal, or with --json, the answer is
     no.
     """
@@ -72,9 +77,11 @@ def _confirm_trust(as_json: bool, slug: str) -> bool:
     from herorun import output
 
     if as_json or not sys.stdin.isatty():
+        answers = f"`herorun trust {questions.slug} --yes` answers yes"
+        if questions.launches:
+            answers += f", and `herorun trust {questions.slug} --reject` excludes what is unproven"
         output.show_note(
-            "not trusted: herorun asks before it trusts them, which needs a terminal; "
-            f"`herorun trust {slug} --yes` answers yes."
+            f"not trusted: herorun asks before it trusts them, which needs a terminal; {answers}."
         )
         return False
     return click.confirm("Trust it?", default=False)

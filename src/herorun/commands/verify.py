@@ -83,6 +83,8 @@ def _show_record(verification: "Verified", run: str) -> None:
         f"{count(verification.commits, 'commit')}, {count(len(verification.faults), 'fault')}"
         f"{' in the record' + seal_text if seal_text else ''}"
     )
+    if verification.verdict == "unknown":
+        output.show_line(f"next: `herorun verify {run}`, once the rest can be read")
     if verification.faults:
         slug = Path(run).stem if run.endswith(".toml") else run
         output.show_line(

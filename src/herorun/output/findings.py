@@ -80,7 +80,8 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
     )
     if mark_of(finding) == "lenient":
         hang(out, INDENT, "NOT ENFORCED: only [policy] mode lets this pass")
-    hang(out, INDENT, f"fix: {finding['fix']}")
+    if not finding["message"].startswith("could not check: "):  # the fix is for what was read
+        hang(out, INDENT, f"fix: {finding['fix']}")
 
 
 def _show_details(out: Any, finding: Mapping[str, Any]) -> None:

@@ -92,8 +92,9 @@ def cut_fraction(moment: str) -> str:
 
 
 def describe_other_job(job: Mapping[str, str]) -> str:
+    kind = "job of an old attempt" if job["kind"] == "old attempt" else f"{job['kind']} job"
     return (
-        f"{clean(job['name'])}, job {clean(job['job'])}, {job['state']}: {job['kind']} job, "
+        f"{clean(job['name'])}, job {clean(job['job'])}, {job['state']}: {kind}, "
         "not part of this run"
     )
 

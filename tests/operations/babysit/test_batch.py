@@ -174,7 +174,7 @@ def test_the_line_that_watches_can_be_pasted(story: Story, capsys: CAPTURE) -> N
     path = str(other.work / "runs" / "tiny.toml")
     out = ask(other, capsys, "launch", path, "--no-babysit").out
     other.ended()
-    line = out.partition("Watch it with:\n")[2].splitlines()[0]
+    line = out.partition("next: ")[2].splitlines()[0]
     assert shlex.split(line) == ["herorun", "-C", str(other.work), "babysit", path]
 
 

@@ -85,11 +85,12 @@ def _candidate_entry(candidate: Candidate, start: Any, refusal_reason: str) -> C
         else "unexamined"
     )
     is_start = _is(candidate, start)
+    reason = "another one was chosen" if start is not None else "the plan starts from scratch"
     return CandidateEntry.of(
         candidate,
         state=state,
         is_start=is_start,
-        refused=refusal_reason or ("" if is_start else "another one was chosen"),
+        refused=refusal_reason or ("" if is_start else reason),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from herorun import discover
 from herorun.core.check import Response
 from herorun.core.durations import format_duration
-from herorun.core.errors import Blocked, CouldNotLook
+from herorun.core.errors import Blocked, CouldNotLook, sentence
 from herorun.core.evidence import (
     Candidate,
     Checkpoints,
@@ -83,9 +83,7 @@ def start_again(run: Run, plan: Plan, again: Successor) -> str:
     ruled_out = (again.given_up,) if again.given_up else ()
     report = gate_of(run, plan, ruled_out, {History: memory.history})
     if report.verdict != "clear":
-        kind = Blocked if report.verdict == "blocked" else CouldNotLook
-        fix = f"`herorun explain {report.blocking[0].check}` shows how to fix it"
-        raise kind(f"The launch gate is {report.verdict}: {report.summary} ({fix})")
+        raise _refusal(report)
     from herorun.operations.launch.start_instance import start_instance
 
     order = LaunchOrder(
@@ -100,6 +98,15 @@ def start_again(run: Run, plan: Plan, again: Successor) -> str:
         facts=again.facts,
     )
     return start_instance(run, order).instance
+
+
+def _refusal(report: GateReport) -> Blocked | CouldNotLook:
+    message = f"Nothing was submitted, because the launch gate is {report.verdict}: "
+    message += sentence(report.summary)
+    if report.verdict != "blocked":
+        return CouldNotLook(f"{message} Once everything can be read, repeat the same command.")
+    check = report.blocking[0].check
+    return Blocked(f"{message} `herorun explain {check}` shows how to fix it.")
 
 
 def gate_of(

@@ -113,9 +113,14 @@ def target_of(run: Run, checkpoints: Checkpoints, memory: Memory, step: int) -> 
             f"The checkpoint of step {step} could not be read: {reasons_once(refusals)}."
         )
     if refusals:
-        raise Blocked(f"The run cannot go back to step {step}: {reasons_once(refusals)}.")
-    raise Blocked(
-        f"The run cannot go back to step {step}: {_absent(run, checkpoints, memory, step)}."
+        raise _unusable(run, step, reasons_once(refusals))
+    raise _unusable(run, step, _absent(run, checkpoints, memory, step))
+
+
+def _unusable(run: Run, step: int, why: str) -> Blocked:
+    return Blocked(
+        f"No checkpoint of step {step} can be used: {why}. `herorun checkpoints list {run.slug}` "
+        "shows them all."
     )
 
 

@@ -257,8 +257,10 @@ def _nothing_open(run: Run, memory: Memory, yes: bool) -> OrderOutcome:
         )
     if last_answer.yes is yes:
         return OrderOutcome(run, f"{last_answer.summary} already", warnings=push_warning(run))
-    raise WrongUse(
-        f"It was {last_answer.summary} before. To start it anyway: "
-        f"`{_continuation_command(run, memory)}`; to "
-        f"delay it: `herorun pause {run.slug} --until 2h`."
+    way_on = (
+        f"The next tick may relaunch it. To keep it down: `herorun stop {run.slug}`; to delay it: "
+        f"`herorun pause {run.slug} --until 2h`"
+        if last_answer.yes
+        else f"To start it anyway: `{_continuation_command(run, memory)}`"
     )
+    raise WrongUse(f"It was {last_answer.summary} before. {way_on}.")

@@ -182,7 +182,7 @@ def _check_fork(old: Run, new: Run, step: int | None) -> Run:
     if start.source_run != old.slug or start.from_ is None:
         raise WrongUse(
             f"{new.file.path} exists and is not a fork of {old.slug}: its [start] names "
-            "neither that run nor one of its checkpoints."
+            "neither that run nor one of its checkpoints. Give the fork another name."
         )
     if not (start.reason or "").strip():
         raise Blocked(f"{new.file.path} does not say why: give [start] a reason and commit it.")

@@ -21,15 +21,14 @@ from herorun.system.clock import now
 def pause(run: Run, until: datetime, reason: str = "") -> OrderOutcome:
     """Suspend automatic relaunches and stops until then."""
     memory = memory_for_orders(run)
+    is_same = memory.pause is not None and memory.pause.until == until
     message = (
-        f"paused until {timestamp(until)}: herorun neither stops nor relaunches the job by itself, "
+        f"{'already ' if is_same else ''}paused until {timestamp(until)}: herorun neither stops "
+        "nor relaunches the job by itself, "
         f"but monitoring and notifications are not paused; `herorun resume {run.slug}` ends "
         "the pause"
     )
-    if memory.pause and memory.pause.until == until:
-        message, warnings = f"{message}, as it was", push_warning(run)
-    else:
-        warnings = order(run, Word.PAUSE, [run.slug], reason, until)
+    warnings = push_warning(run) if is_same else order(run, Word.PAUSE, [run.slug], reason, until)
     return OrderOutcome(run, message, warnings=(*warnings, *_warn_unmonitored(run, memory)))
 
 

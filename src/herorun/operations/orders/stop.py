@@ -79,8 +79,8 @@ def stop_and_wait(
     ended_job = _until_ended(run, name, wait)
     if ended_job and not ended_job.state.ended:
         raise CouldNotLook(
-            f"{name} was asked to stop and is still {ended_job.state} after {format_span(wait)}: "
-            "nothing was started. Try again."
+            f"{name} was asked to stop and is still {ended_job.state} after {format_span(wait)}; "
+            "nothing else was done. Repeat the same command to wait again."
         )
     message = f"{name} was stopped" + (f" and {_how(ended_job)}" if ended_job else "")
     if ended_job and ended_job.state is JobState.SUCCEEDED:  # by itself, or as the stop asked it to
@@ -159,7 +159,7 @@ def find_job(run: MonitoredRun, name: str, may_be_forgotten: bool = False) -> Jo
     if job is not None and job.state.in_doubt:
         raise CouldNotLook(
             f"The scheduler does not report whether {name} runs, so nothing is done to it"
-            f"{_why(job)}"
+            f"{_why(job)} Repeat the same command in a minute."
         )
     return job
 
@@ -181,10 +181,11 @@ def _read_job(
         way_on = (
             " If the scheduler's own accounting or the job's nodes show that it has ended: "
             f"`herorun stop {run.slug}` records its end."
+            if answer.forgotten
+            else " Repeat the same command once it answers."
         )
         raise CouldNotLook(
-            f"Cannot tell whether {name} runs{so_far}: {sentence(answer.why)}"
-            f"{way_on if answer.forgotten else ''}"
+            f"Cannot tell whether {name} runs{so_far}: {sentence(answer.why)}{way_on}"
         )
     return answer.job if isinstance(answer, Found) else None
 

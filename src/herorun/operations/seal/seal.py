@@ -5,7 +5,14 @@ from typing import Any
 
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.canonical_json import canonical, digest
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, describe_error
+from herorun.core.errors import (
+    Blocked,
+    CouldNotLook,
+    HerorunError,
+    WrongUse,
+    describe_error,
+    sentence,
+)
 from herorun.core.event import Done, Failed, Intended, Sealed
 from herorun.core.evidence import (
     Checkpoints,
@@ -257,7 +264,11 @@ def _must_push(run: Run, key: str) -> None:
     push_result = run.record.push()
     if not push_result and run.record.remote:
         run.record.append(Failed(now(), key, run.record.memory().attempt(key), push_result.why))
-        raise CouldNotLook(f"Nothing was tagged: the record could not be pushed: {push_result.why}")
+        raise CouldNotLook(
+            f"Nothing was tagged: the record could not be pushed: {sentence(push_result.why)} "
+            f"Repeat the same command once {run.record.branch} can be pushed to "
+            f"{run.record.remote}."
+        )
 
 
 def _again(run: Run, event: Sealed) -> SealOutcome:
