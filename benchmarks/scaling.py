@@ -28,7 +28,7 @@ ADVERTISED = (
 RECORDED = 1200  # bytes that a quiet tick adds to the repository
 
 # Assumed
-CADENCE = timedelta(seconds=570)
+CADENCE = timedelta(minutes=15)  # the default
 PUSH = 2.0  # seconds of one push
 TICK = 1.0, 5.0  # seconds from a tick's beginning to its push
 CRASHES = 1.0  # of a run in a day; each is posted, and so is the relaunch
@@ -185,7 +185,7 @@ def by_host() -> str:
         cells = (
             f"{runs:,}",
             f"{day.pushes.total() / 24 * teams:,.0f}",
-            f"{day.gigabytes_a_year * teams / 1e3:,.2f} TB",
+            f"{day.gigabytes_a_year * teams:,.0f} GB",
             f"{ticks * (STORE_CLASS_A + STORE_CLASS_B) / 1e6:,.1f} million",
             f"${price:,.2f}" if price < 10 else f"${price:,.0f}",
             f"{ticks * TRACKER / DAY:,.1f}",
