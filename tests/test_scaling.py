@@ -150,7 +150,7 @@ def test_what_a_tick_asks_of_each_server(
 
 def test_pushes_that_wait_stay_below_six_a_minute() -> None:
     alone, day = scaling.a_day(100, waits=False), scaling.a_day(100)
-    assert alone.ticks == day.ticks > 100 * 150
+    assert alone.ticks == day.ticks > 100 * 96  # by the cadence, and more after a crash
     assert alone.pushes_a_minute > 6 > day.pushes_a_minute and max(day.delays) < 12.1
     assert not sum(alone.delays) > sum(day.delays)
 
