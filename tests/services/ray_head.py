@@ -1,10 +1,10 @@
 """A Ray head on loopback, alone: private ports, a short temporary folder, no usage statistics. Runs
 in `.venv-services`.
 
-`ray_head.py FOLDER PORT` (0: any) writes `address.json` into FOLDER once jobs are taken, and ends
-with everything that it started as soon as nobody holds a shared lock on `FOLDER/users`, or at
-SIGTERM. The kernel frees such locks, so it outlives nobody; FOLDER goes with it. Standard library
-alone.
+`ray_head.py FOLDER PORT [--warm]` (0: any) writes `address.json` into FOLDER once jobs are taken,
+and ends with everything that it started as soon as nobody holds a shared lock on `FOLDER/users`, or
+at SIGTERM. The kernel frees such locks, so it outlives nobody; FOLDER goes with it. With `--warm`
+its workers are forks: see `ray_workers.py`. Standard library alone.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
@@ -78,7 +79,7 @@ def _start(session: Path, port: int, log: Path) -> "subprocess.Popen[bytes] | No
         "object-store-memory": 80_000_000,
         "temp-dir": session,
     }
-    head = ray_start(["--head"], options, log)
+    head = ray_start(["--head"], options, log, _forking(log.parent))
     url = f"http://127.0.0.1:{port}"
     until = time.monotonic() + START
     agent = f"http://127.0.0.1:{ports['dashboard-agent-listen-port']}"
@@ -96,11 +97,24 @@ def _start(session: Path, port: int, log: Path) -> "subprocess.Popen[bytes] | No
     return head
 
 
-def ray_start(flags: list[str], options: dict[str, object], log: Path) -> "subprocess.Popen[bytes]":
+def _forking(folder: Path) -> list[str]:
+    """The program that begins each worker, where it is not Ray's own."""
+    if "--warm" not in sys.argv:
+        return []
+    program = folder / "setup_worker.py"
+    program.unlink(missing_ok=True)
+    program.symlink_to(Path(__file__).with_name("ray_workers.py"))
+    return [str(program)]
+
+
+def ray_start(
+    flags: list[str], options: dict[str, object], log: Path, setup_worker: Sequence[str] = ()
+) -> "subprocess.Popen[bytes]":
     """Not by the script `ray`, which names the environment by the path where it was made."""
     argv = [
         sys.executable,
         str(Path(__file__).with_name("ray_start.py")),
+        *setup_worker,
         "start",
         *flags,
         "--block",

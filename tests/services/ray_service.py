@@ -56,7 +56,7 @@ def shared_head(session: str, env: dict[str, str]) -> Iterator[Head]:
     try:
         users = hold_lock(folder / "users", fcntl.LOCK_SH)
         if not (folder / "address.json").exists():
-            _launch(folder, 0, env)
+            _launch(folder, 0, env, "--warm")
         head = _address(folder)
     finally:
         os.close(turn)
@@ -121,8 +121,10 @@ def hold_lock(path: Path, kind: int) -> int:
             os.close(descriptor)
 
 
-def _launch(folder: Path, port: int, env: dict[str, str]) -> "subprocess.Popen[bytes]":
-    argv = [str(PYTHON), str(HERE / "ray_head.py"), str(folder), str(port)]
+def _launch(
+    folder: Path, port: int, env: dict[str, str], *options: str
+) -> "subprocess.Popen[bytes]":
+    argv = [str(PYTHON), str(HERE / "ray_head.py"), str(folder), str(port), *options]
     with (folder / "head.log").open("ab") as log:
         process = subprocess.Popen(
             argv,
