@@ -5,6 +5,7 @@ lost.
 import errno
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -94,6 +95,34 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
             "'terminl'",
         ),
     ),
+    "faults that several readers would find": (
+        lambda text: (
+            text.replace('cadence = "15m"', 'cadnce = "5m"\nstop_on = ["crashedd"]').replace(
+                'settle = "1ms"', "settles = 1"
+            )
+            + "\n[babysit.thresholds.not-finite]\nloss_row = 3\n[babysit.thresholds.blnd]\n"
+        ),
+        (
+            "5 errors:\n  line ",
+            "`babysit.cadnce`; did you mean `babysit.cadence`?",
+            "'crashedd'",
+            "`settles`; did you mean `settle`?",
+            "`loss_row`: did you mean `loss_rows`?",
+            "'blnd'",
+        ),
+    ),
+    "a wrong kind, which hides the options of its table alone": (
+        lambda text: text.replace('kind = "jsonl"', "kind = 3\npth = 1").replace(
+            'settle = "1ms"', "settles = 1"
+        ),
+        ("2 errors:\n  line ", "`tracker.kind`", "`settles`; did"),
+    ),
+    "a name that is not the file's, and an unknown option": (
+        lambda text: text.replace('slug = "tiny"', 'slug = "tony"').replace(
+            'settle = "1ms"', "settles = 1"
+        ),
+        ("2 errors:\n  line 1: slug = 'tony'", "`settles`; did"),
+    ),
     "a duration that is none": (
         lambda text: text.replace('"15m"', '"15 parsecs"'),
         ("'15 parsecs' is no duration", 'or "2d"\n'),
@@ -112,6 +141,8 @@ def test_a_bad_contract_is_named_with_its_key(story: Story, capsys: CAPTURE, nam
         assert [part for part in target if part not in answer.err] == []
         assert bool(answer.out) == ("--json" in words)
         assert not answer.out or answer.err == f"herorun: {answer.document['error']}\n"
+        lines = [int(line) for line in re.findall(r"^  line (\d+):", answer.err, re.MULTILINE)]
+        assert lines == sorted(lines)
 
 
 def test_a_missing_contract_says_what_writes_one(story: Story, capsys: CAPTURE) -> None:

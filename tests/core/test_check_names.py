@@ -10,8 +10,8 @@ from herorun import discover
 from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.check_names import RENAMED, current_key
-from herorun.core.contract import ContractFile
-from herorun.core.errors import WrongUse
+from herorun.core.contract import ContractFile, locate_faults
+from herorun.core.errors import WrongTable, WrongUse
 from herorun.core.event import Decided, Done
 from herorun.core.finding import Finding, Waiver, failed
 from herorun.core.journal.lines import read_line, write_line
@@ -127,8 +127,9 @@ def test_a_mistyped_threshold_is_told_its_name_and_line(thresholds: Any, notice:
     contract = a_contract(babysit={"thresholds": thresholds})
     text = 'slug = "tiny"\n\n[babysit.thresholds.not-finite]\nloss_row = 3\n'
     with pytest.raises(WrongUse, match="mean") as caught:
-        check_limits(contract, ContractFile("runs/tiny.toml", text))
-    assert str(caught.value) == notice
+        check_limits(contract)
+    assert isinstance(caught.value, WrongTable)
+    assert str(locate_faults([caught.value], ContractFile("runs/tiny.toml", text))) == notice
 
 
 def test_an_old_name_that_is_typed_is_told_the_new_one() -> None:

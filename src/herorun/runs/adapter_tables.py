@@ -1,17 +1,39 @@
-"""The contract's tables that adapters read, all looked at once a fault is known."""
+"""What adapters and checks do not take of a contract: all of it, once one fault is known."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from herorun import adapters
-from herorun.core.contract import Contract
+from herorun.core.contract import Contract, WrongContract
 from herorun.core.errors import WrongTable
+from herorun.runs.notifiers import must_hold_pages
+from herorun.runs.thresholds import check_limits
+
+KINDS = ("kind", "kinds", "layout")  # by which the other keys of a table are read
 
 
-def other_faults(contract: Contract, table: str) -> Iterator[WrongTable]:
-    """The faults of all tables but this one, so that a person sees all of them at once. Connects
-    to nothing.
-    """
+def all_faults(error: WrongContract) -> list[WrongTable]:
+    """What is wrong in a contract's own keys, and in the tables that adapters and checks read."""
+    unread_tables = {place[0] for place, _ in error.faults if place and place[-1] in KINDS}
+    rest = error.rest
+    others = other_faults(rest) if rest else ()
+    return [
+        WrongTable("", "", error.faults),
+        *(each for each in others if each.table.partition(".")[0] not in unread_tables),
+    ]
+
+
+def other_faults(contract: Contract) -> Iterator[WrongTable]:
+    """The faults of all tables, so that a person sees all of them at once. Connects to nothing."""
+    for examine in (lambda: check_limits(contract), lambda: must_hold_pages(contract.issue.kind)):
+        try:
+            examine()
+        except WrongTable as error:
+            yield error
+    yield from _faults_of_adapters(contract)
+
+
+def _faults_of_adapters(contract: Contract) -> Iterator[WrongTable]:
     issue, notify = contract.issue, contract.notify
     tables: dict[str, tuple[str, str, Any, dict[str, Any]]] = {
         "scheduler": (
@@ -39,8 +61,6 @@ def other_faults(contract: Contract, table: str) -> Iterator[WrongTable]:
         },
     }
     for name, (port, kind, options, own_keys) in tables.items():
-        if name == table:
-            continue
         try:
             adapters.accepted_options(port, kind, options, own_keys)
         except WrongTable as error:

@@ -193,7 +193,7 @@ class MonitoredRun(ABC):
             from herorun.runs.adapter_tables import other_faults  # imported for a fault alone
 
             error.table = table or error.table
-            errors = [error, *other_faults(self.contract, error.table)]
+            errors = [error, *other_faults(self.contract)]
             raise locate_faults(errors, self.file) from None
 
     @cached_property

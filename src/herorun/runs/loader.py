@@ -5,8 +5,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from herorun.core.contract import SLUG, Contract, ContractFile, parse_contract, plan_part
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error, sentence
+from herorun.core.contract import (
+    SLUG,
+    Contract,
+    ContractFile,
+    WrongContract,
+    locate_faults,
+    parse_contract,
+    plan_part,
+)
+from herorun.core.errors import (
+    CouldNotLook,
+    HerorunError,
+    WrongTable,
+    WrongUse,
+    describe_error,
+    sentence,
+)
 from herorun.core.evidence import LaunchProof
 from herorun.core.untrusted_toml import parse_toml
 from herorun.record import Record
@@ -72,19 +87,27 @@ def open_run(name: str, start: Path) -> Run:
     shown_path = _relative_path(repository, path)
     run = Run(
         repository=repository,
-        contract=parse_contract(text, shown_path),
+        contract=_read_contract(text, shown_path),
         file=ContractFile(shown_path, text, _read_committed(repository, shown_path)),
     )
-    if run.slug != path.stem:
-        raise WrongUse(
-            f"{shown_path} says slug = {run.slug!r}, which must be the file's name: rename one of "
-            "them."
-        )
-    check_limits(run.contract, run.file)
     with run.naming_lines():
+        if run.slug != path.stem:
+            fault = f"slug = {run.slug!r} must be the file's name: rename one of them"
+            raise WrongTable("", "", [(("slug",), fault)])
+        check_limits(run.contract)
         must_hold_pages(run.contract.issue.kind)
     _must_read_its_signatures(run)
     return run
+
+
+def _read_contract(text: str, path: str) -> Contract:
+    """A `WrongUse` has all that is wrong, also in the tables that adapters and checks read."""
+    try:
+        return parse_contract(text, path)
+    except WrongContract as error:
+        from herorun.runs.adapter_tables import all_faults  # imported for a fault alone
+
+        raise locate_faults(all_faults(error), ContractFile(path, text)) from None
 
 
 def _must_read_its_signatures(run: Run) -> None:

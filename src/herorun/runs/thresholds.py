@@ -1,62 +1,58 @@
 """The thresholds that a contract sets for checks, and the checks that may stop its job."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
 from herorun.core.check import Gate
-from herorun.core.contract import Contract, ContractFile
-from herorun.core.errors import WrongUse
+from herorun.core.contract import Contract, Fault
+from herorun.core.contract.values import present_keys
+from herorun.core.errors import WrongTable
 from herorun.discover import checks
 
 
-def check_limits(contract: Contract, file: ContractFile | None = None) -> dict[str, Any]:
-    """The thresholds that the contract sets, by check, validated by each check's `Limits`; with the
-    `file` a fault names its line.
+def check_limits(contract: Contract) -> dict[str, Any]:
+    """The thresholds that the contract sets, by check, validated by each check's `Limits`; a
+    `WrongTable` has every fault.
     """
-    _must_be_health(contract.babysit.stop_on)
+    faults = list(_faults_of_stop_on(contract.babysit.stop_on))
     set_here: dict[str, Any] = {}
-    if not contract.babysit.thresholds:  # then no check is imported for it
-        return set_here
-    limit_types: dict[str, type[Any] | None] = {}
-    for check in checks():
-        limit_types[check.name] = check.limits or limit_types.get(check.name)
-    for name, values in contract.babysit.thresholds.items():
-        where = _threshold_line(file, name)
-        if name not in limit_types:
-            raise WrongUse(
-                f"{where}[babysit.thresholds] names {name!r}, which is not a check:"
-                f"{_suggest_name(name, limit_types)} see `herorun explain --list`."
-            )
-        kind = limit_types[name]
-        if kind is None:
-            raise WrongUse(
-                f"{where}[babysit.thresholds.{name}]: that check has no thresholds. Remove the "
-                "table."
-            )
-        present = _present_limits(kind, where, name, values)
-        _must_have_keys(kind, name, present, file)
-        set_here[name] = _limits(kind, where, name, present)
+    if contract.babysit.thresholds:  # else no check is imported for it
+        limit_types: dict[str, type[Any] | None] = {}
+        for check in checks():
+            limit_types[check.name] = check.limits or limit_types.get(check.name)
+        for name, values in contract.babysit.thresholds.items():
+            limits = _limits_of(limit_types, name, values)
+            if isinstance(limits, list):
+                faults += [(("thresholds", name, *place), message) for place, message in limits]
+            else:
+                set_here[name] = limits
+    if faults:
+        raise WrongTable("babysit", "", faults)
     return set_here
 
 
-def _present_limits(
-    kind: type[Any], where: str, name: str, values: Mapping[str, Any]
-) -> Mapping[str, Any]:
-    """Each by its present name; a contract on record may have one of `RENAMED`."""
-    from herorun.core.contract.values import present_keys
-
+def _limits_of(
+    limit_types: Mapping[str, type[Any] | None], name: str, values: Mapping[str, Any]
+) -> Any:
+    """The limits of one check, or a list of the faults."""
+    if name not in limit_types:
+        suggestion = f"{_suggest_name(name, limit_types)} see `herorun explain --list`"
+        return [((), f"[babysit.thresholds] names {name!r}, which is not a check:{suggestion}")]
+    head, kind = f"[babysit.thresholds.{name}]: ", limit_types[name]
+    if kind is None:
+        return [((), f"{head}that check has no thresholds. Remove the table")]
     try:
-        return present_keys(values, getattr(kind, "RENAMED", {}))
+        present = present_keys(values, getattr(kind, "RENAMED", {}))
     except ValueError as error:
-        raise WrongUse(f"{where}[babysit.thresholds.{name}]: {error}.") from None
-
-
-def _threshold_line(file: ContractFile | None, *path: str) -> str:
-    from herorun.core.contract.toml_lines import line_of
-
-    line = line_of(file.text, ("babysit", "thresholds", *path)) if file else None
-    return f"{file.path}, line {line}: " if file and line else ""
+        return [((), f"{head}{error}")]
+    faults = [(place, f"{head}{message}") for place, message in _faults_of_keys(kind, present)]
+    names = [field.name for field in fields(kind)]
+    rest = {key: value for key, value in present.items() if key in names}
+    limits = _limits(kind, rest)
+    if isinstance(limits, list):
+        faults += [(place, f"{head}{message}") for place, message in limits]
+    return faults or limits
 
 
 def _suggest_name(word: str, names: Iterable[str]) -> str:
@@ -66,39 +62,34 @@ def _suggest_name(word: str, names: Iterable[str]) -> str:
     return f" did you mean `{closest[0]}`?" if closest else ""
 
 
-def _must_have_keys(
-    kind: type[Any], name: str, values: Mapping[str, Any], file: ContractFile | None
-) -> None:
+def _faults_of_keys(kind: type[Any], values: Mapping[str, Any]) -> Iterator[Fault]:
     names = [field.name for field in fields(kind)]
     for key in sorted(values.keys() - set(names)):
-        suggestion = _suggest_name(key, names) or f" there are {', '.join(names)}."
-        raise WrongUse(
-            f"{_threshold_line(file, name, key)}[babysit.thresholds.{name}]: unknown key "
-            f"`{key}`:{suggestion}"
-        )
+        suggestion = _suggest_name(key, names) or f" there are {', '.join(names)}"
+        yield (key,), f"unknown key `{key}`:{suggestion}"
 
 
-def _must_be_health(names: tuple[str, ...]) -> None:
+def _faults_of_stop_on(names: tuple[str, ...]) -> Iterator[Fault]:
     """Only what the babysitter asks can stop a job."""
     health_names = {check.name for check in checks(Gate.HEALTH)} if names else set()
     for name in names:
         if name not in health_names:
-            raise WrongUse(
-                f"[babysit] stop_on names {name!r}, which is no health check: see `herorun "
-                "explain --list`."
-            )
+            suggestion = f"{_suggest_name(name, health_names)} see `herorun explain --list`"
+            yield ("stop_on",), f"[babysit] stop_on names {name!r}, no health check:{suggestion}"
 
 
-def _limits(kind: type[Any], where: str, name: str, values: Mapping[str, Any]) -> Any:
+def _limits(kind: type[Any], values: Mapping[str, Any]) -> Any:
+    """The validated limits, or a list of the faults."""
     from pydantic import TypeAdapter, ValidationError
 
-    from herorun.core.contract import explain_errors
+    from herorun.core.contract import explain_faults
 
     try:
         return TypeAdapter(kind).validate_python(_durations(kind, values))
-    except (ValidationError, ValueError) as error:
-        message = explain_errors(error) if isinstance(error, ValidationError) else f"{error}."
-        raise WrongUse(f"{where}[babysit.thresholds.{name}]: {message}") from None
+    except ValidationError as error:
+        return explain_faults(error)
+    except ValueError as error:
+        return [((), str(error))]
 
 
 def _durations(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from herorun.core.contract.babysit import BabysitTable, Budget, Budgets, Phase, 
 from herorun.core.contract.model import HERO_FLOPS, PLAN_TABLES, Contract, ContractFile, plan_part
 from herorun.core.contract.notify import Issue, Logbook, Notify
 from herorun.core.contract.parse import (
+    Fault,
+    WrongContract,
     contract_from,
     explain_errors,
     explain_faults,
@@ -52,6 +54,7 @@ __all__ = [
     "ContractFile",
     "Data",
     "Duration",
+    "Fault",
     "Hardware",
     "Impact",
     "Issue",
@@ -69,6 +72,7 @@ __all__ = [
     "StartTable",
     "TrackerTable",
     "WaiverTable",
+    "WrongContract",
     "contract_from",
     "explain_errors",
     "explain_faults",

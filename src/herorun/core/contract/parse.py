@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
@@ -50,7 +51,57 @@ def _contract_from(data: Mapping[str, Any], where: str, text: str) -> Contract:
         return Contract.model_validate(data)
     except lazy_pydantic.ValidationError as error:
         faults = explain_faults(error, Contract, data)
-        raise WrongUse(_describe_faults(faults, where, text)) from None
+        raise WrongContract(faults, where, text, data) from None
+
+
+class WrongContract(WrongUse):
+    """What is wrong in a contract's own keys."""
+
+    def __init__(
+        self, faults: Sequence[Fault], where: str, text: str, data: Mapping[str, Any]
+    ) -> None:
+        self.faults, self._data = faults, data
+        super().__init__(_describe_faults(faults, where, text))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return WrongUse, (str(self),)
+
+    @property
+    def rest(self) -> Contract | None:
+        """The contract without what is wrong, to find what else is; None where too little is left.
+        Nothing may be done by it.
+        """
+        data = _without(self._data, [place for place, _ in self.faults])
+        try:
+            return Contract.model_validate({**_REQUIRED, **data})
+        except ValueError:
+            return None
+
+
+_REQUIRED = {"slug": "unnamed", "command": {"argv": ["true"]}, "output": {"root": "/unnamed"}}
+
+
+def _without(data: Mapping[str, Any], places: Sequence[tuple[str | int, ...]]) -> dict[str, Any]:
+    """A copy without the keys at these places, and without a table that lacks a required one."""
+    copy: dict[str, Any] = deepcopy(dict(data))
+    for place in places:
+        table: Any = copy
+        for part in place[:-1]:
+            table = table[part] if _has(table, part) else None
+        if place and _has(table, place[-1]) and isinstance(table, dict):
+            del table[place[-1]]
+        else:
+            copy.pop(str(place[0]) if place else "", None)
+    for name, required in _REQUIRED.items():
+        if isinstance(required, dict) and not required.keys() <= copy.get(name, {}).keys():
+            copy.pop(name, None)
+    return copy
+
+
+def _has(table: Any, part: str | int) -> bool:
+    if isinstance(table, dict):
+        return part in table
+    return isinstance(table, list) and isinstance(part, int) and part < len(table)
 
 
 def locate_faults(errors: Sequence[WrongTable], file: ContractFile) -> WrongUse:
@@ -59,15 +110,18 @@ def locate_faults(errors: Sequence[WrongTable], file: ContractFile) -> WrongUse:
     """
     if not file.text:
         return errors[0]
-    by_text = {text: place for error in errors for place, text in _faults_of_table(error)}
-    faults = [(place, text) for text, place in by_text.items()]
+    places: dict[str, tuple[str | int, ...]] = {}
+    for error in errors:
+        for place, text in _faults_of_table(error):
+            places.setdefault(text, place)
+    faults = [(place, text) for text, place in places.items()]
     return WrongUse(_describe_faults(faults, file.path, file.text))
 
 
 def _faults_of_table(error: WrongTable) -> Iterator[Fault]:
     head = f"[{error.table}] {error.kind}: " if error.kind else ""
     for place, text in error.faults:
-        yield (*error.table.split("."), *place), head + text
+        yield (*filter(None, error.table.split(".")), *place), head + text
 
 
 def _describe_faults(faults: Sequence[Fault], where: str, text: str) -> str:
