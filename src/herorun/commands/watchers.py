@@ -40,16 +40,12 @@ def command(dry_run: bool, as_json: bool) -> int:
 
     from herorun import output
     from herorun.core.canonical_json import timestamp
-    from herorun.operations.remote.watchers import reconcile
-    from herorun.schemas.machines import WatcherEntry, Watchers
+    from herorun.operations.remote.watchers import reconcile, watchers_document
     from herorun.system.process_registry import others
 
     rows, unregistered_processes = reconcile(not dry_run), others()
     if as_json:
-        entries = [
-            WatcherEntry.of(row, **(vars(row.watcher) if row.watcher else {})) for row in rows
-        ]
-        output.show_json(Watchers(watchers=entries, others=unregistered_processes))
+        output.show_json(watchers_document(rows, unregistered_processes))
         return 0
     actions = WOULD if dry_run else ACTIONS
     for row in rows:

@@ -1,14 +1,16 @@
 """Compares this machine's recorded watchers with its process table."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from herorun.core.errors import HerorunError
 from herorun.core.lazy_dataclass import dataclass
 from herorun.record import Record
+from herorun.schemas.machines import WatcherEntry, Watchers
 from herorun.system import process_registry
 from herorun.system.clock import now
 from herorun.system.git import find_repository
-from herorun.system.process_registry import RegisteredWatcher
+from herorun.system.process_registry import RegisteredWatcher, UnregisteredProcess
 
 SENTINEL_GRACE = 120.0  # seconds after its own limit that a wait may take for its last query
 
@@ -31,6 +33,13 @@ def reconcile(act: bool) -> list[WatcherRow]:
     watchers = process_registry.registered_watchers()
     newest = {each.same_run: each for each in watchers.values() if each and each.lives}
     return [_watcher_row(path, each, newest, act) for path, each in watchers.items()]
+
+
+def watchers_document(
+    rows: Sequence[WatcherRow], others: Sequence[UnregisteredProcess]
+) -> Watchers:
+    entries = [WatcherEntry.of(row, **vars(row.watcher) if row.watcher else {}) for row in rows]
+    return Watchers(watchers=entries, others=others)
 
 
 def _watcher_row(
