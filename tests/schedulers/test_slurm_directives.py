@@ -73,6 +73,7 @@ def test_what_herorun_sets_in_every_request_is_not_left_out() -> None:
         ("bash", "-lc", "cd jobs&&exec sbatch train.sh"),
         ("bash", "-c", "true | B= /opt/slurm/bin/sbatch"),
         ("bash", "-c", "id=$(sbatch --parsable train.sh)"),
+        ("bash", "-c", 'id="$(sbatch --parsable train.sh)"; id=`sbatch train.sh`'),
     ],
 )
 def test_what_slurm_does_with_a_script_of_a_command_that_submits_is_open(
@@ -89,6 +90,7 @@ def test_what_slurm_does_with_a_script_of_a_command_that_submits_is_open(
         ("bash", "train.sh", "sbatch; sbatch"),
         ("bash", "-c", "cd /shared/sbatch && bash train.sh"),
         ("bash", "-c", "bash train.sh sbatch"),
+        ("bash", "-c", "echo 'submitted; sbatch is not needed'; bash train.sh"),
         ("sbatch.sh", "train.sh"),
     ],
 )

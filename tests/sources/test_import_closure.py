@@ -168,6 +168,15 @@ def test_text_behind_c_is_python_or_shell(tmp_path: Path) -> None:
     }
 
 
+def test_a_word_of_a_shell_ends_before_an_operator(tmp_path: Path) -> None:
+    files = {"a.py": "", "b.py": "", "c d.py": ""}
+    assert reached(tmp_path, files, running("sh", "-c", "python a.py; python b.py>log")) == {
+        "a.py",
+        "b.py",
+    }
+    assert reached(tmp_path, files, running("sh", "-c", "(python 'c d.py')")) == {"c d.py"}
+
+
 def test_a_shell_script_is_read(tmp_path: Path) -> None:
     script = {
         "words": "",

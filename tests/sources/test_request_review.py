@@ -97,6 +97,24 @@ def test_a_script_is_named_by_its_absolute_path_or_in_the_words_of_a_shell(
     }
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["run", "--script=train.sh"],
+        ["sh", "-c", "exec run --script=train.sh"],
+        ["sh", "-c", "bash 'a b.sh'; bash train.sh"],
+        ["sh", "-c", 'bash "a b.sh" "train.sh"'],
+        ["sh", "-c", 'id="$(bash train.sh)"; bash a\\ b.sh'],
+    ],
+)
+def test_a_script_is_found_behind_an_option_and_a_blank_in_its_name(
+    repository: Repository, argv: list[str]
+) -> None:
+    (repository.top / "jobs" / "a b.sh").write_text("#four\n")
+    scripts = scripts_of(repository, *argv)
+    assert scripts.keys() == {"train.sh", *(["a b.sh"] if "b.sh" in argv[-1] else [])}
+
+
 def test_a_command_without_a_script_has_none(repository: Repository) -> None:
     words = ("python", "-m", "train", "nothing.sh", ".", "train.sh/x", "x" * 5000, "/dev/null")
     assert isinstance(scripts_of(repository, *words), Nothing)

@@ -7,7 +7,6 @@ the closure can only raise a file's impact, never lower it.
 
 import os
 import re
-import shlex
 import warnings
 from collections.abc import Sequence
 from dataclasses import field
@@ -20,6 +19,7 @@ from herorun.core.errors import describe_error
 from herorun.core.evidence import ImportClosure, WorkTree
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
+from herorun.core.shell_words import shell_lines
 from herorun.sources._modules import Modules
 from herorun.sources._projects import projects, source_folders, table_or_empty
 from herorun.sources._status import show_path
@@ -139,11 +139,7 @@ class _Closure:
         """Add the lines that start Python or another script; other files that a shell script reads
         are not found.
         """
-        for line in text.replace("\\\n", " ").splitlines():
-            try:
-                arguments = shlex.split(line, comments=True)
-            except ValueError:  # a quotation over several lines
-                arguments = line.split()
+        for arguments in shell_lines(text):
             if any(_STARTS.search(word) or self._target(word) for word in arguments):
                 self.add_argv(arguments)
 

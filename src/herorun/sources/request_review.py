@@ -12,11 +12,11 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 from herorun.core.ports import Scheduler
 from herorun.core.redaction.scrub import scrub
+from herorun.core.shell_words import shell_lines
 from herorun.system._regular_file import open_regular
 from herorun.system.git import Repository
 
 MOST_OF_A_SCRIPT = 64 << 10  # bytes: directives are at its top
-_SHELL_MARKS = lazy_regex(r"[\s;&|<>()'\"]+")
 # a script whose path a shell expands: `~/train.sh`, `$PWD/train.sh`
 _UNEXPANDED = lazy_regex(r"[~$][^=]*/[^/]*\.(sh|bash|sbatch|slurm)")
 _NO_PATH = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP)
@@ -72,9 +72,11 @@ def read_ignored_directives(
 
 
 def _words_of(argv: Sequence[str]) -> Iterator[str]:
-    """The words, and those inside a word that is a shell's command."""
+    """The words, those inside a word that is a shell's command, and each option's value."""
     for word in argv:
-        yield from dict.fromkeys([word, *filter(None, _SHELL_MARKS.split(word))])
+        inner_words = [each for line in shell_lines(word) for each in line]
+        values = [each.partition("=")[2] for each in (word, *inner_words)]
+        yield from dict.fromkeys(filter(None, [word, *inner_words, *values]))
 
 
 def _text_of_script(path: Path) -> str | None:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from herorun.core.evidence import Directive
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Submission
+from herorun.core.shell_words import shell_commands
 from herorun.schedulers._slurm.options import Options
 from herorun.schedulers._slurm.parse import Tag
 from herorun.schedulers._slurm.submit import RemotePaths, sbatch_argv
@@ -16,7 +17,6 @@ from herorun.schedulers._slurm.submit import RemotePaths, sbatch_argv
 _MARK = "#SBATCH"
 _OPTION = lazy_regex(r"--[a-z]|-[A-Za-z]")
 _SHELL_TEXT = lazy_regex(r"-[a-z]*c")  # the option before it, such as -lc
-_SHELL_MARKS = lazy_regex(r"[;&|()`\n]+")  # a command may follow
 _SUBMISSION = lazy_regex(r"\s*(?:(?:exec|env|\w+=\S*)\s+)*(?:\S*/)?sbatch(?!\S)")
 # --output is for both, restarts are herorun's, and the rest only changes what sbatch prints.
 _ALSO_SET = frozenset({"error", "requeue", "no-requeue", "quiet", "verbose", "wait"})
@@ -82,7 +82,7 @@ def _commands_in(argv: Sequence[str]) -> Iterator[str]:
     yield " ".join(argv)
     for option, text in pairwise(argv):
         if _SHELL_TEXT.fullmatch(option):
-            yield from _SHELL_MARKS.split(text)
+            yield from map(" ".join, shell_commands(text))
 
 
 def _stated_names(options: Options) -> frozenset[str]:
