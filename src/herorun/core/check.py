@@ -10,7 +10,6 @@ from functools import cached_property, lru_cache
 from inspect import getdoc, getmodule
 from typing import Any
 
-from herorun.core.docstrings import unwrap
 from herorun.core.evidence import Evidence, Nothing, Unavailable
 from herorun.core.finding import Finding, Verdict, not_applicable, unknown
 from herorun.core.lazy_dataclass import dataclass
@@ -154,6 +153,8 @@ class Check:
         """The page on top of its file; a check that is made on the fly brings its own. Each
         paragraph is one line.
         """
+        from herorun.core.docstrings import unwrap
+
         own = getdoc(self.ask) or ""
         return unwrap(own if "\nWhy: " in own else getdoc(getmodule(self.ask)) or "")
 

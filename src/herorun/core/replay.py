@@ -12,7 +12,7 @@ from typing import Any
 
 from herorun.core.babysit.action_key import INTERVENTIONS, verb_of
 from herorun.core.babysit.actions import Action
-from herorun.core.babysit.alert_key import AlertKey
+from herorun.core.babysit.alert import AlertKey
 from herorun.core.babysit.tick import Rules, Tick, tick
 from herorun.core.canonical_json import canonical, plain
 from herorun.core.drift import differences

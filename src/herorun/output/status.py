@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from herorun.core.babysit.action_key import describe_action
-from herorun.core.babysit.alert_key import AlertKey
+from herorun.core.babysit.alert import AlertKey
 from herorun.core.durations import format_span
 from herorun.core.evidence_names import ALL, format_gaps
 from herorun.output import clean, console, hang, shorten_hashes

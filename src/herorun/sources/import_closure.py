@@ -19,7 +19,6 @@ from herorun.core.errors import describe_error
 from herorun.core.evidence import ImportClosure, WorkTree
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.shell_words import shell_lines
 from herorun.sources._modules import Modules
 from herorun.sources._projects import projects, source_folders, table_or_empty
 from herorun.sources._status import show_path
@@ -139,6 +138,8 @@ class _Closure:
         """Add the lines that start Python or another script; other files that a shell script reads
         are not found.
         """
+        from herorun.core.shell_words import shell_lines
+
         for arguments in shell_lines(text):
             if any(_STARTS.search(word) or self._target(word) for word in arguments):
                 self.add_argv(arguments)

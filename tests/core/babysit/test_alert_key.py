@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import herorun
-from herorun.core.babysit.alert_key import AlertKey, parse_alert_key, parse_leading_key
+from herorun.core.babysit.alert import AlertKey, parse_alert_key, parse_leading_key
 
 KEYS = {
     "crashed@2026-01-01T12:00:00Z": AlertKey("crashed", "", "2026-01-01T12:00:00Z"),
@@ -59,7 +59,7 @@ def test_nobody_else_formats_or_parses_a_key() -> None:
     texts = [
         f"{path.relative_to(folder)}: {line.strip()}"
         for path in folder.rglob("*.py")
-        if path.name != "alert_key.py"
+        if path.name != "alert.py"
         for line in path.read_text(encoding="utf-8").splitlines()
         if by_hand.search(line)
     ]

@@ -5,7 +5,7 @@ Fix: `herorun status RUN` shows the alerts. `herorun ack RUN` closes those that 
 Resolve the others, or let the DRI accept them with a waiver, which the seal then lists.
 """
 
-from herorun.core.babysit.alert_key import AlertKey, parse_alert_key
+from herorun.core.babysit.alert import AlertKey, parse_alert_key
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import HealthAssessment, Sealing
 from herorun.core.finding import Verdict, failed, passed, unknown

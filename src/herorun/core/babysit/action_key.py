@@ -6,7 +6,7 @@ path or in the key of another post.
 
 from enum import StrEnum
 
-from herorun.core.babysit.alert_key import AlertKey, parse_leading_key
+from herorun.core.babysit.alert import AlertKey, parse_leading_key
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 

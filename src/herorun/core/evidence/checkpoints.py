@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, field
 from datetime import datetime
 
-from herorun.core.babysit.alert_key import AlertKey
 from herorun.core.clock_skew import SKEW
 from herorun.core.evidence.base import Nothing, Unavailable
 from herorun.core.lazy_dataclass import dataclass
@@ -66,6 +65,8 @@ class Taint:
 
     @property
     def alert(self) -> str:
+        from herorun.core.babysit.alert import AlertKey
+
         return AlertKey(self.check, self.subject).name
 
     @property

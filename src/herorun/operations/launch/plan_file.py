@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from herorun.core.babysit.alert_key import AlertKey
+from herorun.core.babysit.alert import AlertKey
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.code.impact import impact_of
 from herorun.core.config.files import parse_json
