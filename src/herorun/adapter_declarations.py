@@ -14,7 +14,7 @@ from herorun.adapters import (
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import NotifiedBy
-from herorun.core.lazy_dataclass import once_per_object
+from herorun.core.once_per_object import once_per_object
 from herorun.core.remote.target import RemoteTarget
 
 

@@ -2,7 +2,7 @@
 
 import gc
 
-from herorun.core.lazy_dataclass import once_per_object
+from herorun.core.once_per_object import once_per_object
 
 
 class Subject:

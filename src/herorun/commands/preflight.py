@@ -36,12 +36,13 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     from herorun import output
     from herorun.operations.launch.plan_file import since_last_instance
     from herorun.operations.launch.preflight import preflight
-    from herorun.operations.launch.write_probe import probe_roots
     from herorun.output.preflight import show_preflight
     from herorun.runs import open_run
 
     loaded_run = open_run(run, Path(start))
     if probe:
+        from herorun.operations.launch.write_probe import probe_roots
+
         probe_roots(loaded_run)
     answer = preflight(loaded_run)
     move_to = ""

@@ -14,7 +14,7 @@ from herorun.core.contract import Contract, contract_from
 from herorun.core.decode import decode
 from herorun.core.evidence import Evidence, Nothing, Unavailable
 from herorun.core.evidence_names import evidence_name
-from herorun.core.lazy_dataclass import once_per_object
+from herorun.core.once_per_object import once_per_object
 from herorun.core.redaction.scrub import scrub_tree
 
 # By name, what a tick may have judged by. Adapters and the repository are in its evidence too: they

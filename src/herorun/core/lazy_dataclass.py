@@ -13,14 +13,10 @@ both make the same.
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError
-from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import ref
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from herorun.core.dataclass_methods import FIELDS, METHODS, fields_of, params_of
-
-S = TypeVar("S")
-R = TypeVar("R")
 
 FEW = 16  # instances of a class, before its `__init__` is worth compiling
 
@@ -164,31 +160,3 @@ def _must_be_free(value: Any, name: str, act: str) -> None:
     """Only a plain subclass may have attributes of its own besides the fields."""
     if FIELDS in vars(type(value)) or name in getattr(type(value), FIELDS):
         raise FrozenInstanceError(f"cannot {act} field {name!r}")
-
-
-def once_per_object(compute: Callable[[S], R]) -> Callable[[S], R]:
-    """The function, called once for each object; neither the object nor the result may change.
-
-    The runs of a fleet are opened again for each tick, from the same contracts and launches. To
-    compare or hash these takes longer than most of what is computed from them.
-    """
-    results: dict[int, tuple[ref[S], R]] = {}
-
-    @wraps(compute)
-    def result_for(subject: S) -> R:
-        key = id(subject)
-        entry = results.get(key)
-        if entry is not None and entry[0]() is subject:
-            return entry[1]
-        result = compute(subject)
-
-        def forget(reference: ref[S]) -> None:
-            if (entry := results.get(key)) and entry[
-                0
-            ] is reference:  # else a new object has its id
-                del results[key]
-
-        results[key] = ref(subject, forget), result
-        return result
-
-    return result_for

@@ -1,4 +1,4 @@
-"""The words of a shell's text, as far as a reader can tell them who does not run it."""
+"""The words of a shell's text, read without running it."""
 
 import shlex
 from collections.abc import Iterator

@@ -8,7 +8,7 @@ from pathlib import Path
 from herorun import adapter_declarations
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
-from herorun.core.lazy_dataclass import once_per_object
+from herorun.core.once_per_object import once_per_object
 from herorun.core.trust import config_item
 from herorun.system.git import Repository
 from herorun.system.user_trust import describe_missing_trust, untrusted_items

@@ -6,8 +6,8 @@ from typing import Any
 from herorun.core.canonical_json import digest, plain
 from herorun.core.event import Launching
 from herorun.core.evidence import Instance, LaunchedEdits
-from herorun.core.lazy_dataclass import once_per_object
 from herorun.core.lazy_regex import lazy_regex
+from herorun.core.once_per_object import once_per_object
 
 _OWNER = lazy_regex(r"[\w.\\+-][\w.\\+@-]{0,100}@[\w.-]{1,100}")
 
