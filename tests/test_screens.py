@@ -109,6 +109,11 @@ def test_what_is_pinned_is_reported_by_a_check_that_there_is(gate: Gate) -> None
     assert set(pinned(gate)) <= {check.name for check in discover.checks(gate)}
 
 
+def test_no_bracket_follows_a_bracket() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.txt")}
+    assert [path.name for path, text in texts.items() if ") (" in text] == []
+
+
 def test_what_is_pinned_for_a_test_is_of_one_that_there_is() -> None:
     left = [
         (path.stem, name)

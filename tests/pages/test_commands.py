@@ -24,9 +24,9 @@ NOT_RUN = {
     "make demo": ".ci/run runs the demo from the wheel, and tests/demo parts of it",
     "make test": "that is what runs this",
     "uv tool install herorun": ".ci/run installs the wheel in an empty environment",
-    'uv tool install "git+https://HOST/OWNER/herorun"': "an address to fill in",
+    "uv tool install .": "tests/pages/test_install.py types it in a clone",
     "pip install herorun-checkin": "tests/test_packaging.py installs its wheel",
-    'pip install "git+https://HOST/OWNER/herorun#subdirectory=checkin"': "an address to fill in",
+    "pip install ./checkin": "tests/pages/test_install.py types it in a clone",
     "herorun metrics --listen 127.0.0.1:9477": (
         "serves until Ctrl-C: tests/operations/report/test_exporter.py asks it"
     ),

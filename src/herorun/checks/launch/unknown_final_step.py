@@ -17,8 +17,8 @@ def unknown_final_step(plan: Plan, file: ContractFile) -> Verdict:
     final, first = plan.final_step, _first_step_of(plan.start.value)
     if final.value is None:
         line = line_of(file.text, ("final_step",))
-        place = f" ({file.path}, line {line})" if line else ""
-        return failed(f"the final step is unknown: {final.source}{place}", subject="final_step")
+        place = f" of {file.path}, line {line}," if line else ""
+        return failed(f"the final step{place} is unknown: {final.source}", subject="final_step")
     if final.value <= 0:
         return failed(f"the final step is {final}: it must be positive", subject="final_step")
     if final.value <= first:

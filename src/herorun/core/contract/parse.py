@@ -73,12 +73,12 @@ class WrongContract(WrongUse):
         """
         data = _without(self._data, [place for place, _ in self.faults])
         try:
-            return Contract.model_validate({**_REQUIRED, **data})
+            return Contract.model_validate({**_LEAST, **data})
         except ValueError:
             return None
 
 
-_REQUIRED = {"slug": "unnamed", "command": {"argv": ["true"]}, "output": {"root": "/unnamed"}}
+_LEAST = {"slug": "unnamed", "command": {"argv": ["true"]}, "output": {"root": "/unnamed"}}
 
 
 def _without(data: Mapping[str, Any], places: Sequence[tuple[str | int, ...]]) -> dict[str, Any]:
@@ -92,8 +92,8 @@ def _without(data: Mapping[str, Any], places: Sequence[tuple[str | int, ...]]) -
             del table[place[-1]]
         else:
             copy.pop(str(place[0]) if place else "", None)
-    for name, required in _REQUIRED.items():
-        if isinstance(required, dict) and not required.keys() <= copy.get(name, {}).keys():
+    for name, least in _LEAST.items():
+        if isinstance(least, dict) and not least.keys() <= copy.get(name, {}).keys():
             copy.pop(name, None)
     return copy
 

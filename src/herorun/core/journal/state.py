@@ -49,7 +49,7 @@ class Memory(JournalFields):
 
     @property
     def unacknowledged(self) -> tuple[Alert, ...]:
-        """Alerts that ended unresolved, and of which no person has taken note."""
+        """Alerts that ended unresolved, and that nobody has acknowledged."""
         return tuple(alert for key, alert in self.ended.items() if key not in self.acked)
 
     @property
