@@ -11,7 +11,7 @@ import pytest
 from commands.answers import ask
 from herorun.cli import herorun
 from herorun.gate import finding_entries
-from herorun.operations.babysit.batch import worst
+from herorun.operations.babysit.batch import run_for_name, worst
 from herorun.runs import watched_run
 from herorun.system.clock import now
 from herorun.system.git.plumbing import commit_files
@@ -83,6 +83,27 @@ def test_a_status_of_all_opens_each_run_once_and_tells_findings_only_where_they_
     ask(two, capsys, *words)
     assert sorted(opened) == [BROKEN, SLUG]
     assert bool(shown_findings) == ("--json" in words)
+
+
+@pytest.mark.thorough
+def test_an_error_that_nobody_foresaw_is_that_of_its_run(
+    two: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An adapter by somebody else may raise anything, already when its queries are noted."""
+
+    def raises(*_: object) -> None:
+        raise KeyError("queue")
+
+    monkeypatch.setattr("herorun.operations.health.shared_polls.newest_intent", raises)
+    for words in (["status"], ["babysit", "--once"]):
+        capsys.readouterr()
+        assert two.herorun(*words, "--all", "--json") == 1
+        broken, fine = json.loads(capsys.readouterr().out)["runs"]
+        assert (broken["slug"], fine["slug"]) == (BROKEN, SLUG)
+        assert "damaged" in broken["error"] and "KeyError" in fine["error"]
+    monkeypatch.setenv("HERORUN_DEBUG", "1")
+    with pytest.raises(KeyError):
+        run_for_name(SLUG, raises)
 
 
 @pytest.mark.thorough

@@ -1,5 +1,6 @@
 """Several runs at once: one that cannot be read is reported, and does not stop the others."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -44,13 +45,20 @@ def each(
 
 
 def run_for_name(name: str, act: Callable[[str], T]) -> BatchResult[T]:
-    """Call `act` for one run; its error is in the answer."""
+    """Call `act` for one run; its error is in the answer, also that of an adapter by somebody else,
+    which may raise anything.
+    """
     slug = Path(name).stem
     try:
         return BatchResult(slug, act(name))
     except (HerorunError, OSError) as error:
         code = error.exit_code if isinstance(error, HerorunError) else 3
         return BatchResult(slug, None, scrub(describe_error(error)), code)
+    except Exception as error:
+        if os.environ.get("HERORUN_DEBUG"):
+            raise
+        message = f"internal error: {describe_error(error)}; HERORUN_DEBUG=1 shows where"
+        return BatchResult(slug, None, scrub(message), 3)
 
 
 def worst(codes: Iterable[int]) -> int:
