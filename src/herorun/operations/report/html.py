@@ -14,6 +14,7 @@ from herorun.core.canonical_json import plain
 from herorun.core.finding import count, few
 from herorun.core.goodput.states import WallTimeState
 from herorun.core.record.render import MARK
+from herorun.core.redaction.scrub import scrub_tree
 from herorun.core.report.downsample import NonFiniteSpan, Strand, chart_table, longest
 from herorun.core.report.text import readable_tree
 from herorun.operations.metrics.charts import MOST_STRETCHES, ChartDrawing, Series
@@ -245,7 +246,7 @@ def _data(report: RunReport) -> str:
     text = json.dumps(
         {
             "charts": charts,
-            "marks": report.document.as_json()["annotations"],
+            "marks": scrub_tree(plain(list(report.document.annotations))),
             "times": [report.axes.steps, report.axes.seconds],
             "tokens": report.axes.tokens,
         },
