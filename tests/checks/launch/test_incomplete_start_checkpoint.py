@@ -102,6 +102,9 @@ def test_one_that_could_not_be_read_is_unknown():
         (["python", "t.py", "{start}/model"], "argv[2]"),
         (["python", "t.py", "from={start}"], "argv[2]"),
         (["sh", "-c", "exec python t.py --from {start}"], "argv[2]"),
+        (["sh", "-c", "exec python t.py --from '{start}'"], "argv[2]"),
+        (["sh", "-c", 'exec python t.py --from="{start}/model"'], "argv[2]"),
+        (["sh", "-c", 'exec python t.py "--from={start}"/model'], "argv[2]"),
     ],
 )
 def test_a_start_that_would_not_be_replaced_fails(argv, subject):
@@ -116,6 +119,7 @@ def test_a_start_that_would_not_be_replaced_fails(argv, subject):
     "command",
     [
         {"argv": ["python", "-c", "start = 1; print(f'{start}')"]},
+        {"argv": ["python", "-c", "start = 1; x = f'{start}'"]},
         {"argv": ["python", "t.py", "--name=run-{start}"]},
         {"argv": ["python", "t.py", "--file", "step_{start}.pt"]},
         {"argv": ["python", "t.py", "{start}-{end}"]},

@@ -23,6 +23,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed, unknow
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 
+_NO_MARKS = str.maketrans("", "", "'\"")
 # A path of its own; not a part of a name that the trainer formats, nor print(f"{start}").
 _START = lazy_regex(r"(?:[\w./:=,+@-]*=)?\{start\}(?:/[\w./:=,+@-]*)?")
 
@@ -81,4 +82,5 @@ def _literal_starts(plan: Plan) -> Iterator[str]:
 
 
 def _names_start(word: str) -> bool:
-    return any(_START.fullmatch(part) for part in word.split())
+    """Whether a part of the word between blanks is it; a shell drops quotation marks."""
+    return any(_START.fullmatch(part) for part in word.translate(_NO_MARKS).split())
