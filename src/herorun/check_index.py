@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from herorun.core import contract, evidence
-from herorun.core.canonical_json import plain, sha256
+from herorun.core.canonical_json import sha256
 from herorun.core.check import AtRelaunch, Check, Gate, Hold, Response, Topic, name_of
 from herorun.core.evidence import Nothing, Unavailable
 from herorun.core.notify.escalation import EscalationReason
@@ -66,7 +66,7 @@ class IndexedCheck(Check):
         return self._loaded.limits
 
     @property
-    def default_limits(self) -> Any:
+    def declared_limits(self) -> Any:
         return vars(self)["_entry"]["limits"]
 
 
@@ -81,7 +81,7 @@ def declaration(check: Check) -> dict[str, Any]:
             "|".join([name_of(kind), *sorted(name_of(other) for other in others)])
             for kind, others in zip(check.needs, check.accepts, strict=True)
         ],
-        "limits": plain(check.default_limits),
+        "limits": check.declared_limits,
         "asks": check.asks.value if check.asks else "",
         "vetoes_relaunch": check.vetoes_relaunch,
         "inhibited_by": list(check.inhibited_by),

@@ -143,10 +143,17 @@ class Check:
             else EscalationReason.JUDGEMENT
         )
 
-    @property
+    @cached_property
     def default_limits(self) -> Any:
         """The thresholds of a contract that sets none; None for a check without any."""
         return self.limits() if self.limits else None
+
+    @property
+    def declared_limits(self) -> Any:
+        """The same in plain form, which needs no import of the check's file."""
+        from herorun.core.canonical_json import plain
+
+        return plain(self.default_limits)
 
     @cached_property
     def doc(self) -> str:
@@ -250,9 +257,8 @@ def _answers(check: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Seq
             return [_blind(gaps)]
         return [_not_there(values[lacking[0]].why, check.needs[lacking[0]])]
     try:
-        kind: Any = check.limits
-        if kind is not None:
-            values.append(limits.get(check.name) or _limits_by_default(kind))
+        if check.limits is not None:
+            values.append(limits.get(check.name) or check.default_limits)
         answer = check.ask(*values)
     except Exception as error:  # a broken check must not read as a healthy run
         return [unknown(f"the check itself failed: {error!r}")]
@@ -260,11 +266,6 @@ def _answers(check: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Seq
 
 
 _ABSENCES = frozenset({Nothing, Unavailable})  # neither has subclasses
-
-
-@lru_cache(maxsize=256)
-def _limits_by_default(kind: Any) -> Any:
-    return kind()
 
 
 @lru_cache(maxsize=1024)

@@ -62,7 +62,7 @@ def _as_declared(check: Check) -> tuple[Any, ...]:
 @lru_cache(maxsize=1024)
 def _row(check: Check) -> str:
     """The row of a check with its default limits, cached because each tick needs all of them."""
-    return canonical([*_as_declared(check), check.default_limits])
+    return canonical([*_as_declared(check), check.declared_limits])
 
 
 def evidence_file(run: MonitoredRun, at: datetime) -> Path:
