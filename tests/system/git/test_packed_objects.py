@@ -303,8 +303,10 @@ def test_all_files_of_a_commit_are_listed_as_git_lists_them(story: Story, packed
         )
     ]
 
-    assert [line.decode() for line in repository.listing(oid)] == expected
-    assert ObjectDatabase(f"{repository.common}/objects").listing(oid) == repository.listing(oid)
+    assert [line.decode() for line in repository.tree_lines(oid)] == expected
+    assert ObjectDatabase(f"{repository.common}/objects").tree_lines(oid) == repository.tree_lines(
+        oid
+    )
     others = [row for row in expected if row.split(" ", 2)[2] != "run.toml"]
     assert len(others) == len(expected) - 1
     digest = hashlib.sha256("\0".join(others).encode()).hexdigest()
@@ -331,4 +333,4 @@ def test_what_is_no_tree_is_listed_by_git_or_not_at_all(story: Story, tree: byte
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(zlib.compress(whole))
     with pytest.raises(Elsewhere):
-        ObjectDatabase(str(objects)).listing(oids["commit"])
+        ObjectDatabase(str(objects)).tree_lines(oids["commit"])

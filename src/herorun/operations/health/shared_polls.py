@@ -22,9 +22,9 @@ from herorun.system.clock import now
 
 Intent: TypeAlias = tuple[str, datetime]  # an instance, and when it was intended
 # a cluster, and a run's key with its intent
-Expectation: TypeAlias = tuple[Hashable, str, Intent]
+ClusterIntent: TypeAlias = tuple[Hashable, str, Intent]
 # when a cluster's newest poll began, its answer, and why it failed
-PollAnswer: TypeAlias = tuple[datetime, Any, str]
+ClusterPoll: TypeAlias = tuple[datetime, Any, str]
 
 
 @dataclass
@@ -55,7 +55,7 @@ class SharedPolls:
                 self.expect_of(watched_run(name, start)[0])
         return self
 
-    def expect_of(self, run: MonitoredRun) -> Expectation | None:
+    def expect_of(self, run: MonitoredRun) -> ClusterIntent | None:
         """The same for one open run: returns what was noted. Of a sealed run nothing is read."""
         with contextlib.suppress(Exception):  # an adapter's: the run itself tells it
             scheduler: Any = run.scheduler
@@ -74,7 +74,7 @@ class SharedPolls:
             cluster.intents |= intents
             _poll_cluster(cluster, scheduler)
 
-    def answers(self) -> dict[Hashable, PollAnswer]:
+    def answers(self) -> dict[Hashable, ClusterPoll]:
         """The newest poll of each cluster."""
         return {
             key: (each.at, each.snapshot, each.error)
@@ -82,7 +82,7 @@ class SharedPolls:
             if each.at
         }
 
-    def adopt(self, answers: Mapping[Hashable, PollAnswer]) -> None:
+    def adopt(self, answers: Mapping[Hashable, ClusterPoll]) -> None:
         """Use what another process polled, where there is no newer poll."""
         for key, (at, snapshot, error) in answers.items():
             cluster = self._clusters.setdefault(key, _Cluster())

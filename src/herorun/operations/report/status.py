@@ -35,9 +35,9 @@ from herorun.operations.babysit.tick_json import (
     unread_evidence,
 )
 from herorun.operations.health.shared_polls import (
-    Expectation,
+    ClusterIntent,
+    ClusterPoll,
     Intent,
-    PollAnswer,
     SharedPolls,
 )
 from herorun.operations.orders.questions import open_questions
@@ -102,15 +102,15 @@ class _Batch(Generic[T]):
         self._start, self._act, self._polls = start, act, SharedPolls()
         self._runs: dict[str, BatchResult[tuple[Run, str]]] = {}
 
-    def open(self, name: str) -> tuple[str, Expectation | None]:
+    def open(self, name: str) -> tuple[str, ClusterIntent | None]:
         """What a poll of its cluster must cover."""
         answer = run_for_name(name, lambda name: watched_run(name, self._start))
         self._runs[name] = answer
         return name, self._polls.expect_of(answer.value[0]) if answer.value else None
 
     def poll(
-        self, expectations: Sequence[tuple[str, Expectation | None]]
-    ) -> Mapping[Hashable, PollAnswer]:
+        self, expectations: Sequence[tuple[str, ClusterIntent | None]]
+    ) -> Mapping[Hashable, ClusterPoll]:
         """Query each cluster once, for all its runs, by the scheduler of one of them."""
         by_cluster: dict[Hashable, tuple[str, dict[str, Intent]]] = {}
         for name, expectation in expectations:
@@ -124,7 +124,7 @@ class _Batch(Generic[T]):
                 self._polls.poll(run.scheduler, intents)
         return self._polls.answers()
 
-    def judge(self, name: str, answers: Mapping[Hashable, PollAnswer]) -> BatchResult[T]:
+    def judge(self, name: str, answers: Mapping[Hashable, ClusterPoll]) -> BatchResult[T]:
         self._polls.adopt(answers)
         answer = self._runs.pop(name)
         if answer.value is None:

@@ -38,7 +38,7 @@ def _code_tree(repository: Repository, commit: str, contract_path: str) -> str:
     path = contract_path.encode("utf-8", "surrogateescape")
     lines = [
         line
-        for line in repository.listing(commit)
+        for line in repository.tree_lines(commit)
         if not (line.endswith(path) and line.split(b" ", 2)[2] == path)
     ]
     return "sha256:" + hashlib.sha256(b"\0".join(lines)).hexdigest()

@@ -90,7 +90,7 @@ class Loose:
         top = self._row(commit, folder)
         return list(self._below(top, "")) if top else []
 
-    def listing(self, commit: str) -> list[bytes]:
+    def tree_lines(self, commit: str) -> list[bytes]:
         """Every file in a commit as `mode object path`. It takes half as long as `files`, and keeps
         no tree in memory.
         """

@@ -263,10 +263,10 @@ class Repository(GitCalls):
             (mode, oid, path.removeprefix(inside)) for mode, oid, path in ls_tree_rows(answer.text)
         ]
 
-    def listing(self, commit: str) -> list[bytes]:
+    def tree_lines(self, commit: str) -> list[bytes]:
         """`mode object path` of every file in a commit."""
         try:
-            return self._objects.listing(self._commit(commit))
+            return self._objects.tree_lines(self._commit(commit))
         except Elsewhere:
             return [
                 " ".join(row).encode("utf-8", "surrogateescape") for row in self.entries(commit)
