@@ -11,6 +11,7 @@ KEY = """Traceback (most recent call last):
 KeyError: 'model'"""
 
 WARNED = "a.py:1: UserWarning: the batch is small"
+BEFORE = ("", f"{WARNED}\n", f"{WARNED}\n" * 500)
 
 
 @pytest.mark.parametrize(
@@ -36,8 +37,12 @@ WARNED = "a.py:1: UserWarning: the batch is small"
     ],
 )
 def test_only_what_shows_a_success_is_benign(end: str) -> None:
-    for before in ("", f"{WARNED}\n", f"{WARNED}\n" * 500):
+    for before in BEFORE:
         assert judged(f"{before}{end}\n").failure == "benign"
+
+
+def test_another_end_is_benign_by_its_exit_code_alone() -> None:
+    for before in BEFORE:
         assert judged(f"{before}Loading the model\n").failure == "unknown"
         assert judged(f"{before}Loading the model\n", 0).failure == "benign"
 
