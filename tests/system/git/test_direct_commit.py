@@ -219,6 +219,8 @@ def test_all_that_the_ref_stands_for_is_on_the_disk_before_it_moves(
     there = repository.git("hash-object", "-w", "--stdin", stdin=b"there").text.strip()
     calls = _record_calls(monkeypatch)
     tip = commit_files(repository, REF, first, {"a/b/c": b"new", "f": b"there"}, "next\n", AT)
+    first_named = next(at for at, (name, _) in enumerate(calls) if name == "rename")
+    assert not any("/tmp_obj_" in path for _, path in calls[first_named:]), "synced together"
     moved = calls.index(("rename", f"{repository.common}/{REF}"))
     synced = {path for name, path in calls[:moved] if name == "fsync"}
     listing = repository.git("rev-list", "--objects", tip, f"^{first}").text.split("\n")
@@ -244,7 +246,7 @@ def _record_calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
         calls.append(("fsync", os.readlink(f"/proc/self/fd/{descriptor}")))
 
     def move(source: Path, target: Path) -> None:
-        assert calls[-1] == ("fsync", str(source))
+        assert ("fsync", str(source)) in calls
         rename(source, target)
         calls.append(("rename", str(target)))
 
@@ -311,6 +313,36 @@ def test_a_damaged_object_of_the_name_is_replaced(repository: Repository, first:
     path.write_bytes(zlib.compress(b"blob 3\0bad"))
     tip = commit_files(repository, REF, first, {"e": b"new"}, "next\n", AT)
     assert repository.read(tip, ["e"]) == {"e": b"new"}
+
+
+def test_more_files_than_a_process_may_have_open_are_written(
+    repository: Repository, first: str, by_git: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two paths that hold the same are one object."""
+    monkeypatch.setattr(direct, "MOST_OPEN", 3)
+    open_count = len(os.listdir("/proc/self/fd"))
+    files = {f"many/{number}": b"%d" % (number % 7) for number in range(10)}
+    tip = commit_files(repository, REF, first, files, "next\n", AT)
+    assert by_git == [] and repository.read(tip, list(files)) == files
+    assert len(os.listdir("/proc/self/fd")) == open_count
+    assert not list((repository.common / "objects").glob("*/tmp_*"))
+
+
+def test_a_disk_that_refuses_a_sync_leaves_no_object_without_a_name(
+    repository: Repository, first: str, by_git: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_count, calls = len(os.listdir("/proc/self/fd")), []
+
+    def broken(descriptor: int) -> None:
+        calls.append(descriptor)
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", broken)
+        tip = commit_files(repository, REF, first, NEXT, "next\n", AT)
+    assert calls and by_git == [REF] and repository.resolve(REF) == tip
+    assert len(os.listdir("/proc/self/fd")) == open_count
+    assert not list((repository.common / "objects").glob("*/tmp_*"))
 
 
 def test_a_disk_that_refuses_a_write_is_reported_by_git_and_nothing_is_left(

@@ -22,6 +22,7 @@ from herorun.system.git.loose_objects import SMALL, TREE, Elsewhere, Loose, Row
 from herorun.system.git.repository import Repository
 
 FILE = "100644"
+MOST_OPEN = 64  # new files at once
 _ODD = ("", ".", "..")
 _MODES = (FILE, TREE, "100664", "100755", "120000", "160000")  # that git gives a tree's entries
 
@@ -31,17 +32,92 @@ class StaleRef(Exception):
 
 
 @dataclass(frozen=True)
-class _Objects:
-    """The loose objects of one repository, and the folders in which new names must be synced."""
+class _OpenFile:
+    """A new object, whole in its temporary file, which may not be on the disk yet."""
+
+    temporary: str
+    descriptor: int
+
+
+@dataclass(frozen=True)
+class _NewObjects:
+    """What is written for one commit: brought to the disk together, which takes less than one after
+    another, and named after that. `close` removes what has no name yet.
+    """
 
     loose: Loose
     width: int  # of a digest, in hexadecimal digits
-    folders: set[str] = field(default_factory=set)
+    _folders: set[str] = field(default_factory=set)  # in which new names must be synced
+    _unnamed: dict[str, _OpenFile] = field(default_factory=dict)  # by the path of the object
+    _contents: list[tuple[str, str | tuple[Row, ...]]] = field(default_factory=list)
 
-    def sync(self) -> None:
-        """All folders in the end: the first sync often writes what the others would."""
-        for folder in sorted(self.folders):
+    def write(self, kind: bytes, body: bytes) -> str:
+        """Write an object, and return its name, which it has after `name_all`; one that is there is
+        left, if it is what it says.
+        """
+        content = b"%s %d\0%s" % (kind, len(body), body)
+        sha = sha1 if self.width == 40 else sha256
+        oid = sha(content).hexdigest()
+        folder = f"{self.loose.store}/{oid[:2]}"
+        path = f"{folder}/{oid[2:]}"
+        if path in self._unnamed:
+            return oid
+        # both: the process that made the folder or the object may not have synced it
+        self._folders.update((self.loose.store, folder))
+        if os.path.exists(path):  # a tick writes six new ones: to try and fail takes longer
+            with contextlib.suppress(Elsewhere, OSError):
+                self.loose.content(oid, kind, None)
+                _freshen(path)
+                return oid
+        if len(self._unnamed) >= MOST_OPEN:
+            self._name_files()
+        self._write_unnamed(folder, path, zlib.compress(content, 1))
+        return oid
+
+    def note(self, oid: str, content: str | tuple[Row, ...]) -> None:
+        """What was written under that name: see `Loose.note_written`."""
+        self._contents.append((oid, content))
+
+    def name_all(self) -> None:
+        """Give all their names, durably. All folders in the end: the first sync often writes what
+        the others would.
+        """
+        self._name_files()
+        for folder in sorted(self._folders):
             sync_folder(folder)
+        for oid, content in self._contents:
+            self.loose.note_written(oid, content)
+
+    def close(self) -> None:
+        while self._unnamed:
+            _, file = self._unnamed.popitem()
+            try:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(file.temporary)
+            finally:
+                os.close(file.descriptor)
+
+    def _write_unnamed(self, folder: str, path: str, data: bytes) -> None:
+        temporary = f"{folder}/tmp_obj_{os.urandom(6).hex()}"
+        try:
+            descriptor = _create(temporary)
+        except FileNotFoundError:  # one of 256, so it is there soon
+            os.makedirs(folder, exist_ok=True)
+            descriptor = _create(temporary)
+        self._unnamed[path] = _OpenFile(temporary, descriptor)
+        _write_all(descriptor, data)
+
+    def _name_files(self) -> None:
+        """Each is on the disk before it has its name."""
+        for file in self._unnamed.values():
+            _begin_sync(file.descriptor)
+        for file in self._unnamed.values():
+            os.fsync(file.descriptor)
+        for path, file in list(self._unnamed.items()):
+            # while it is open, so that no sweep takes it for a leftover
+            os.rename(file.temporary, path)
+            del self._unnamed[path]
+            os.close(file.descriptor)
 
 
 @dataclass
@@ -67,19 +143,20 @@ def commit_directly(
     must do it.
     """
     _must_be_plain(repository, ref)
-    objects = _Objects(Loose(f"{repository.common}/objects"), len(parent))
-    tree = _write_tree(objects, _nest_files(files), objects.loose.top(parent))
-    lines = (
-        b"tree " + tree.encode(),
-        b"parent " + parent.encode(),
-        b"author " + identity,
-        b"committer " + identity,
-        b"",
-        message,
-    )
-    commit = _write_object(objects, b"commit", b"\n".join(lines))
-    objects.loose.note_written(commit, tree)
-    objects.sync()
+    objects = _NewObjects(Loose(f"{repository.common}/objects"), len(parent))
+    with contextlib.closing(objects):
+        tree = _write_tree(objects, _nest_files(files), objects.loose.top(parent))
+        lines = (
+            b"tree " + tree.encode(),
+            b"parent " + parent.encode(),
+            b"author " + identity,
+            b"committer " + identity,
+            b"",
+            message,
+        )
+        commit = objects.write(b"commit", b"\n".join(lines))
+        objects.note(commit, tree)
+        objects.name_all()
     _swap(repository, ref, commit, parent)
     return commit
 
@@ -133,21 +210,21 @@ def _nest_files(files: Mapping[str, bytes]) -> _Folder:
     return top
 
 
-def _write_tree(objects: _Objects, changes: _Folder, oid: str | None) -> str:
+def _write_tree(objects: _NewObjects, changes: _Folder, oid: str | None) -> str:
     """The folder `oid` with what is changed in it; None is a new one."""
     rows = _read_rows(objects.loose, oid) if oid else {}
     for name, data in changes.files.items():
         _must_be(rows.get(name), folder=False)
-        rows[name] = (FILE, _write_object(objects, b"blob", data), name)
+        rows[name] = (FILE, objects.write(b"blob", data), name)
     for name, folder in changes.folders.items():
         below = _must_be(rows.get(name), folder=True)
         if name in changes.files:
             raise Elsewhere(name)
         rows[name] = (TREE, _write_tree(objects, folder, below and below[1]), name)
     entries = sorted(rows.values(), key=_sort_key)
-    tree = _write_object(objects, b"tree", b"".join(map(_entry, entries)))
+    tree = objects.write(b"tree", b"".join(map(_entry, entries)))
     if len(entries) <= SMALL:
-        objects.loose.note_written(tree, tuple(entries))
+        objects.note(tree, tuple(entries))
     return tree
 
 
@@ -178,24 +255,22 @@ def _entry(row: Row) -> bytes:
     return b"%s %s\0%s" % (mode.lstrip("0").encode(), data, bytes.fromhex(oid))
 
 
-def _write_object(objects: _Objects, kind: bytes, body: bytes) -> str:
-    """On the disk, and whole before it has its name; one that is there is left, if it is what it
-    says.
+def _write_all(descriptor: int, data: bytes) -> None:
+    remaining = memoryview(data)
+    while remaining:
+        remaining = remaining[os.write(descriptor, remaining) :]
+
+
+def _create(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
+
+
+def _begin_sync(descriptor: int) -> None:
+    """Let the system begin to write the file to the disk, where it can: then one sync often brings
+    all files there that were begun.
     """
-    content = b"%s %d\0%s" % (kind, len(body), body)
-    sha = sha1 if objects.width == 40 else sha256
-    oid = sha(content).hexdigest()
-    folder = f"{objects.loose.store}/{oid[:2]}"
-    path = f"{folder}/{oid[2:]}"
-    # both: the process that made the folder or the object may not have synced it
-    objects.folders.update((objects.loose.store, folder))
-    if os.path.exists(path):  # a tick writes six new ones: to try and fail takes longer
-        with contextlib.suppress(Elsewhere, OSError):
-            objects.loose.content(oid, kind, None)
-            _freshen(path)
-            return oid
-    _write_new(folder, oid[2:], zlib.compress(content, 1))
-    return oid
+    with contextlib.suppress(AttributeError, OSError):
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def _freshen(path: str) -> None:
@@ -210,36 +285,6 @@ def _freshen(path: str) -> None:
         os.close(descriptor)
 
 
-def _write_new(folder: str, name: str, data: bytes) -> None:
-    temporary = f"{folder}/tmp_obj_{os.urandom(6).hex()}"
-    try:
-        descriptor = _create(temporary)
-    except FileNotFoundError:  # one of 256, so it is there soon
-        os.makedirs(folder, exist_ok=True)
-        descriptor = _create(temporary)
-    try:
-        _write_all(descriptor, data)
-        # while it is open, so that no sweep takes it for a leftover
-        os.rename(temporary, f"{folder}/{name}")
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-    finally:
-        os.close(descriptor)
-
-
-def _create(path: str) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    remaining = memoryview(data)
-    while remaining:
-        remaining = remaining[os.write(descriptor, remaining) :]
-    os.fsync(descriptor)
-
-
 def _swap(repository: Repository, ref: str, new: str, old: str) -> None:
     """Under the lock that git takes too: it moves, packs or deletes no ref whose lock is held."""
     path = repository.common / ref
@@ -249,6 +294,7 @@ def _swap(repository: Repository, ref: str, new: str, old: str) -> None:
         with _ref_lock(path) as (lock, descriptor):
             _must_be_unmoved(repository, ref, old)
             _write_all(descriptor, new.encode() + b"\n")
+            os.fsync(descriptor)
             os.rename(lock, path)
         _sync_moved(ref, folder)
     finally:
