@@ -23,12 +23,18 @@ _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
 def write_atomic(
-    path: Path, data: bytes, mode: int = 0o600, spare: bool = False, sync: bool = True
+    path: Path,
+    data: bytes,
+    mode: int = 0o600,
+    spare: bool = False,
+    sync: bool = True,
+    sync_name: bool = True,
 ) -> None:
     """Replace a file's content so that a reader sees all of the old or all of the new.
 
     A `spare` file can be made again: it does not take the last space of a disk. Without `sync` a
-    file may be old or cut short after a loss of power, which its reader must notice.
+    file may be old or cut short after a loss of power, which its reader must notice; without
+    `sync_name` it may be old, and is whole.
     """
     if spare:
         must_have_room(path.parent)
@@ -41,7 +47,7 @@ def write_atomic(
         except BaseException:
             os.unlink(temporary)
             raise
-        if sync:
+        if sync and sync_name:
             sync_folder(path.parent)
 
 

@@ -43,6 +43,23 @@ def test_a_beat_says_who_watches_and_when_it_looks_next(run: Any, pid: int | Non
     assert (run.state / "heartbeat.json").read_bytes().endswith(b"\n")
 
 
+def test_only_that_no_more_is_due_must_outlast_a_loss_of_power(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An older heartbeat says too that the loop was to look again; each is whole."""
+    paths, real = [], os.fsync
+
+    def sync(descriptor: int) -> None:
+        paths.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    heartbeat.beat(run, NOON + MINUTE)
+    assert len(paths) == 1 and ".heartbeat.json." in paths[0]
+    heartbeat.beat(run)
+    assert paths[2:] == [str(run.state)]
+
+
 def test_an_unchanged_heartbeat_is_read_once_and_a_new_one_again(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

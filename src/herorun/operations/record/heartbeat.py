@@ -88,7 +88,8 @@ def beat(run: MonitoredRun, due: datetime | None = None, pid: int | None = None)
         heart |= clock.note
     if due is not None:
         heart["next"] = timestamp(due)
-    write_atomic(run.state / _FILE, (canonical(heart) + "\n").encode())
+    # an older heartbeat, after a loss of power, says too that the loop was to look again
+    write_atomic(run.state / _FILE, (canonical(heart) + "\n").encode(), sync_name=due is None)
 
 
 def ring(run: MonitoredRun) -> None:
