@@ -1,10 +1,10 @@
 """Slurm's programs, each run by one bounded call, and what their failures mean."""
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from secrets import token_hex
 
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import Job
@@ -121,7 +121,7 @@ def new_separator() -> str:
     """The separator of one answer's columns. No job's name or comment can contain it: they are
     older.
     """
-    return PARTED + token_hex(8)
+    return PARTED + os.urandom(8).hex()
 
 
 def _has_failed(answer: ProcessResult) -> bool:
