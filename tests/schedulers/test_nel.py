@@ -17,7 +17,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Search, Submission
 from herorun.operations.report.logs import read_log
 from herorun.schedulers import nel
-from ports.scheduler_suite import SECRET, Rig, UnusedSchedulerSuite, long_ago
+from ports.scheduler_suite import SECRET, Rig, SchedulerSuite, UnusedSchedulerSuite, long_ago
 from services.nel import EVALUATED
 
 pytestmark = pytest.mark.back_end
@@ -121,6 +121,9 @@ def _tell(story: Story) -> None:
         time.sleep(0.05)
     observations["again"] = story.submit("tiny-1")
     observations["live"] = story.adapter.live_jobs("tiny")
+    observations["live_elsewhere"] = [
+        story.adapter.live_jobs(slug) for slug in ("tin", "tiny-1", "iny")
+    ]
     story.adapter.stop("tiny-1", "ada@box")
     story.submit("tiny-2")
     story.told("told").write_text("0\n")
@@ -131,8 +134,42 @@ def _tell(story: Story) -> None:
     )
 
 
+# A submission of nel is a configuration and no command, so `SchedulerSuite`, whose jobs are shell
+# scripts, cannot run here. Each of its tests has one below that asks the same of an evaluation, or
+# a reason why nothing can ask it.
+ASKED_BELOW = {
+    "a_job_that_exits_with_zero_has_succeeded": "a_success_has_its_times_in_order",
+    "another_exit_code_is_kept": "a_failure_keeps_its_exit_code",
+    "times_have_a_zone_and_are_in_order": "a_success_has_its_times_in_order",
+    "submitting_twice_is_one_job": "submitting_twice_is_one_invocation",
+    "an_unknown_instance_is_absent_once_the_intent_has_settled": "one_answer_reports_many",
+    "names_are_matched_whole": "names_are_matched_whole_and_an_ended_invocation_is_not_live",
+    "an_ended_job_is_not_live": "names_are_matched_whole_and_an_ended_invocation_is_not_live",
+    "stop_ends_it_and_says_who_asked": "a_kill_is_by_whoever_asked",
+    "stopping_an_ended_job_does_nothing": "stopping_an_ended_invocation_does_nothing",
+    "each_instance_has_its_own_log": "the_log_is_the_containers",
+    "the_job_is_told_what_it_is": "the_log_is_the_containers",
+    "a_secret_reaches_the_job_and_nothing_else": (
+        "a_secret_is_in_no_trace_but_in_nels_own_private_file"
+    ),
+    "a_missing_secret_is_named_before_anything_starts": (
+        "a_missing_secret_is_named_before_anything_starts"
+    ),
+}
+NOT_ASKED = {
+    "nothing_is_split_quoted_or_expanded_on_the_way": "its argv are overrides of a configuration",
+    "the_log_holds_both_outputs_and_tail_its_end": "nel chooses what of its container it logs",
+}
+
+
+def test_each_question_of_the_suite_is_asked_or_it_is_said_why_not() -> None:
+    suite = {name for name in vars(SchedulerSuite) if name.startswith("test_")}
+    assert suite == {f"test_{name}" for name in {*ASKED_BELOW, *NOT_ASKED}}
+    assert [name for name in ASKED_BELOW.values() if f"test_{name}" not in globals()] == []
+
+
 class TestNel(UnusedSchedulerSuite):
-    """Its submissions are configurations, not commands: the rest of the contract is below."""
+    """What holds before the first launch; the rest of the contract is below."""
 
     @pytest.fixture
     def rig(self, nel_program: tuple[str, ...], tmp_path: Path) -> Rig:
@@ -201,8 +238,30 @@ def test_the_log_is_the_containers(story: Story) -> None:
     assert "".join(read_log(story.adapter, "tiny-2", 5)).startswith("evaluating tiny-2 1")
     logs = [path.read_text() for path in Path(story.adapter.log_place("tiny-2")).rglob("*.log")]
     assert any(text.startswith("evaluating tiny-2 1") for text in logs)
+    assert story.adapter.tail("tiny-3", 5).startswith("evaluating tiny-3 1")
     with pytest.raises(FileNotFoundError):
         story.adapter.tail("tiny-4", 5)
+
+
+def test_names_are_matched_whole_and_an_ended_invocation_is_not_live(story: Story) -> None:
+    assert [story.adapter.live_jobs(slug) for slug in ("tiny", "tin", "tiny-1", "iny")] == [()] * 4
+    assert story.seen["live_elsewhere"] == [()] * 3
+    assert story.adapter.find("tiny-11", long_ago()) == Absent()
+
+
+def test_stopping_an_ended_invocation_does_nothing(story: Story) -> None:
+    before = story.adapter.find("tiny-3", long_ago())
+    story.adapter.stop("tiny-3", "ada@box")
+    assert story.adapter.find("tiny-3", long_ago()) == before
+
+
+def test_a_missing_secret_is_named_before_anything_starts(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TRAINING_TOKEN")
+    with pytest.raises(WrongUse, match="TRAINING_TOKEN"):
+        story.submit("tiny-6")
+    assert story.adapter.find("tiny-6", long_ago()) == Absent()
 
 
 def test_a_secret_is_in_no_trace_but_in_nels_own_private_file(story: Story) -> None:
