@@ -232,6 +232,9 @@ def test_a_switch_under_a_secrets_name_stays() -> None:
         "discord://1234567890/aBcDeFgHiJ",
         "https://hooks.slack.com/services/T0/B0/xyz",
         "https://example.org/a?ſig=0a1b2c3d4e5f",
+        "https://example.org/a?s\u0131g=0a1b2c3d4e5f",
+        "https://example.org/a?S\u0130G=0a1b2c3d4e5f",
+        "coo\u212aie: session=0a1b2c3d4e5f",
         "machine example.org login ada password hunter22",
         "machine example.org password hunter22",
         "docker login -u ada -p hunter22",
@@ -249,10 +252,12 @@ def test_a_place_is_looked_for_only_where_it_may_be_and_still_masked(text: str) 
 PLAIN = """
 from herorun.core.lazy_regex import LazyRegex
 from herorun.core.redaction import key_names, locations, scrub
-for text in ("@dri", "git@host:path", "patches", "path = x", "patch, pathlib", "names no secrets"):
+plain = ("@dri", "git@host:path", "patches", "path = x", "patch, pathlib", "no secrets", "▂▁ 2")
+for text in plain:
     assert scrub.scrub(text) == text
     assert scrub.scrub_tree({"path": text, "patches": [text]}) == {"path": text, "patches": [text]}
 patterns = [*locations._USERINFOS, key_names._ASSIGNED, key_names._LAST_WORD]
+patterns += [place for _, place in locations._PLACES]
 assert all(isinstance(each, LazyRegex) for each in patterns)
 assert not [each for each in patterns if "search" in vars(each)]
 assert scrub.scrub("x://a:b@c") != "x://a:b@c" and "search" in vars(locations._USERINFO)

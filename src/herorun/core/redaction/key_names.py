@@ -41,6 +41,8 @@ _HARMLESS = lazy_regex(
 _STRONG_PARTS = ("key", "secret", "token", "pass", "credential", "bearer", "auth", "signature")
 _WEAK_PARTS = ("key", "pass", "pwd", "pat")
 _INNOCENT_PARTS = ("token", "author", "error", "exception")
+# What a pattern that ignores case takes for an i, an s or a k, besides those letters.
+_LOOKALIKES = "\u0130\u0131\u017f\u212a"
 _SECRET_NAME = lazy_regex(_NAME, re.IGNORECASE)
 _LAST_WORD = lazy_regex(_LAST, re.IGNORECASE)
 # Whose key is a secret, however short it is; any other key is one if it looks like it, and is no
@@ -99,7 +101,7 @@ def _may_assign(text: str) -> bool:
     """Whether a name may be in the text, and after it what joins a value to it: a sign or a
     blank.
     """
-    if not text.isascii():  # a pattern also takes `ſ` for an s
+    if has_lookalikes(text):
         return True
     small = text.lower()
     starts = [small.find(part) for part in (*_STRONG_PARTS, *_WEAK_PARTS) if part in small]
@@ -164,15 +166,22 @@ def _last_word(name: str) -> re.Match[str] | None:
 
 def _may_end_a_name(text: str) -> bool:
     """Whether a weak word may stand where no letter follows: not in `path` or `patches`."""
-    if not text.isascii():
+    if has_lookalikes(text):
         return True
     small = text.lower()
     return any(not after[:1].isalpha() for part in _WEAK_PARTS for after in small.split(part)[1:])
 
 
 def _has_any(text: str, parts: tuple[str, ...]) -> bool:
-    """Whether one may be in it: a pattern also takes `ſ` for an s."""
-    return not text.isascii() or any(map(text.lower().__contains__, parts))
+    """Whether one may be in it."""
+    return has_lookalikes(text) or any(map(text.lower().__contains__, parts))
+
+
+def has_lookalikes(text: str) -> bool:
+    """Whether a pattern may match it that no part of the text in lower case announces. The blocks
+    of a curve are not ASCII either, and are in most of what is shown.
+    """
+    return not text.isascii() and any(map(text.__contains__, _LOOKALIKES))
 
 
 def is_pass_number(name: str, value: int) -> bool:

@@ -3,6 +3,7 @@
 import re
 
 from herorun.core.lazy_regex import lazy_regex
+from herorun.core.redaction.key_names import has_lookalikes
 
 _SLASH = r"(?:\\*+/|\\++u002[fF])"  # JSON may write it with a backslash, or by its number
 _HOOKS = "|".join(
@@ -111,12 +112,12 @@ _PLACES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
 
 
 def mask_places(text: str, mask: str) -> str:
-    small, ascii_only = text.lower(), text.isascii()  # a pattern also takes `ſ` for an s
+    small, is_tried = text.lower(), has_lookalikes(text)
     if ":" in text.rpartition("@")[0]:
         for place in _USERINFOS:
             text = place.sub(lambda match: _mask_value(match, mask), text)
     for hints, place in _PLACES:
-        if not ascii_only or any(map(small.__contains__, hints)):
+        if is_tried or any(map(small.__contains__, hints)):
             text = place.sub(lambda match: _mask_value(match, mask), text)
     return text
 
