@@ -4,9 +4,16 @@ standard library only, Python 3.8 or later.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import Any, BinaryIO
+
+try:  # `hashlib` loads OpenSSL, which takes longer than most logs
+    from _sha2 import sha256  # type: ignore[import-not-found]  # Python 3.12
+except ImportError:
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found]
+    except ImportError:
+        from hashlib import sha256
 
 from herorun.system._regular_file import open_regular
 from herorun.system._remote_agent import encode_bytes
@@ -42,4 +49,5 @@ def _sample(file: BinaryIO, offset: int) -> str:
     reused.
     """
     file.seek(max(offset - SAMPLE, 0))
-    return hashlib.sha256(file.read(min(SAMPLE, offset))).hexdigest()[:16]
+    digest: str = sha256(file.read(min(SAMPLE, offset))).hexdigest()
+    return digest[:16]

@@ -6,9 +6,8 @@ or a remote `exit 255`, and login files may print text before the answer. So the
 each answer with a first and a last line; an answer without both is incomplete.
 """
 
-import random
+import os
 import re
-import secrets
 import shlex
 import time
 from collections import defaultdict
@@ -85,7 +84,7 @@ class SshTransport:
         """Takes at most the time to connect plus the timeout; a program that runs longer is also
         ended there.
         """
-        mark = f"herorun-{secrets.token_hex(8)}"
+        mark = f"herorun-{os.urandom(8).hex()}"
         command = [*self._argv, remote_command(argv, mark, timeout)]
         until = time.monotonic() + self._connect + timeout + 2
         raw = self._with_retries(lambda: self._once(command, until, stdin), until)
@@ -100,7 +99,7 @@ class SshTransport:
         return answer
 
     def lines(self, argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
-        mark = f"herorun-{secrets.token_hex(8)}"
+        mark = f"herorun-{os.urandom(8).hex()}"
         command = [*self._argv, remote_command(argv, mark, LONGEST)]
         answer, raw = yield from between(
             run_lines(command, self._connect + idle, stdin), mark.encode()
@@ -138,9 +137,10 @@ class SshTransport:
             result = ask()
             if result.code != 255 or result.out or not _BUSY.search(result.complaint):
                 return result
-            pause = random.uniform(0.2, 0.6) * (
-                attempt + 1
-            )  # random, so that rejected clients do not collide again
+            from random import uniform  # 2 ms, and most servers are not busy
+
+            # so that rejected clients do not collide again
+            pause = uniform(0.2, 0.6) * (attempt + 1)
             if time.monotonic() + pause >= until:
                 return result
             time.sleep(pause)
