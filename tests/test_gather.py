@@ -213,6 +213,7 @@ def test_a_closed_standard_error_loses_no_answer(monkeypatch: pytest.MonkeyPatch
     def refuse(message: str) -> None:
         raise BrokenPipeError
 
+    monkeypatch.setattr("herorun.system.progress.verbose", True)
     monkeypatch.setattr("herorun.system.progress.log", refuse)
     assert gather([Asked], {Asked: lambda: Asked()}, {}, deadline=600)[Asked] == Asked()
 

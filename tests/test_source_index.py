@@ -8,8 +8,7 @@ from types import ModuleType
 
 from herorun.core.evidence import Job, Metrics
 from herorun.discover import module_names, sources
-from herorun.gather import by_kind
-from herorun.source_index import SourceIndex, evidence_names, sources_in
+from herorun.source_index import SourceIndex, by_kind, evidence_names, sources_in
 
 ONE = """
 def read_jobs(

@@ -15,9 +15,10 @@ from herorun.core.finding_groups import FindingGroup, Tally, group_findings, tal
 from herorun.core.gate_verdict import GateVerdict, stands_in_the_way, verdict_of
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.seal.kinds import applies_to
-from herorun.gather import Kind, Source, gather
+from herorun.gather import gather
 from herorun.runs import Run
 from herorun.schemas.parts import FindingEntry
+from herorun.source_index import Kind, Source
 from herorun.system.clock import now
 
 DEADLINE = 180.0  # seconds for all reads of a gate together

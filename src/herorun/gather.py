@@ -5,17 +5,13 @@ again.
 """
 
 import os
-import types
-import typing
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import lru_cache
-from graphlib import TopologicalSorter
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from time import monotonic, process_time
-from typing import Any, TypeAlias
+from typing import Any
 
 from herorun.core.check import name_of
 from herorun.core.durations import format_span
@@ -23,11 +19,8 @@ from herorun.core.errors import describe_error
 from herorun.core.evidence import Evidence, Gaps, Job, Nothing, Unavailable
 from herorun.core.ports import Place
 from herorun.core.redaction.scrub import scrub
+from herorun.source_index import Graph, Kind, ReadOrder, Source, accepted_types, read_order
 from herorun.system import progress
-
-Source: TypeAlias = Callable[..., Any]
-Kind: TypeAlias = Any  # an evidence type
-_Graph: TypeAlias = dict[Kind, tuple[Kind, ...]]  # what each is read from
 
 PROGRESS_INTERVAL = 0.5  # seconds between two updates of the progress line
 PATIENCE = 0.005  # seconds without an answer until what waits behind it is read in parallel
@@ -35,18 +28,6 @@ MOST_PATIENCE = 0.1  # the same while this process computes
 
 # sources whose read has not come back, by run and name
 _reading: set[tuple[str, str]] = set()
-
-
-def by_kind(sources: Iterable[Source]) -> dict[Kind, Source]:
-    """Index sources by the evidence that they return; `Job | Nothing` is a source of Job."""
-    return {evidence_type(_hints(source)["return"]): source for source in sources}
-
-
-def evidence_type(hint: Any) -> Kind:
-    if typing.get_origin(hint) not in (typing.Union, types.UnionType):
-        return hint
-    (kind,) = [part for part in typing.get_args(hint) if part not in (Nothing, Unavailable)]
-    return kind
 
 
 def gather(
@@ -58,8 +39,8 @@ def gather(
     """Every wanted evidence type with its value, `Nothing` or `Unavailable`; what is given is not
     read.
     """
-    graph = _build_graph(kinds, sources, given_evidence)
-    reads = _SourceReads(graph, sources, given_evidence)
+    graph, order = read_order(kinds, sources, given_evidence)
+    reads = _SourceReads(graph, order, sources, given_evidence)
     until = monotonic() + deadline
     try:
         while (rest := until - monotonic()) > 0 and not reads.wait(rest):
@@ -94,48 +75,6 @@ def begin(source: Source, *inputs: Any) -> Source:
     return wait
 
 
-def _build_graph(
-    kinds: Iterable[Kind], sources: Mapping[Kind, Source], given_evidence: Evidence
-) -> _Graph:
-    graph: _Graph = {}
-    queue = [kind for kind in kinds if kind is not Gaps]
-    while queue:
-        kind = queue.pop()
-        if kind not in graph:
-            source = None if kind in given_evidence else sources.get(kind)
-            graph[kind] = _inputs(source) if source else ()
-            queue += graph[kind]
-    return graph
-
-
-def _pending_reads(graph: _Graph, given_evidence: Evidence) -> _Graph:
-    """What there is to read, by what is to be read first: half of a graph is given."""
-    return {
-        kind: tuple(need for need in needs if need not in given_evidence)
-        for kind, needs in graph.items()
-        if kind not in given_evidence
-    }
-
-
-@lru_cache(maxsize=256)
-def _hints(source: Source) -> dict[str, Any]:
-    """Asked of each source three times a tick, and slow."""
-    return typing.get_type_hints(source)
-
-
-@lru_cache(maxsize=256)
-def _inputs(source: Source) -> tuple[Kind, ...]:
-    hints = _hints(source)
-    return tuple(evidence_type(kind) for name, kind in hints.items() if name != "return")
-
-
-@lru_cache(maxsize=256)
-def _accepted_types(source: Source) -> tuple[tuple[Any, ...], ...]:
-    """The types of each input that the source itself handles."""
-    hints = _hints(source)
-    return tuple(typing.get_args(hint) for name, hint in hints.items() if name != "return")
-
-
 class _SourceReads:
     """The reads of one `gather`. One thread takes the reads one after another and notes each answer
     itself, for most are over in less time than it takes to wake another thread; only what waits
@@ -143,20 +82,23 @@ class _SourceReads:
     """
 
     def __init__(
-        self, graph: _Graph, sources: Mapping[Kind, Source], given_evidence: Evidence
+        self,
+        graph: Graph,
+        order: ReadOrder,
+        sources: Mapping[Kind, Source],
+        given_evidence: Evidence,
     ) -> None:
         self._graph, self._sources, self._given_evidence = graph, sources, given_evidence
         place = given_evidence.get(Place)
         # Runs that are watched together read the same sources.
         self._whose = place.state if isinstance(place, Place) else ""
         self._evidence = dict(given_evidence)
-        self._order = TopologicalSorter(_pending_reads(graph, given_evidence))
-        self._order.prepare()
-        self._waiting: deque[Kind] = deque()
+        self._users, self._missing = order.users, dict(order.needs)
+        self._waiting = deque(kind for kind, count in self._missing.items() if not count)
+        self._pending_count = len(self._missing)  # to read
         self._is_closed, self._is_watched = False, True
         self._lock, self._news = Lock(), SimpleQueue[bool]()
         self._cpu_seconds = process_time()
-        self._queue_ready()
         self._answered_at = monotonic()
         self._begin(min(1, len(self._waiting)))
 
@@ -169,7 +111,7 @@ class _SourceReads:
     def wait(self, longest: float) -> bool:
         """Whether all is read; waits a moment for it, and sees to what waits behind a slow read."""
         with self._lock:
-            if not self._order.is_active():
+            if not self._pending_count:
                 return True
             self._is_watched = bool(self._waiting)
             interval = PATIENCE if self._is_watched else PROGRESS_INTERVAL
@@ -211,7 +153,7 @@ class _SourceReads:
         while (kind := self._next()) is not None:
             self._note(kind, self._read(kind))
         _idle.append(reader)
-        if not self._order.is_active():
+        if not self._pending_count:
             self._news.put(True)
 
     def _next(self) -> Kind | None:
@@ -235,15 +177,15 @@ class _SourceReads:
     def _note(self, kind: Kind, value: Any) -> None:
         with self._lock:
             self._evidence[kind], self._answered_at = value, monotonic()
-            self._order.done(kind)
-            self._queue_ready()
+            self._pending_count -= 1
+            for user in self._users[kind]:
+                self._missing[user] -= 1
+                if not self._missing[user]:
+                    self._waiting.append(user)
             is_news = len(self._waiting) > 1 and not self._is_watched
             self._is_watched |= is_news
         if is_news:
             self._news.put(False)
-
-    def _queue_ready(self) -> None:
-        self._waiting += self._order.get_ready()
 
 
 class _Reader(Thread):
@@ -272,9 +214,10 @@ def _read_source(kind: Kind, source: Source, inputs: list[Any]) -> Any:
         value = _lacking(source, inputs) or source(*inputs)
     except Exception as error:
         value = Unavailable(scrub(describe_error(error)), getattr(error, "root", ""))
-    gap = f", unavailable: {value.why}" if isinstance(value, Unavailable) else ""
-    with suppress(OSError):  # a closed pipe loses the line, and not the answer
-        progress.log(f"{name_of(kind)} in {monotonic() - began:.2f} s{gap}")
+    if progress.verbose:
+        gap = f", unavailable: {value.why}" if isinstance(value, Unavailable) else ""
+        with suppress(OSError):  # a closed pipe loses the line, and not the answer
+            progress.log(f"{name_of(kind)} in {monotonic() - began:.2f} s{gap}")
     return value
 
 
@@ -284,7 +227,7 @@ def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:
     """
     lacking = [
         value
-        for value, kinds in zip(inputs, _accepted_types(source), strict=True)
+        for value, kinds in zip(inputs, accepted_types(source), strict=True)
         if isinstance(value, (Nothing, Unavailable)) and type(value) not in kinds
     ]
     if not lacking:
