@@ -22,9 +22,12 @@ second = lambda item, shared: (item, shared, os.getpid())
 def between(notes):
     calls.append(os.getpid())
     return [item for item, _ in notes]
+prepared = []
+def prepare():
+    prepared.append(os.getpid())
 {body}
 forked_workers._cores = lambda: CORES
-answers = map_in_two_phases(range(16), (first, second), between, ("a", "b"))
+answers = map_in_two_phases(range(16), (first, second), between, ("a", "b"), prepare)
 try:
     os.waitpid(-1, os.WNOHANG)
     left = True
@@ -46,6 +49,19 @@ def answers_of(body: str = "") -> tuple[set[int], int, Any]:
 
 
 WHOLE = [[item, list(range(16))] for item in range(16)]
+PREPARED = """
+def second(item, shared):
+    assert prepared == [ME] != [os.getpid()]
+    return item, shared, os.getpid()
+"""
+NOT_PREPARED = """
+def prepare():
+    raise ImportError("the first to need it reports it")
+"""
+WITH_THREAD = """
+def prepare():
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+"""
 WITH_CHILD = """
 child, without_wait = subprocess.Popen(["true"]), between
 def between(notes):
@@ -93,9 +109,16 @@ def test_the_answers_are_in_order_and_of_two_processes() -> None:
     assert answers == WHOLE and len(workers) == 2 and own not in workers
 
 
+@pytest.mark.parametrize("body", [PREPARED, NOT_PREPARED])
+def test_what_each_begins_with_is_prepared_before_the_fork(body: str) -> None:
+    workers, own, answers = answers_of(body)
+    assert answers == WHOLE and len(workers) == 2 and own not in workers
+
+
 @pytest.mark.parametrize(
     "body",
     [
+        WITH_THREAD,
         "CORES = 1",
         "forked_workers.FEWEST = 9",
         "threading.Thread(target=time.sleep, args=[30], daemon=True).start()",

@@ -48,16 +48,21 @@ def map_in_two_phases(
     phases: Phases[Item, Note, Common, Result],
     between: Callable[[list[Note]], Common],
     doing: tuple[str, str],
+    prepare: Callable[[], object] = lambda: None,
 ) -> list[Result]:
     """The second phase's results, in the order of the items. Its second argument is what `between`
     makes here, once, of all answers of the first. An item's two phases are in one process.
 
-    Answers must be plain values, for `pickle`. `doing` is what the progress line shows.
+    Answers must be plain values, for `pickle`. `doing` is what the progress line shows. Before a
+    fork, `prepare` does once what each worker would begin with.
     """
     count = min(len(items) // FEWEST, _cores(), MOST)
     if count > 1 and _is_fork_safe():
+        with suppress(Exception):  # it shows where the work itself meets it
+            prepare()
         with suppress(_WorkerLost):
-            return _in_workers(items, count, phases, between, doing)
+            if _is_fork_safe():  # also after what was imported
+                return _in_workers(items, count, phases, between, doing)
     first, second = phases
     common = between(list(_report_progress((first(item) for item in items), len(items), doing[0])))
     return list(_report_progress((second(item, common) for item in items), len(items), doing[1]))

@@ -2,10 +2,13 @@
 acting.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from herorun import discover
 from herorun.core.babysit.tick import Tick, tick
+from herorun.core.check import Check, Gate
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import (
     Checkpoints,
@@ -27,10 +30,13 @@ from herorun.gather import gather
 from herorun.operations.health.rules import rules_of
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.runs import MonitoredRun
+from herorun.source_index import read_order
 from herorun.system.clock import now, uptime
 from herorun.system.files import is_locked
 
 READ_DEADLINE = 60.0  # seconds for all reads of a tick
+# Evidence that is shown or recorded, whether a check asks for it or not.
+SHOWN = (Metrics, Receipt, FinalStep, Checkpoints, Triage, OtherJobs, RootAtEnd, Disks, JobWarnings)
 
 
 def must_be_launched(run: MonitoredRun, memory: Memory) -> None:
@@ -74,22 +80,17 @@ def evaluate(
         inputs[Unfinished] = replace(memory, unsettled=None).unfinished
     if is_acting:
         inputs[Unfinished] = Unfinished()
-    needs = [need for check in rules.checks for need in check.needs]
-    evidence = gather(
-        [
-            *needs,
-            Metrics,
-            Receipt,
-            FinalStep,
-            Checkpoints,
-            Triage,
-            OtherJobs,
-            RootAtEnd,
-            Disks,
-            JobWarnings,
-        ],
-        discover.sources(),
-        inputs,
-        READ_DEADLINE,
-    )
+    evidence = gather(_evidence_kinds(rules.checks), discover.sources(), inputs, READ_DEADLINE)
     return tick(memory.alerts, memory.ledger, evidence, rules, at), evidence
+
+
+def _evidence_kinds(checks: Iterable[Check]) -> list[Any]:
+    return [*(need for check in checks for need in check.needs), *SHOWN]
+
+
+def import_all() -> None:
+    """Import what `evaluate` does when it first needs it: the files of checks and sources."""
+    checks = discover.checks(Gate.HEALTH)
+    for check in checks:
+        check.limits, check.ask  # noqa: B018  # imported on first use
+    read_order(_evidence_kinds(checks), discover.sources(), ())

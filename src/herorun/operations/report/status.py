@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -34,6 +35,7 @@ from herorun.operations.babysit.tick_json import (
     unjudged_metrics,
     unread_evidence,
 )
+from herorun.operations.health.evaluate import import_all
 from herorun.operations.health.shared_polls import (
     ClusterIntent,
     ClusterPoll,
@@ -92,7 +94,9 @@ def _of_all(
     batch = _Batch(start, act)
     phases = (batch.open, batch.judge)
     doing = ("opening runs", "looking at runs")
-    return map_in_two_phases(list(dict.fromkeys(names)), phases, batch.poll, doing)
+    unique_names = list(dict.fromkeys(names))
+    prepare = partial(batch.prepare, unique_names)
+    return map_in_two_phases(unique_names, phases, batch.poll, doing, prepare)
 
 
 class _Batch(Generic[T]):
@@ -102,10 +106,16 @@ class _Batch(Generic[T]):
         self._start, self._act, self._polls = start, act, SharedPolls()
         self._runs: dict[str, BatchResult[tuple[Run, str]]] = {}
 
+    def prepare(self, names: Sequence[str]) -> None:
+        """Import what each worker needs, also by opening a run of one of them."""
+        import_all()
+        self.open(names[0])
+
     def open(self, name: str) -> tuple[str, ClusterIntent | None]:
         """What a poll of its cluster must cover."""
-        answer = run_for_name(name, lambda name: watched_run(name, self._start))
-        self._runs[name] = answer
+        if name not in self._runs:
+            self._runs[name] = run_for_name(name, lambda name: watched_run(name, self._start))
+        answer = self._runs[name]
         return name, self._polls.expect_of(answer.value[0]) if answer.value else None
 
     def poll(
