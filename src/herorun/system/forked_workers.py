@@ -4,6 +4,7 @@ All is done in this process where a fork is not safe, not worth it, or a worker 
 error of the work itself shows as it always does.
 """
 
+import gc
 import os
 import pickle
 import select
@@ -29,6 +30,7 @@ FEWEST = 8  # items for each process: a fork costs as much as a few of them
 MOST = 4  # processes: each has its own connections to what it asks
 PATIENCE = 1.0  # seconds for an interrupted worker to end its own programs
 _CHECK_INTERVAL = 0.01  # seconds
+_GARBAGE_INTERVAL = 100_000  # objects more than before: some dozen runs leave as many
 _WAKE_INTERVAL = 1000  # milliseconds until an interruption is noticed, at the latest
 
 
@@ -189,6 +191,8 @@ def _work(
 ) -> None:
     """In the worker. What it cannot answer, or an interruption, ends it: the parent sees that."""
     progress.hide()
+    gc.freeze()  # what is inherited: it is no garbage, and to look through it would copy it
+    gc.set_threshold(_GARBAGE_INTERVAL, *gc.get_threshold()[1:])
     first, second = phases
     with os.fdopen(source, "rb") as reader, os.fdopen(target, "wb") as writer:
         for item in items:
