@@ -247,12 +247,7 @@ def evaluate(
 
 def _answers(check: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Sequence[Verdict]:
     values = [evidence.get(need, UNREAD) for need in check.needs]
-    lacking = [
-        at
-        for at, value in enumerate(values)
-        if type(value) in _ABSENCES and type(value) not in check.accepts[at]
-    ]
-    if lacking:
+    if not _ABSENCES.isdisjoint(map(type, values)) and (lacking := _lacking(check, values)):
         if gaps := [values[at] for at in lacking if isinstance(values[at], Unavailable)]:
             return [_blind(gaps)]
         return [_not_there(values[lacking[0]].why, check.needs[lacking[0]])]
@@ -263,6 +258,15 @@ def _answers(check: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Seq
     except Exception as error:  # a broken check must not read as a healthy run
         return [unknown(f"the check itself failed: {error!r}")]
     return [answer] if isinstance(answer, Verdict) else list(answer)
+
+
+def _lacking(check: Check, values: Sequence[Any]) -> list[int]:
+    """The places of what is absent, where the check does not deal with that itself."""
+    return [
+        at
+        for at, value in enumerate(values)
+        if type(value) in _ABSENCES and type(value) not in check.accepts[at]
+    ]
 
 
 _ABSENCES = frozenset({Nothing, Unavailable})  # neither has subclasses

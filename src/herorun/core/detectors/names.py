@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf
 
 from herorun.core.lazy_dataclass import dataclass
@@ -145,6 +145,12 @@ def rival_of(loss: str, columns: Collection[str]) -> str:
     >>> rival_of("loss_gen", ["loss_gen", "loss_dis"]), rival_of("loss", ["loss_gen", "loss_dis"])
     ('loss_dis', '')
     """
+    return _rival_of(loss, tuple(columns))
+
+
+@lru_cache(maxsize=1024)
+def _rival_of(loss: str, columns: tuple[str, ...]) -> str:
+    """The runs of a process have few names, and each asks eighteen times."""
     losses = [name for name in columns if _is_rival_loss(name)]
     total = any(name in LOSSES for name in losses)
     if total or len(losses) > MOST_RIVAL_LOSSES or not (others := _other_sides(loss)):
