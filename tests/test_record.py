@@ -536,6 +536,15 @@ def test_a_tick_folds_the_newest_lines_only(long: Story) -> None:
     assert len(opened.lines()) == 25 and is_well(opened)
 
 
+def test_a_pinned_record_is_as_it_was_last_read(story: Story) -> None:
+    mine, other = record(story), record(story)
+    tip = mine.append(beginning())
+    with mine.pin():
+        other.append(note("one"))
+        assert (mine.tip, words(mine), len(mine.memory().caveats)) == (tip, [], 0)
+    assert mine.tip == other.tip != tip and words(mine) == ["one"]
+
+
 def test_who_writes_for_long_holds_the_newest_lines_only(long: Story) -> None:
     """A babysitter lives as long as its run, and acts now and then: its memory must not be the
     whole journal.

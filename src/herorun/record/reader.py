@@ -1,6 +1,7 @@
 """Reading the record as it lies in this clone."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from herorun.core.contract.notify import is_logbook_path
 from herorun.core.errors import HerorunError
@@ -49,6 +50,7 @@ class RecordReader:
         self._own_logbook = logbook
         self._memory_file = memory_file(repository, slug)
         self._content = Content()
+        self._is_pinned = False
         self._matching_seals: list[Sealed] = []  # seals whose tag was seen to say the same
         # instances that nothing proves to be launches of ours
         self.rejected_launches: frozenset[str] = frozenset()
@@ -76,12 +78,25 @@ class RecordReader:
         path = init_event.logbook if init_event else self._own_logbook
         return path if is_logbook_path(path) else f"{HOME}/{self.slug}.md"
 
+    @contextmanager
+    def pin(self) -> Iterator[None]:
+        """Within it the record is as this object last read it: all that is shown of a run is of one
+        moment, even if another process appends. Append nothing within it.
+        """
+        before, self._is_pinned = self._is_pinned, True
+        try:
+            yield
+        finally:
+            self._is_pinned = before
+
     @property
     def tip(self) -> str | None:
         """The commit that holds the record; None before it is begun.
 
         Asked at every step: where the ref lies in a file, git is not started for it.
         """
+        if self._is_pinned and self._content.tip:
+            return self._content.tip
         return self.repository.ref_object(self.ref) or self.repository.resolve(self.ref)
 
     @property

@@ -10,7 +10,8 @@ import pytest
 from benchmarks.fleet import a_fleet
 
 from herorun.core.event import Sealed
-from herorun.runs import open_run
+from herorun.operations.report import judged_run
+from herorun.runs import Run, open_run, watched_run
 from herorun.system.clock import now
 
 RUNS = 16
@@ -83,13 +84,30 @@ def test_a_cluster_is_queried_only_for_runs_that_are_not_sealed(
     fleet: Path, alive: int, queries: int
 ) -> None:
     for number in range(alive, RUNS):
-        run = open_run(f"run-{number}", fleet)
-        commit = run.repository.resolve("HEAD")
-        assert commit
-        tag = f"herorun/{run.slug}/seal-1"
-        run.record.append(
-            Sealed(at=now(), tag=tag, commit=commit, statement_digest=f"sha256:{'0' * 64}")
-        )
+        seal(open_run(f"run-{number}", fleet))
     _, text, workers, count = shown(fleet, 2, "--all", "--json")
     stages = [each.get("stage") for each in json.loads(text)["runs"]]
     assert (stages.count("sealed"), workers, count) == (RUNS - alive, 2, queries)
+
+
+def seal(run: Run) -> None:
+    commit, tag = run.repository.resolve("HEAD"), f"herorun/{run.slug}/seal-1"
+    assert commit
+    run.record.append(
+        Sealed(at=now(), tag=tag, commit=commit, statement_digest=f"sha256:{'0' * 64}")
+    )
+
+
+def test_what_another_process_records_meanwhile_is_for_the_next_look(
+    fleet: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("herorun.record.seals.seal_problem", lambda *_: "")
+    evaluate, (run, _) = judged_run.evaluate, watched_run("run-0", fleet)
+
+    def evaluate_meanwhile(*args: Any, **kwargs: Any) -> Any:
+        seal(open_run("run-0", fleet))
+        return evaluate(*args, **kwargs)
+
+    monkeypatch.setattr(judged_run, "evaluate", evaluate_meanwhile)
+    assert judged_run.judge(run).summary.stage == "launched"
+    assert judged_run.judge(run).summary.stage == "sealed"

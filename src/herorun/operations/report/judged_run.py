@@ -73,7 +73,13 @@ def launched_code(
 
 def judge(run: Run, polls: SharedPolls | None = None) -> JudgedRun:
     """Before the launch and after the seal no evidence is read."""
-    (memory, is_acting), why_shut = memory_and_acting(run), run.shut
+    memory, is_acting = memory_and_acting(run)
+    with run.record.pin():
+        return _judge_by(run, memory, is_acting, polls)
+
+
+def _judge_by(run: Run, memory: Memory, is_acting: bool, polls: SharedPolls | None) -> JudgedRun:
+    why_shut = run.shut
     if why_shut or not memory.instances or memory.sealed:
         return _judge_inactive(run, memory, is_acting, why_shut)
     result, evidence = evaluate(run, memory=memory, polls=polls, is_acting=is_acting)

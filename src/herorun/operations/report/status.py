@@ -158,6 +158,13 @@ def status_of_run(
     Before the launch and after the seal no evidence is read.
     """
     look = judge(run, polls)
+    with run.record.pin():
+        return _status_of(run, drift, look, with_findings)
+
+
+def _status_of(
+    run: Run, drift: str, look: JudgedRun, with_findings: bool
+) -> tuple[Status, Evidence, RunSummary]:
     memory, is_acting = look.memory, look.is_acting
     result, evidence = look.result, look.evidence
     facts = record_facts(run, memory, drift)
