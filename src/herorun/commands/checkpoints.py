@@ -30,7 +30,8 @@ def list_(start: str, run: str, as_json: bool) -> int:
     One from which no relaunch starts is shown with the reason: it is tainted (written after the
     numbers went wrong), a rollback gave it up, or [start] rejects it.
 
-    Exit code 0: listed. 3: a root could not be read, or one that a job used does not exist here.
+    Exit code 0: listed. 3: a root or a checkpoint could not be read, or a root that a job used does
+    not exist here.
 
     \b
     Example:
@@ -47,7 +48,8 @@ def list_(start: str, run: str, as_json: bool) -> int:
     monitored_run = watched_run(run, Path(start))[0]
     roots = searched_roots(monitored_run)
     listing = list_with_refusals(monitored_run).document(roots)
-    code = 3 if roots.unreadable else 0
+    unread = [each for each in listing.checkpoints if each.state == "unknown" and each.problem]
+    code = 3 if roots.unreadable or unread else 0
     if as_json:
         output.show_json(listing)
         return code

@@ -33,6 +33,18 @@ def test_where_no_checkpoint_is_found_a_root_that_does_not_exist_is_named(story:
     assert mentions(searched.describe(), root, "missing", temporary)
 
 
+def test_a_checkpoint_that_cannot_be_read_is_no_success(ended: Story, capsys: CAPTURE) -> None:
+    assert ended.herorun("checkpoints", "list", SLUG) == 0
+    metadata = ended.data / "tiny" / "step-2" / "metadata.json"
+    metadata.unlink()
+    metadata.symlink_to(metadata)  # a loop: reading it fails
+    capsys.readouterr()
+    assert ended.herorun("checkpoints", "list", SLUG, "--json") == 3
+    entries = json.loads(capsys.readouterr().out)["checkpoints"]
+    (unread,) = [entry for entry in entries if entry["state"] == "unknown"]
+    assert (unread["step"], bool(unread["problem"])) == (2, True)
+
+
 def test_without_the_root_of_a_launched_job_the_checkpoints_are_unknown(
     ended: Story, capsys: CAPTURE
 ) -> None:
