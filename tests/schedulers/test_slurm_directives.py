@@ -74,6 +74,8 @@ def test_what_herorun_sets_in_every_request_is_not_left_out() -> None:
         ("bash", "-c", "true | B= /opt/slurm/bin/sbatch"),
         ("bash", "-c", "id=$(sbatch --parsable train.sh)"),
         ("bash", "-c", 'id="$(sbatch --parsable train.sh)"; id=`sbatch train.sh`'),
+        ("bash", "-c", "bash train.sh; test $# = 0 && sbatch train.sh"),
+        ("bash", "-c", "echo 'a\nb'; sbatch train.sh"),
     ],
 )
 def test_what_slurm_does_with_a_script_of_a_command_that_submits_is_open(
@@ -91,6 +93,7 @@ def test_what_slurm_does_with_a_script_of_a_command_that_submits_is_open(
         ("bash", "-c", "cd /shared/sbatch && bash train.sh"),
         ("bash", "-c", "bash train.sh sbatch"),
         ("bash", "-c", "echo 'submitted; sbatch is not needed'; bash train.sh"),
+        ("bash", "-c", "echo 'see\nsbatch'; bash train.sh"),
         ("sbatch.sh", "train.sh"),
     ],
 )

@@ -105,6 +105,9 @@ def test_a_script_is_named_by_its_absolute_path_or_in_the_words_of_a_shell(
         ["sh", "-c", "bash 'a b.sh'; bash train.sh"],
         ["sh", "-c", 'bash "a b.sh" "train.sh"'],
         ["sh", "-c", 'id="$(bash train.sh)"; bash a\\ b.sh'],
+        ["bash", "-c", "test $# = 0 && bash train.sh"],
+        ["bash", "-c", "n=${#a[@]}; bash train.sh"],
+        ["bash", "-c", "echo 'a\nb'; bash train.sh"],
     ],
 )
 def test_a_script_is_found_behind_an_option_and_a_blank_in_its_name(
