@@ -24,6 +24,6 @@ full-disk = {{ bytes = 4_000_000, inodes = 10, days = 0.00001 }}
 filling-disk = {{ bytes = 4_000_000, inodes = 10, days = 0.00001 }}
 """
 IMPATIENT = """\
-stalled-steps = { idle = "10s", longest = "12s", startup = "60s" }
-silent-tracker = { idle = "10s", longest = "12s", startup = "60s" }
+stalled-steps = { idle = "10s", max_idle = "12s", startup = "60s" }
+silent-tracker = { idle = "10s", max_idle = "12s", startup = "60s" }
 """

@@ -82,23 +82,67 @@ def test_an_old_name_of_a_threshold_means_the_one_of_today() -> None:
     contract = a_contract(babysit={"thresholds": {"repeated-crash": {old: 7}}})
     assert check_limits(contract)["repeated-crash"].max_step_difference == 7
     contract = a_contract(babysit={"thresholds": {"pending-too-long": {"never": "9m"}}})
-    assert check_limits(contract)["pending-too-long"].unsatisfiable == timedelta(minutes=9)
+    assert check_limits(contract)["pending-too-long"].unsatisfiable_wait == timedelta(minutes=9)
     contract = a_contract(babysit={"thresholds": {"loss-diverged": {"leap": 2, "noises": 3}}})
     limits = check_limits(contract)["loss-diverged"]
     assert (limits.leap_ratio, limits.noise_ratio, limits.leap_rows) == (2, 3, 10)
     both = a_contract(babysit={"thresholds": {"repeated-crash": {old: 7, new: 9}}})
     with pytest.raises(WrongUse, match=rf"repeated-crash.*{old}.*{new}"):
         check_limits(both)
+    earlier = {"never": "9m", "unsatisfiable": "8m"}
+    with pytest.raises(WrongUse, match=r"`unsatisfiable` .*`unsatisfiable_wait`"):
+        check_limits(a_contract(babysit={"thresholds": {"pending-too-long": earlier}}))
 
 
 @pytest.mark.parametrize(
     ("check", "old", "new", "value"),
     [
+        ("buffered-output", "behind", "max_lag", timedelta(minutes=7)),
+        ("clock-skew", "most", "max_skew", timedelta(minutes=7)),
+        ("crash-loop", "within", "window", timedelta(minutes=7)),
+        ("dead-log-pattern", "progress", "progress_bytes", 7),
+        ("exhausted-learning-rate", "last", "last_share", 0.7),
+        ("expiring-source", "ended", "ended_notice", timedelta(minutes=7)),
+        ("expiring-source", "live", "live_notice", timedelta(minutes=7)),
+        ("failing-log", "closing", "closing_time", timedelta(minutes=7)),
+        ("failing-log", "longest", "max_idle", timedelta(minutes=7)),
         ("failing-log", "still", "fatal_idle", timedelta(minutes=7)),
+        ("grad-norm-explosion", "at_once", "single_row_ratio", 7.0),
+        ("grad-norm-explosion", "vanished", "vanished_norm", 0.7),
+        ("incomplete-checkpoint", "least", "min_age", timedelta(minutes=7)),
         ("instability-precursor", "norm_noises", "norm_noise_ratio", 7.0),
+        ("late-tick", "least", "min_delay", timedelta(minutes=7)),
+        ("learning-rate-jump", "near_step", "near_step_change", 0.7),
+        ("learning-rate-jump", "same_step", "same_step_change", 0.7),
         ("loss-above-chance", "learned", "held_times", 0.7),
         ("loss-spike", "noises", "noise_ratio", 7.0),
+        ("missing-artefacts", "closing", "tracker_delay", timedelta(minutes=7)),
         ("past-final-step", "beyond", "extra_steps", 7),
+        ("pending-too-long", "again", "second_wait", timedelta(minutes=7)),
+        ("pending-too-long", "first", "first_wait", timedelta(minutes=7)),
+        ("pending-too-long", "repeat", "repeat_wait", timedelta(minutes=7)),
+        ("pending-too-long", "unsatisfiable", "unsatisfiable_wait", timedelta(minutes=7)),
+        ("resume-mismatch", "after", "level_difference", 0.7),
+        ("resume-mismatch", "catch_up", "median_difference", 0.7),
+        ("resume-mismatch", "least_after", "least_level_rows", 7),
+        ("resume-mismatch", "least_equal", "least_mean_rows", 7),
+        ("resume-mismatch", "once", "max_difference", 0.7),
+        ("second-writer", "after", "grace", timedelta(minutes=7)),
+        ("silent-tracker", "closing", "closing_time", timedelta(minutes=7)),
+        ("silent-tracker", "fresh", "max_log_age", timedelta(minutes=7)),
+        ("silent-tracker", "longest", "max_idle", timedelta(minutes=7)),
+        ("stale-monitor", "least", "min_idle", timedelta(minutes=7)),
+        ("stale-tracker-run", "silent", "silence", timedelta(minutes=7)),
+        ("stalled-by-infrastructure", "least", "min_idle", timedelta(minutes=7)),
+        ("stalled-steps", "closing", "closing_time", timedelta(minutes=7)),
+        ("stalled-steps", "longest", "max_idle", timedelta(minutes=7)),
+        ("stuck-pending", "first", "first_wait", timedelta(minutes=7)),
+        ("stuck-pending", "times", "first_wait_ratio", 7),
+        ("stuck-pending", "unsatisfiable", "unsatisfiable_wait", timedelta(minutes=7)),
+        ("throughput-collapse", "halved", "halved_ratio", 7.0),
+        ("throughput-collapse", "unit", "unit_ratio", 7.0),
+        ("throughput-leak", "deep", "deep_ratio", 7.0),
+        ("tracker-alert", "recent", "max_age", timedelta(minutes=7)),
     ],
 )
 def test_each_earlier_name_of_a_threshold_is_read(
@@ -121,6 +165,8 @@ def test_the_map_of_earlier_names_is_no_threshold(check: str) -> None:
     [
         {"not-finit": {"rows": 3}},
         {"not-finite": {"loss_row": 3}},
+        {"silent-tracker": {"closin_time": "3h"}},
+        {"silent-tracker": {"longes": "3h"}},
     ],
 )
 def test_a_mistyped_threshold_is_told_its_name_and_line(thresholds: Any, notice: Notice) -> None:

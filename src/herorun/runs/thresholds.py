@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
+from types import MappingProxyType
 from typing import Any
 
 from herorun.core.check import Gate
@@ -55,17 +56,23 @@ def _limits_of(
     return faults or limits
 
 
-def _suggest_name(word: str, names: Iterable[str]) -> str:
+def _suggest_name(
+    word: str, names: Iterable[str], new_names: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """The closest name, as a question. One that is close to an earlier name means the present
+    one.
+    """
     from difflib import get_close_matches
 
-    closest = get_close_matches(word, list(names), 1)
-    return f" did you mean `{closest[0]}`?" if closest else ""
+    closest = get_close_matches(word, [*names, *new_names], 1)
+    return f" did you mean `{new_names.get(closest[0], closest[0])}`?" if closest else ""
 
 
 def _faults_of_keys(kind: type[Any], values: Mapping[str, Any]) -> Iterator[Fault]:
     names = [field.name for field in fields(kind)]
+    new_names = getattr(kind, "RENAMED", {})
     for key in sorted(values.keys() - set(names)):
-        suggestion = _suggest_name(key, names) or f" there are {', '.join(names)}"
+        suggestion = _suggest_name(key, names, new_names) or f" there are {', '.join(names)}"
         yield (key,), f"unknown key `{key}`:{suggestion}"
 
 

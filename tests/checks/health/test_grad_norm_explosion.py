@@ -64,7 +64,7 @@ def test_it_must_stand_out_of_the_noise(noise, outcome):
 
 def test_each_limit_is_the_contracts():
     assert outcome_of(boom(2), limits=Limits(rows=2)) is Outcome.FAIL
-    assert outcome_of(boom(2, 60.0), limits=Limits(at_once=60.0)) is Outcome.FAIL
+    assert outcome_of(boom(2, 60.0), limits=Limits(single_row_ratio=60.0)) is Outcome.FAIL
     assert outcome_of(boom(3, typical=20.0, noise=0.76), limits=Limits(sigmas=6.5)) is Outcome.FAIL
 
 

@@ -43,11 +43,13 @@ def test_the_step_is_named_as_logged_and_as_in_the_subject():
 
 def test_each_limit_is_the_contracts():
     assert (
-        answer(learning_rate_jump, resumed(1.0, 1.1), limits=Limits(same_step=0.2)).outcome
+        answer(learning_rate_jump, resumed(1.0, 1.1), limits=Limits(same_step_change=0.2)).outcome
         is Outcome.PASS
     )
     assert (
-        answer(learning_rate_jump, resumed(1.0, 1.3, False), limits=Limits(near_step=0.4)).outcome
+        answer(
+            learning_rate_jump, resumed(1.0, 1.3, False), limits=Limits(near_step_change=0.4)
+        ).outcome
         is Outcome.PASS
     )
 

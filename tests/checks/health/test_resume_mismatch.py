@@ -146,11 +146,16 @@ def test_it_says_where_and_which_way():
 def test_each_limit_is_the_contracts():
     five = {"compared": 9, "early": (0.01,) * 5, "median": 0.01, "worst": 0.01}
 
-    assert outcome_of(Limits(catch_up=0.012), **five) is Outcome.PASS
+    assert outcome_of(Limits(median_difference=0.012), **five) is Outcome.PASS
     assert outcome_of(Limits(early_rows=10), **five) is Outcome.PASS
-    assert outcome_of(Limits(once=0.009), compared=9, worst=0.01) is Outcome.FAIL
-    assert outcome_of(Limits(after=0.02), compared=9, offset=0.015, after=50) is Outcome.PASS
-    assert outcome_of(Limits(least_after=40), compared=9, offset=0.015, after=40) is Outcome.FAIL
+    assert outcome_of(Limits(max_difference=0.009), compared=9, worst=0.01) is Outcome.FAIL
+    assert (
+        outcome_of(Limits(level_difference=0.02), compared=9, offset=0.015, after=50)
+        is Outcome.PASS
+    )
+    assert (
+        outcome_of(Limits(least_level_rows=40), compared=9, offset=0.015, after=40) is Outcome.FAIL
+    )
     assert (
         outcome_of(Limits(sigmas=4.0), compared=9, offset=0.015, after=50, noise=0.02)
         is Outcome.FAIL

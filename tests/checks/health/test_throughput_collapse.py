@@ -64,7 +64,7 @@ def test_each_limit_is_the_contracts():
     assert outcome_of(slow(5, typical=1.4, noise=0.12), limits=Limits(sigmas=6.0)) is Outcome.FAIL
     assert outcome_of(slow(2, "wall"), limits=Limits(half_hours=2)) is Outcome.FAIL
     assert outcome_of(slow(5, seconds=30.0), limits=Limits(seconds=30.0)) is Outcome.FAIL
-    assert outcome_of(slow(100, "leak", peak=1.8), limits=Limits(halved=1.8)) is Outcome.FAIL
+    assert outcome_of(slow(100, "leak", peak=1.8), limits=Limits(halved_ratio=1.8)) is Outcome.FAIL
     assert outcome_of(slow(80, "leak", peak=2.0), limits=Limits(halved_rows=80)) is Outcome.FAIL
 
 

@@ -122,7 +122,7 @@ def test_a_row_dated_in_the_future_beyond_the_skew_proves_nothing(seconds, await
         (None, PATIENCE.idle),
         (1.0, FRESH),
         (600.0, timedelta(seconds=1800)),
-        (86400.0, PATIENCE.longest),
+        (86400.0, PATIENCE.max_idle),
     ],
 )
 def test_how_old_the_newest_row_may_be_follows_the_pauses_before(pause, limit):
@@ -143,7 +143,7 @@ def test_an_old_row_of_the_final_step_awaits_the_end_of_the_job():
 
     assert judged(rows, FinalStep(200, "tiny.toml")) == (
         LACKING,
-        [("row", old + PATIENCE.closing)],
+        [("row", old + PATIENCE.closing_time)],
     )
 
 

@@ -9,6 +9,7 @@ a buffer, not a hang.
 """
 
 from datetime import timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_span
@@ -20,9 +21,11 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Fires if the log is older than the newest row or checkpoint by more than `behind`."""
+    """Fires if the log is older than the newest row or checkpoint by more than `max_lag`."""
 
-    behind: timedelta = timedelta(minutes=15)
+    RENAMED: ClassVar = {"behind": "max_lag"}
+
+    max_lag: timedelta = timedelta(minutes=15)
 
 
 @check(Gate.HEALTH, Response.INFO, topic=Topic.MONITOR)
@@ -40,14 +43,14 @@ def buffered_output(
         return not_applicable(
             f"it is unknown when the log of {job.instance} changed", subject=job.instance
         )
-    limit = format_span(limits.behind)
+    limit = format_span(limits.max_lag)
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     signs = {
         "a step was reported": metrics.advanced_at if isinstance(metrics, Metrics) else None,
         f"checkpoint {newest.step if newest else 0} was saved": newest.modified if newest else None,
     }
     for what, at in signs.items():
-        if at and log.changed_at + limits.behind < at <= now.at:
+        if at and log.changed_at + limits.max_lag < at <= now.at:
             message = (
                 f"the log of {job.instance} ends at {log.changed_at:%H:%M} UTC, but {what} at "
                 f"{at:%H:%M} UTC"

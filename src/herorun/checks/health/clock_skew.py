@@ -12,6 +12,7 @@ difference of more than a day means another job, not a clock.
 """
 
 from datetime import datetime, timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.clock_skew import SKEW
@@ -33,12 +34,14 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Differences up to `skew` are ignored. A time that is more than `most` before its cause
+    """Differences up to `skew` are ignored. A time that is more than `max_skew` before its cause
     belongs to another job.
     """
 
+    RENAMED: ClassVar = {"most": "max_skew"}
+
     skew: timedelta = SKEW
-    most: timedelta = timedelta(days=1)
+    max_skew: timedelta = timedelta(days=1)
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
@@ -91,14 +94,14 @@ def _judge(clock: _Clock, limits: Limits) -> list[Verdict]:
         return [failed(message, subject=clock.name)]
     if clock.behind is None:
         return []
-    if limits.skew < clock.behind <= limits.most:
+    if limits.skew < clock.behind <= limits.max_skew:
         difference = f"at least {format_span(clock.behind)} behind this machine's"
         return [failed(f"{clock.name} is {difference}; {limit}", subject=clock.name)]
     message = f"no timestamp shows that {clock.name} is wrong"
-    if clock.behind > limits.most:
+    if clock.behind > limits.max_skew:
         message += (
             f"; one timestamp counts as another job's, because it is more than "
-            f"{format_span(limits.most)} too early"
+            f"{format_span(limits.max_skew)} too early"
         )
     return [passed(message, subject=clock.name)]
 

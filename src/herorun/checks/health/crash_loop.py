@@ -8,6 +8,7 @@ attempt numbers count the starts.
 """
 
 from datetime import datetime, timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_span
@@ -20,10 +21,12 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """At least `starts` starts after the first one, within the time `within`."""
+    """At least `starts` starts after the first one, within the time `window`."""
+
+    RENAMED: ClassVar = {"within": "window"}
 
     starts: PositiveInt = 5
-    within: timedelta = timedelta(minutes=30)
+    window: timedelta = timedelta(minutes=30)
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB)
@@ -35,12 +38,12 @@ def crash_loop(job: Job, history: History, now: Now, limits: Limits) -> Verdict:
         return verdict
     if not history.starts:
         return not_applicable(f"{job.instance} has not checked in", subject=job.instance)
-    start_count = _count_attempts(history, now.at - limits.within, now.at)
+    start_count = _count_attempts(history, now.at - limits.window, now.at)
     newest = history.starts[-1][1]
     if start_count >= limits.starts:
         message = (
             f"{job.instance} was started {count(round(start_count), 'time')} within "
-            f"{format_span(limits.within)} (the limit is {limits.starts}); "
+            f"{format_span(limits.window)} (the limit is {limits.starts}); "
             f"it is at attempt {newest}"
         )
         return failed(message, subject=job.instance)

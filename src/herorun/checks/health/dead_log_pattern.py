@@ -7,6 +7,8 @@ Source: marin-community/marin, NCCL hang: two patterns that were searched for co
 by the deployed jaxlib.
 """
 
+from typing import ClassVar
+
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History, Job, JobLog, Metrics, Nothing, TrackerTraits
@@ -19,9 +21,11 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """A progress line is due within `progress` bytes of log; Levanter prints one much sooner."""
+    """A progress line is due within `progress_bytes` of log; Levanter prints one much sooner."""
 
-    progress: PositiveInt = 16 << 20
+    RENAMED: ClassVar = {"progress": "progress_bytes"}
+
+    progress_bytes: PositiveInt = 16 << 20
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
@@ -71,7 +75,7 @@ def _format_progress(
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     if newest and newest.modified and start and newest.modified > start:
         return f"checkpoint {newest.step} was saved at {newest.modified:%H:%M} UTC"
-    return f"the job has printed {_mib(log.size)}" if log.size > limits.progress else ""
+    return f"the job has printed {_mib(log.size)}" if log.size > limits.progress_bytes else ""
 
 
 def _mib(size: int) -> str:

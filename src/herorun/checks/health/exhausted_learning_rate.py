@@ -8,6 +8,8 @@ Source: marin-community/marin, num_train_steps bug: in four runs the schedule's 
 step differed by a factor of 2.
 """
 
+from typing import ClassVar
+
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import FinalStep, History, Metrics, Nothing, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
@@ -18,12 +20,14 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """How many consecutive rows must be zero. In the `last` part of the run (0.01 is one per cent)
-    zero is allowed.
+    """How many consecutive rows must be zero. In the last part of the run, `last_share` of it (0.01
+    is one per cent), zero is allowed.
     """
 
+    RENAMED: ClassVar = {"last": "last_share"}
+
     rows: PositiveInt = 10
-    last: PositiveFloat = 0.01
+    last_share: PositiveFloat = 0.01
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
@@ -34,7 +38,7 @@ def exhausted_learning_rate(
         return not_applicable("no row of this instance yet")
     if not isinstance(final, FinalStep) or final.value is None:
         return not_applicable("the final step is unknown")
-    most = final.value * (1 - limits.last)
+    most = final.value * (1 - limits.last_share)
     excursions = [
         e
         for e in metrics.of("spent")
@@ -45,7 +49,7 @@ def exhausted_learning_rate(
     last = excursions[-1]
     return failed(
         f"{last.metric} was zero for {duration(metrics.as_logged(last))}; the final step is "
-        f"{final.value}, and zero is allowed only in the last {limits.last:.0%} of the run",
+        f"{final.value}, and zero is allowed only in the last {limits.last_share:.0%} of the run",
         subject=last.metric,
         steps=(last.first_step, last.last_step),
     )

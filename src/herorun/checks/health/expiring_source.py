@@ -8,6 +8,7 @@ rollback source.
 """
 
 from datetime import timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
@@ -21,12 +22,14 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """How long before the deletion the check fires: `ended` if the job has ended; for a live job,
-    `intervals` save intervals, or `live` if no interval is stated.
+    """How long before the deletion the check fires: `ended_notice` if the job has ended; for a live
+    job, `intervals` save intervals, or `live_notice` if no interval is stated.
     """
 
-    ended: timedelta = timedelta(hours=24)
-    live: timedelta = timedelta(hours=1)
+    RENAMED: ClassVar = {"ended": "ended_notice", "live": "live_notice"}
+
+    ended_notice: timedelta = timedelta(hours=24)
+    live_notice: timedelta = timedelta(hours=1)
     intervals: PositiveFloat = 3.0
 
 
@@ -44,8 +47,8 @@ def expiring_source(
     if source.expires is None:
         return passed(f"no lifecycle rule of its store deletes {source.path}", subject=source.path)
     every = contract.checkpoints.temporary_every
-    max_age = limits.intervals * every if every else limits.live
-    within = max_age if job.state.live else limits.ended
+    max_age = limits.intervals * every if every else limits.live_notice
+    within = max_age if job.state.live else limits.ended_notice
     message = f"{source.path} expires at {source.expires:%Y-%m-%dT%H:%MZ} ({source.rule})"
     if source.expires - now.at < within:
         return failed(

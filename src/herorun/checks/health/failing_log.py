@@ -42,7 +42,7 @@ class Limits(RowPatience):
     page explains the other thresholds.
     """
 
-    RENAMED: ClassVar = {"still": "fatal_idle"}
+    RENAMED: ClassVar = {**RowPatience.RENAMED, "still": "fatal_idle"}
 
     fatal_idle: timedelta = timedelta(minutes=2)
 

@@ -9,6 +9,8 @@ once. If the usual norm is almost zero, gradients that return to normal are no i
 fires only if the loss rises too.
 """
 
+from typing import ClassVar
+
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.excursion import MISSES
 from herorun.core.detectors.grad_norm import EXPLODED
@@ -21,15 +23,18 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """The check fails after `rows` rows of ten times the trend. One row of `at_once` times the
-    trend is enough if the loss is not calm. Both must exceed the trend by `sigmas` times the noise.
-    If the usual norm is below `vanished`, the check fails only if the loss is not calm.
+    """The check fails after `rows` rows of ten times the trend. One row of `single_row_ratio`
+    times the trend is enough if the loss is not calm. Both must exceed the trend by `sigmas` times
+    the noise. If the usual norm is below `vanished_norm`, the check fails only if the loss is not
+    calm.
     """
 
+    RENAMED: ClassVar = {"at_once": "single_row_ratio", "vanished": "vanished_norm"}
+
     rows: PositiveInt = 3
-    at_once: PositiveFloat = 100.0
+    single_row_ratio: PositiveFloat = 100.0
     sigmas: PositiveFloat = 7.0
-    vanished: PositiveFloat = 0.001
+    vanished_norm: PositiveFloat = 0.001
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
@@ -48,10 +53,12 @@ def grad_norm_explosion(metrics: Metrics, history: History, limits: Limits) -> l
         """While the loss is calm, one row is not enough, and neither is a rise from a vanished
         norm.
         """
-        if excursion.expected < limits.vanished and not is_among(higher, excursion):
+        if excursion.expected < limits.vanished_norm and not is_among(higher, excursion):
             return False
         alone = excursion.rows < 2 and not is_among(uneasy, excursion)
-        high = excursion.rows >= limits.rows or (excursion.peak >= limits.at_once and not alone)
+        high = excursion.rows >= limits.rows or (
+            excursion.peak >= limits.single_row_ratio and not alone
+        )
         return high and excursion.sigmas >= limits.sigmas
 
     return judge_excursions(
@@ -62,6 +69,6 @@ def grad_norm_explosion(metrics: Metrics, history: History, limits: Limits) -> l
         "no explosion",
         limit=lambda _: (
             f"{EXPLODED:g} times the expected norm for {count(limits.rows, 'row')}, or "
-            f"{limits.at_once:g} times for 1 row"
+            f"{limits.single_row_ratio:g} times for 1 row"
         ),
     )

@@ -7,6 +7,7 @@ Source: a save is overdue after half an hour, or after three times as long as th
 """
 
 from datetime import timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_span
@@ -18,7 +19,9 @@ from herorun.core.lazy_pydantic import PositiveFloat
 
 @dataclass(frozen=True)
 class Limits:
-    least: timedelta = timedelta(minutes=30)
+    RENAMED: ClassVar = {"least": "min_age"}
+
+    min_age: timedelta = timedelta(minutes=30)
     saves: PositiveFloat = 3.0
 
 
@@ -33,7 +36,7 @@ def incomplete_checkpoint(
     if not incomplete:
         return [passed("every checkpoint in the listing is complete")]
     took = timedelta(seconds=save.seconds) if isinstance(save, SaveTime) else timedelta()
-    most = max(limits.least, limits.saves * took)
+    most = max(limits.min_age, limits.saves * took)
     return [_judge_candidate(candidate, now, most) for candidate in incomplete]
 
 

@@ -7,6 +7,7 @@ Source: after two cadences at least one tick was missed; less than two minutes i
 """
 
 from datetime import timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
@@ -19,8 +20,10 @@ from herorun.core.lazy_pydantic import PositiveFloat
 
 @dataclass(frozen=True)
 class Limits:
+    RENAMED: ClassVar = {"least": "min_delay"}
+
     cadences: PositiveFloat = 2.0
-    least: timedelta = timedelta(minutes=2)
+    min_delay: timedelta = timedelta(minutes=2)
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
@@ -42,7 +45,7 @@ def late_tick(
     if last is None:
         return not_applicable("this is the first tick")
     ago = now.at - last
-    most = max(limits.least, limits.cadences * cadence.every)
+    most = max(limits.min_delay, limits.cadences * cadence.every)
     if ago > most:
         message = (
             f"no tick for {format_span(ago)}, since {last:%Y-%m-%d %H:%M} UTC; the cadence is "

@@ -7,6 +7,7 @@ Source: the same step must have the same learning rate; a neighbouring one nearl
 """
 
 import math
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Metrics
@@ -21,8 +22,10 @@ from herorun.core.lazy_pydantic import PositiveFloat
 class Limits:
     """Relative differences: at a step that both attempts logged, and at one near it."""
 
-    same_step: PositiveFloat = 0.01
-    near_step: PositiveFloat = 0.2
+    RENAMED: ClassVar = {"same_step": "same_step_change", "near_step": "near_step_change"}
+
+    same_step_change: PositiveFloat = 0.01
+    near_step_change: PositiveFloat = 0.2
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.LINEAGE, vetoes_relaunch=True)
@@ -42,7 +45,7 @@ def learning_rate_jump(metrics: Metrics, history: History, limits: Limits) -> Ve
         f"learning rate {resume.rate_before:.4g} before and {resume.rate_after:.4g} after the "
         f"resume at step {at}"
     )
-    limit = limits.same_step if resume.rate_exact else limits.near_step
+    limit = limits.same_step_change if resume.rate_exact else limits.near_step_change
     if jump > limit:
         return failed(
             f"{message}; the limit is a difference of {limit:.0%}",

@@ -9,6 +9,7 @@ their final checkpoint.
 """
 
 from datetime import timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import (
@@ -32,7 +33,9 @@ from herorun.core.notify.escalation import EscalationReason
 class Limits:
     """How long the tracker may take to notice the end."""
 
-    closing: timedelta = timedelta(minutes=10)
+    RENAMED: ClassVar = {"closing": "tracker_delay"}
+
+    tracker_delay: timedelta = timedelta(minutes=10)
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, asks=EscalationReason.UNVERIFIED)
@@ -56,7 +59,7 @@ def missing_artefacts(
         return [not_applicable(f"{job.instance} ended at step {last_step}: see ended-short")]
     verdicts = [_checkpoint(checkpoints, final.value)]
     if isinstance(identity, TrackerIdentity):
-        verdicts.append(_judge_tracker_end(identity, job, now, limits.closing))
+        verdicts.append(_judge_tracker_end(identity, job, now, limits.tracker_delay))
     return verdicts
 
 

@@ -23,17 +23,23 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """The wait begins at the submission or the return to the queue. It is reported after `first`,
-    after `again`, then once per `repeat`. What waiting cannot fix, such as a missing image, is
-    first reported after `unsatisfiable`.
+    """The wait begins at the submission or the return to the queue. It is reported after
+    `first_wait`, after `second_wait`, then once per `repeat_wait`. What waiting cannot fix, such as
+    a missing image, is first reported after `unsatisfiable_wait`.
     """
 
-    RENAMED: ClassVar = {"never": "unsatisfiable"}
+    RENAMED: ClassVar = {
+        "never": "unsatisfiable_wait",
+        "unsatisfiable": "unsatisfiable_wait",
+        "first": "first_wait",
+        "again": "second_wait",
+        "repeat": "repeat_wait",
+    }
 
-    unsatisfiable: timedelta = timedelta(minutes=5)
-    first: timedelta = timedelta(minutes=30)
-    again: timedelta = timedelta(hours=2)
-    repeat: timedelta = timedelta(days=1)
+    unsatisfiable_wait: timedelta = timedelta(minutes=5)
+    first_wait: timedelta = timedelta(minutes=30)
+    second_wait: timedelta = timedelta(hours=2)
+    repeat_wait: timedelta = timedelta(days=1)
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)
@@ -50,7 +56,7 @@ def pending_too_long(
     wait = read_wait(job, history, metrics, log, receipt, now)
     if not isinstance(wait, QueueWait):
         return [wait]
-    limit = limits.unsatisfiable if wait.why is Waiting.NEVER else limits.first
+    limit = limits.unsatisfiable_wait if wait.why is Waiting.NEVER else limits.first_wait
     if wait.span <= limit:
         return [passed(wait.describe(limit), subject=job.instance)]
     subjects = _subjects(job.instance, wait.span, limits)
@@ -58,6 +64,6 @@ def pending_too_long(
 
 
 def _subjects(instance: str, waits: timedelta, limits: Limits) -> list[str]:
-    later = [limits.again] if waits > limits.again else []
-    later += [limits.repeat * day for day in range(1, waits // limits.repeat + 1)]
+    later = [limits.second_wait] if waits > limits.second_wait else []
+    later += [limits.repeat_wait * day for day in range(1, waits // limits.repeat_wait + 1)]
     return [instance, *(f"{instance} after {format_duration(limit)}" for limit in later)]

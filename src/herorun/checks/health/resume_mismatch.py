@@ -14,6 +14,7 @@ between rows, unless the contract declares a deterministic order of the data.
 
 import math
 from dataclasses import replace
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
@@ -29,26 +30,34 @@ from herorun.core.notify.escalation import EscalationReason
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """An equal step is one that both attempts have. There the check fails if the loss differs by
-    more than `catch_up` in the median or in `early_rows` of the first five, or by more than `once`
-    at one step. It also fails if the level of `least_after` rows after the warm-up differs by the
-    share `after`.
+    more than `median_difference` in the median or in `early_rows` of the first five, or by more
+    than `max_difference` at one step. It also fails if the level of `least_level_rows` rows after
+    the warm-up differs by the share `level_difference`.
 
-    `catch_up` and `once` apply unchanged if the contract says `[data] order = "deterministic"`.
-    Otherwise they are at least `row_sigmas` times the noise between two rows. Fewer than
-    `least_rows` equal steps never fail then. `least_equal` of them fail if their mean differs by
-    `after`; otherwise they verify a resume whose losses differ. `after` is at least `sigmas` times
-    the noise of the mean.
+    `median_difference` and `max_difference` apply unchanged if the contract says `[data] order =
+    "deterministic"`. Otherwise they are at least `row_sigmas` times the noise between two rows.
+    Fewer than `least_rows` equal steps never fail then. `least_mean_rows` of them fail if their
+    mean differs by `level_difference`; otherwise they verify a resume whose losses differ.
+    `level_difference` is at least `sigmas` times the noise of the mean.
     """
 
-    catch_up: PositiveFloat = 0.002
+    RENAMED: ClassVar = {
+        "once": "max_difference",
+        "catch_up": "median_difference",
+        "after": "level_difference",
+        "least_after": "least_level_rows",
+        "least_equal": "least_mean_rows",
+    }
+
+    median_difference: PositiveFloat = 0.002
     early_rows: PositiveInt = 3
-    once: PositiveFloat = 0.02
-    after: PositiveFloat = 0.01
+    max_difference: PositiveFloat = 0.02
+    level_difference: PositiveFloat = 0.01
     sigmas: PositiveFloat = 8.0
-    least_after: PositiveInt = 50
+    least_level_rows: PositiveInt = 50
     row_sigmas: PositiveFloat = 4.0
     least_rows: PositiveInt = 3
-    least_equal: PositiveInt = 10
+    least_mean_rows: PositiveInt = 10
 
 
 @check(
@@ -95,7 +104,7 @@ def _equal_steps(resume: Resume, exact: bool, limits: Limits) -> Verdict | None:
         return None
     if _catch_up(resume, with_noise := _with_noise(resume, limits)):
         return _mismatch(resume, with_noise)
-    if resume.compared >= limits.least_equal and abs(resume.shift) > _shift(resume, limits):
+    if resume.compared >= limits.least_mean_rows and abs(resume.shift) > _shift(resume, limits):
         return failed(_describe_shift(resume, math.expm1(_shift(resume, limits))))
     return None
 
@@ -110,7 +119,7 @@ def _verifies(resume: Resume, exact: bool, limits: Limits) -> bool:
     """
     if exact or not _catch_up(resume, limits):
         return resume.overlapped
-    return resume.compared >= limits.least_equal and bool(resume.level)
+    return resume.compared >= limits.least_mean_rows and bool(resume.level)
 
 
 def _compare_after_warmup(resume: Resume, exact: bool, limits: Limits) -> Verdict:
@@ -120,11 +129,11 @@ def _compare_after_warmup(resume: Resume, exact: bool, limits: Limits) -> Verdic
         f"{count(resume.after, 'row')} after "
         "the warm-up"
     )
-    if resume.after >= limits.least_after and _level(resume, limits):
+    if resume.after >= limits.least_level_rows and _level(resume, limits):
         return failed(f"{level}; the limit is {math.expm1(_least(resume, limits)):.2%}")
     if _verifies(resume, exact, limits):
         return passed(f"{_equal(resume)} the losses differ by {resume.median:.5f} in the median")
-    if resume.after < limits.least_after:
+    if resume.after < limits.least_level_rows:
         return unknown(_not_verified(resume))
     if resume.fall is None and resume.offset < -_least(resume, limits):
         return unknown(f"not comparable: {level}, and there are too few earlier rows")
@@ -153,19 +162,23 @@ def _with_noise(resume: Resume, limits: Limits) -> Limits:
     do.
     """
     noise = limits.row_sigmas * math.sqrt(2) * resume.noise * resume.level
-    return replace(limits, catch_up=max(limits.catch_up, noise), once=max(limits.once, 2 * noise))
+    return replace(
+        limits,
+        median_difference=max(limits.median_difference, noise),
+        max_difference=max(limits.max_difference, 2 * noise),
+    )
 
 
 def _shift(resume: Resume, limits: Limits) -> float:
     """The average difference at equal steps that fails, as a logarithm."""
     noise = limits.sigmas * math.sqrt(2) * resume.noise
-    return max(math.log1p(limits.after), noise / math.sqrt(max(resume.compared, 1)))
+    return max(math.log1p(limits.level_difference), noise / math.sqrt(max(resume.compared, 1)))
 
 
 def _catch_up(resume: Resume, limits: Limits) -> bool:
-    early = sum(abs(difference) > limits.catch_up for difference in resume.early)
-    usual = resume.compared >= limits.early_rows and resume.median > limits.catch_up
-    return early >= limits.early_rows or usual or abs(resume.worst) > limits.once
+    early = sum(abs(difference) > limits.median_difference for difference in resume.early)
+    usual = resume.compared >= limits.early_rows and resume.median > limits.median_difference
+    return early >= limits.early_rows or usual or abs(resume.worst) > limits.max_difference
 
 
 def _level(resume: Resume, limits: Limits) -> bool:
@@ -181,7 +194,8 @@ def _level(resume: Resume, limits: Limits) -> bool:
 def _least(resume: Resume, limits: Limits) -> float:
     """The difference of the level that fails, as a logarithm."""
     return max(
-        math.log1p(limits.after), limits.sigmas * resume.noise / math.sqrt(max(resume.after, 1))
+        math.log1p(limits.level_difference),
+        limits.sigmas * resume.noise / math.sqrt(max(resume.after, 1)),
     )
 
 
@@ -196,8 +210,8 @@ def _describe_shift(resume: Resume, limit: float) -> str:
 
 def _differs(resume: Resume, limits: Limits | None = None) -> str:
     """Each difference next to its limit, if there are limits."""
-    median_limit = f" (limit {limits.catch_up:.4f})" if limits else ""
-    notes = [f"limit {limits.once:.4f}" if limits else "", _losses(resume)]
+    median_limit = f" (limit {limits.median_difference:.4f})" if limits else ""
+    notes = [f"limit {limits.max_difference:.4f}" if limits else "", _losses(resume)]
     note = "; ".join(filter(None, notes))
     first = f"; the first difference is at step {resume.first_bad_step}"
     lower = "; the new loss is lower there, perhaps because data was seen twice"

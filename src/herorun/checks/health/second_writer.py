@@ -10,6 +10,7 @@ job continues to write.
 """
 
 from datetime import datetime, timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_span
@@ -32,11 +33,13 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """How long after the job's end a write may still be its own: `after`, and at least `cadences`
+    """How long after the job's end a write may still be its own: `grace`, and at least `cadences`
     cadences.
     """
 
-    after: timedelta = timedelta(minutes=10)
+    RENAMED: ClassVar = {"after": "grace"}
+
+    grace: timedelta = timedelta(minutes=10)
     cadences: PositiveFloat = 2.0
 
 
@@ -69,7 +72,7 @@ def second_writer(
         if other.state.live
     ]
     verdicts += [failed(message, subject=message) for message in job.other_writers]
-    grace = max(limits.after, limits.cadences * cadence.every)
+    grace = max(limits.grace, limits.cadences * cadence.every)
     rows = metrics.stamped_at if isinstance(metrics, Metrics) else None
     beat = heartbeat_of(identity) if isinstance(identity, TrackerIdentity) else None
     for what, last in (("rows", rows), ("the tracker's heartbeat", beat)):

@@ -8,6 +8,7 @@ Source: as `stalled-steps`; a log that changed within 5 minutes shows progress.
 """
 
 from datetime import timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_span
@@ -31,9 +32,11 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits(RowPatience):
-    """As for `stalled-steps`; a log that changed within `fresh` shows progress."""
+    """As for `stalled-steps`; a log that changed within `max_log_age` shows progress."""
 
-    fresh: timedelta = FRESH
+    RENAMED: ClassVar = {**RowPatience.RENAMED, "fresh": "max_log_age"}
+
+    max_log_age: timedelta = FRESH
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.MONITOR)
@@ -58,7 +61,7 @@ def silent_tracker(
         most = limits.between_rows(metrics, final, cadence)
     if now.at - since <= most:
         return passed(f"{job.instance} reported within {format_span(most)}", subject=job.instance)
-    sign = sign_of_life(metrics, log, checkpoints, since, now.at, limits.fresh)
+    sign = sign_of_life(metrics, log, checkpoints, since, now.at, limits.max_log_age)
     if not sign:
         return not_applicable(
             "the rows have stopped, and nothing shows progress: `stalled-steps` judges it",

@@ -10,6 +10,7 @@ minutes nothing is stale.
 """
 
 from datetime import timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_span
@@ -21,8 +22,10 @@ from herorun.core.lazy_pydantic import PositiveFloat
 
 @dataclass(frozen=True)
 class Limits:
+    RENAMED: ClassVar = {"least": "min_idle"}
+
     cadences: PositiveFloat = 2.0
-    least: timedelta = timedelta(minutes=2)
+    min_idle: timedelta = timedelta(minutes=2)
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.MONITOR)
@@ -32,7 +35,7 @@ def stale_monitor(
     """One verdict for another machine that holds the lease, and one for another process on this
     machine.
     """
-    most = max(limits.least, limits.cadences * cadence.every)
+    most = max(limits.min_idle, limits.cadences * cadence.every)
     limit = format_span(most)
     verdicts = []
     if isinstance(lease, LeaseSeen) and not lease.mine:

@@ -10,6 +10,7 @@ recorded identity.
 
 from datetime import UTC, datetime, timedelta
 from math import isclose
+from typing import ClassVar
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.clock_skew import SKEW
@@ -39,11 +40,13 @@ OVER = (TrackerState.FINISHED, TrackerState.CRASHED, TrackerState.FAILED)
 
 @dataclass(frozen=True)
 class Limits:
-    """A heartbeat may be missing for `silent`, and at least for `cadences` cadences. Before
+    """A heartbeat may be missing for `silence`, and at least for `cadences` cadences. Before
     `startup` it is not judged. The tracker's state is not judged before the instance has reported.
     """
 
-    silent: timedelta = timedelta(minutes=15)
+    RENAMED: ClassVar = {"silent": "silence"}
+
+    silence: timedelta = timedelta(minutes=15)
     cadences: PositiveFloat = 3.0
     startup: timedelta = timedelta(minutes=45)
 
@@ -76,7 +79,7 @@ def stale_tracker_run(
         has_reported = _has_reported(identity, metrics, history, start)
         verdicts = _judge_tracker_state(identity) if has_reported else []
         return verdicts or [not_applicable(f"{job.instance} has just begun")]
-    most = max(limits.silent, limits.cadences * cadence.every)
+    most = max(limits.silence, limits.cadences * cadence.every)
     verdicts = [
         *_judge_tracker_state(identity),
         *_heartbeat(identity, now, most),

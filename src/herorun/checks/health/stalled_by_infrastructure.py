@@ -9,6 +9,7 @@ these is `degraded`, and reported at once.
 """
 
 from datetime import timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_span
@@ -24,12 +25,14 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """How long no step may come: `cadences` cadences, and at least `least`, which is twice the 570
-    seconds between two ticks of a job without a contract.
+    """How long no step may come: `cadences` cadences, and at least `min_idle`, which is twice the
+    570 seconds between two ticks of a job without a contract.
     """
 
+    RENAMED: ClassVar = {"least": "min_idle"}
+
     cadences: PositiveFloat = 2.0
-    least: timedelta = timedelta(seconds=1140)
+    min_idle: timedelta = timedelta(seconds=1140)
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.PROGRESS, asks=EscalationReason.CLUSTER)
@@ -60,7 +63,7 @@ def stalled_by_infrastructure(
     if since is None:
         message = f"the start of {job.instance} is unknown; {signal_in(lines[-1])}: {lines[-1]}"
         return unknown(message, subject=job.instance)
-    most = max(limits.least, limits.cadences * cadence.every)
+    most = max(limits.min_idle, limits.cadences * cadence.every)
     idle = now.at - since
     if idle <= most:
         return passed(

@@ -35,10 +35,10 @@ from herorun.core.lazy_dataclass import dataclass
 @dataclass(frozen=True)
 class Limits(RowPatience):
     """How long rows may be missing: `idle`, or `pauses` times the longest pause so far if that is
-    more, at most `longest`.
+    more, at most `max_idle`.
 
     Without times in the rows it is `cadences` cadences, before the first row `startup`, and after
-    the final step `closing`.
+    the final step `closing_time`.
     """
 
 

@@ -7,6 +7,7 @@ Fix: the DRI decides whether to wait (`herorun ack RUN` ends the reminders) or t
 """
 
 from datetime import timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract, parse_duration
@@ -20,14 +21,20 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """The check fails after `first`, but not before `times` the `first` that the contract sets for
-    `pending-too-long`. If waiting cannot fix the reason, such as a missing image, it fails after
-    `unsatisfiable`.
+    """The check fails after `first_wait`, but not before `first_wait_ratio` times the `first_wait`
+    that the contract sets for `pending-too-long`. If waiting cannot fix the reason, such as a
+    missing image, it fails after `unsatisfiable_wait`.
     """
 
-    unsatisfiable: timedelta = timedelta(minutes=30)
-    first: timedelta = timedelta(hours=6)
-    times: PositiveInt = 3
+    RENAMED: ClassVar = {
+        "unsatisfiable": "unsatisfiable_wait",
+        "first": "first_wait",
+        "times": "first_wait_ratio",
+    }
+
+    unsatisfiable_wait: timedelta = timedelta(minutes=30)
+    first_wait: timedelta = timedelta(hours=6)
+    first_wait_ratio: PositiveInt = 3
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB)
@@ -46,7 +53,7 @@ def stuck_pending(
     wait = read_wait(job, history, metrics, log, receipt, now)
     if not isinstance(wait, QueueWait):
         return wait
-    limit = limits.unsatisfiable if wait.why is Waiting.NEVER else _limit(contract, limits)
+    limit = limits.unsatisfiable_wait if wait.why is Waiting.NEVER else _limit(contract, limits)
     if wait.span <= limit:
         return passed(wait.describe(limit), subject=job.instance)
     return failed(wait.complain(limit), subject=job.instance)
@@ -54,7 +61,7 @@ def stuck_pending(
 
 def _limit(contract: Contract, limits: Limits) -> timedelta:
     thresholds = contract.babysit.thresholds.get("pending-too-long", {})
-    warned_after = parse_duration(thresholds.get("first"))
+    warned_after = parse_duration(thresholds.get("first_wait", thresholds.get("first")))
     if not isinstance(warned_after, timedelta):
-        return limits.first
-    return max(limits.first, limits.times * warned_after)
+        return limits.first_wait
+    return max(limits.first_wait, limits.first_wait_ratio * warned_after)

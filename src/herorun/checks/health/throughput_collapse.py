@@ -9,6 +9,7 @@ no alert for a single dip; every real collapse among the public curves lasted 93
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.detectors.throughput import SLOW, SLOW_WALL
@@ -31,18 +32,20 @@ class Limits:
 
     If step times or the times of rows are known, it must also last `seconds`, or one cadence if
     that is shorter: a few slow steps of 80 ms are no incident. The check also fails if the pace by
-    the clock is too slow for `half_hours` half hours, or if steps take `halved` times the best step
-    time for `halved_rows`. From `unit` times on, the message says that the rows probably use
-    another unit.
+    the clock is too slow for `half_hours` half hours, or if steps take `halved_ratio` times the
+    best step time for `halved_rows`. From `unit_ratio` times on, the message says that the rows
+    probably use another unit.
     """
+
+    RENAMED: ClassVar = {"halved": "halved_ratio", "unit": "unit_ratio"}
 
     rows: PositiveInt = 5
     sigmas: PositiveFloat = 7.0
     seconds: PositiveFloat = 60.0
     half_hours: PositiveInt = 3
-    halved: PositiveFloat = 2.0
+    halved_ratio: PositiveFloat = 2.0
     halved_rows: PositiveInt = 100
-    unit: PositiveFloat = 20.0
+    unit_ratio: PositiveFloat = 20.0
 
 
 @check(Gate.HEALTH, Response.ESCALATE, hold=Hold(ticks=3), topic=Topic.PROGRESS)
@@ -58,7 +61,9 @@ def throughput_collapse(
             case "wall":
                 return excursion.rows >= limits.half_hours
             case "leak":
-                return excursion.peak >= limits.halved and excursion.rows >= limits.halved_rows
+                return (
+                    excursion.peak >= limits.halved_ratio and excursion.rows >= limits.halved_rows
+                )
         brief = excursion.seconds is not None and excursion.seconds < lasting.total_seconds()
         return excursion.rows >= limits.rows and excursion.sigmas >= limits.sigmas and not brief
 
@@ -70,7 +75,7 @@ def throughput_collapse(
                     count(limits.half_hours, "period of 30 minutes", "periods of 30 minutes"),
                 )
             case "leak":
-                slower, length = limits.halved, count(limits.halved_rows, "row")
+                slower, length = limits.halved_ratio, count(limits.halved_rows, "row")
             case _:
                 slower, length = 1 / SLOW, count(limits.rows, "row")
         return f"{format_pace_limit(excursion, slower)} for {length}"
@@ -86,7 +91,7 @@ def throughput_collapse(
         limit=limit,
         check="throughput-collapse",
     )
-    far_below = {subject(e) for e in slow if e.peak >= limits.unit}
+    far_below = {subject(e) for e in slow if e.peak >= limits.unit_ratio}
     return [_or_unit(verdict) if verdict.subject in far_below else verdict for verdict in verdicts]
 
 

@@ -8,6 +8,8 @@ Source: bigscience-workshop/bigscience: 149 to 140 TFLOPs by one node of 384 acc
 bisection; 5 % above the best smoothed step time, for 100 rows.
 """
 
+from typing import ClassVar
+
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.throughput import LEAK
 from herorun.core.evidence import Excursion, History, Metrics
@@ -21,11 +23,13 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 class Limits:
     """A leak begins 5 % above the best smoothed step time, and must last for `rows`.
 
-    From `deep` times the best step time on, it is a separate alert.
+    From `deep_ratio` times the best step time on, it is a separate alert.
     """
 
+    RENAMED: ClassVar = {"deep": "deep_ratio"}
+
     rows: PositiveInt = 100
-    deep: PositiveFloat = 1.43
+    deep_ratio: PositiveFloat = 1.43
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.PROGRESS)
@@ -43,7 +47,9 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
         )
         for leak in long
     ]
-    verdicts += [_deep(metrics, leak, limits.deep) for leak in long if leak.peak >= limits.deep]
+    verdicts += [
+        _deep(metrics, leak, limits.deep_ratio) for leak in long if leak.peak >= limits.deep_ratio
+    ]
     if not verdicts and (why := metrics.why_not_judged("throughput-leak")):
         return [not_applicable(f"not judged yet: {why}")]
     return verdicts or [passed(f"no lasting slowdown up to step {metrics.logged(metrics.step)}")]

@@ -9,6 +9,7 @@ an alert, so each is reported for a day.
 """
 
 from datetime import timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Now, TrackerAlert, TrackerAlerts
@@ -23,7 +24,9 @@ MOST = 10  # titles at once
 class Limits:
     """How long an alert is reported."""
 
-    recent: timedelta = timedelta(days=1)
+    RENAMED: ClassVar = {"recent": "max_age"}
+
+    max_age: timedelta = timedelta(days=1)
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)
@@ -34,7 +37,7 @@ def tracker_alert(
     current = history.current
     if current is None:
         return [not_applicable("no instance was launched yet")]
-    since = max(current.since, now.at - limits.recent)
+    since = max(current.since, now.at - limits.max_age)
     loud = [each for each in alerts.alerts if each.level.lower() != SILENT]
     mine = [each for each in loud if each.at and each.at >= since]
     by_title: dict[str, list[TrackerAlert]] = {}

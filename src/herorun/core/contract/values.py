@@ -162,10 +162,13 @@ def present_keys(data: Mapping[str, Any], new_names: Mapping[str, str]) -> dict[
     >>> present_keys({"quiet": "each", "branch": "b"}, {"quiet": "quiet_ticks"})
     {'quiet_ticks': 'each', 'branch': 'b'}
     """
-    for old, new in new_names.items():
-        if old in data and new in data:
-            raise ValueError(f"`{old}` is the earlier name of `{new}`: remove `{old}`")
-    return {new_names.get(key, key): value for key, value in data.items()}
+    present: dict[str, Any] = {}
+    for key, value in data.items():
+        name = new_names.get(key, key)
+        if name != key and (name in data or name in present):
+            raise ValueError(f"`{key}` is an earlier name of `{name}`: remove `{key}`")
+        present[name] = value
+    return present
 
 
 class Table(RenamedKeys):

@@ -1,6 +1,7 @@
 """How long rows may be missing, and other signs that a job trains."""
 
 from datetime import datetime, timedelta
+from typing import ClassVar
 
 from herorun.core.clock_skew import SKEW
 from herorun.core.evidence import (
@@ -25,27 +26,29 @@ FRESH = timedelta(minutes=5)  # a log that changed so lately is still written
 @dataclass(frozen=True)
 class RowPatience:
     """Rows may stay away for `idle`, but at least so many `pauses` as have come before, and never
-    beyond `longest`.
+    beyond `max_idle`.
 
     Of rows that tell no times, so many `cadences`. The first row may take `startup`; behind the
-    final step the last evaluation and the last save may take `closing`.
+    final step the last evaluation and the last save may take `closing_time`.
     """
+
+    RENAMED: ClassVar = {"longest": "max_idle", "closing": "closing_time"}
 
     idle: timedelta = timedelta(minutes=15)
     pauses: PositiveFloat = 3.0
-    longest: timedelta = timedelta(hours=2)
+    max_idle: timedelta = timedelta(hours=2)
     cadences: PositiveFloat = 3.0
     startup: timedelta = timedelta(minutes=45)
-    closing: timedelta = timedelta(hours=3)
+    closing_time: timedelta = timedelta(hours=3)
 
     def between_rows(
         self, metrics: Metrics, final: FinalStep | Nothing | Unavailable, cadence: Cadence
     ) -> timedelta:
         if isinstance(final, FinalStep) and final.value is not None and metrics.step >= final.value:
-            return self.closing
+            return self.closing_time
         if metrics.pause is None:
             return max(self.idle, self.cadences * cadence.every)
-        return max(self.idle, min(timedelta(seconds=self.pauses * metrics.pause), self.longest))
+        return max(self.idle, min(timedelta(seconds=self.pauses * metrics.pause), self.max_idle))
 
 
 def sign_of_life(

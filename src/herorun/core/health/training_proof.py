@@ -163,7 +163,7 @@ def fresh_for(metrics: Metrics, patience: RowPatience) -> timedelta:
     takes; of rows that tell no times, `idle`."""
     if metrics.pause is None:
         return patience.idle
-    return max(FRESH, min(timedelta(seconds=patience.pauses * metrics.pause), patience.longest))
+    return max(FRESH, min(timedelta(seconds=patience.pauses * metrics.pause), patience.max_idle))
 
 
 def _stale(
@@ -173,7 +173,7 @@ def _stale(
     last = f"the last row, of step {metrics.logged(metrics.step)}, is {format_span(age)} old"
     if isinstance(final, FinalStep) and final.value is not None and metrics.step >= final.value:
         message = f"{last} and the final step is reached: waiting for the job's end"
-        return AwaitedEvidence("row", message, metrics.advanced_at + patience.closing)
+        return AwaitedEvidence("row", message, metrics.advanced_at + patience.closing_time)
     due = f"{last}; at the run's own pace the next is due within {format_span(limit)}"
     until = None
     if isinstance(cadence, Cadence):
