@@ -24,7 +24,7 @@ SHOWN = "herorun-the-demo"
 
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="herorun-") as scratch:
-        programs = Path(scratch) / "bin"  # so that the picture names no folder of whoever makes it
+        programs = Path(scratch) / "bin"  # the picture names no folder of a person
         programs.mkdir()
         (programs / "python").symlink_to(sys.executable)
         os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ['PATH']}"

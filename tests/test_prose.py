@@ -31,7 +31,9 @@ PLAIN = {
     r"(?:go|goes|going|went) on": "continue",
     r"(?:take|takes|took|taken|taking) note of": "acknowledge",
     r"(?:nobody|no one) (?:can|could) (?:tell|say)": "it is unknown",
-    r"nobody knows yet": "it is unknown",
+    r"nobody knows": "it is unknown",
+    r"books lag": "the accounting is late",
+    r"only looks?": "reads, changes nothing",
     r"as far as": "if, where",
     r"and so(?! (?:is|are|does|do|on)\b)": "so",
     r"beside": "next to, in addition to",
@@ -68,7 +70,7 @@ IN_DOCSTRINGS = {
 # What is still to be rewritten, by folder of the package; a number only ever gets smaller.
 LEFT: dict[str, int] = {}
 WRITTEN_BY_OTHERS = {"CHANGELOG.md"}  # says what was, in the words of its time
-FORBIDDEN = re.compile(rf"\b(?:{'|'.join(PLAIN)})\b|[;,] else\b", re.IGNORECASE)
+FORBIDDEN = re.compile(rf"\b(?:{'|'.join(PLAIN)})\b|(?:[;,:]|\band|#) else\b", re.IGNORECASE)
 PAGES = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "templates/**/*.md", "checkin/*.md")
@@ -133,7 +135,7 @@ def test_comments_and_docstrings_are_in_plain_english() -> None:
     counts = Counter(
         "/".join(path.relative_to(SRC if path.is_relative_to(SRC) else TOP).parts[:2])
         for path, code in codes.items()
-        if idioms(code.replace("#", ""))  # few files need to be parsed
+        if idioms(code) or idioms(code.replace("#", ""))  # few files need to be parsed
         for remark in remarks(code)
         for _ in idioms(remark)
     )

@@ -13,7 +13,7 @@
 
   let axis = "step", smoothing = 0; // smoothing: the part of all steps over which a weight falls to 1/e
 
-  /* When a step was completed the last time, in seconds since 1970; null where nobody knows. */
+  /* When a step was completed the last time, in seconds since 1970; null if that is unknown. */
   const time = (step) => {
     const [steps, seconds] = report.times;
     let low = 0, high = steps.length - 1;

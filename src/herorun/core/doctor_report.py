@@ -33,7 +33,7 @@ Probe = Callable[[], Iterable[DoctorPart]]
 
 @runtime_checkable
 class Examined(Protocol):
-    """An adapter that can say more of its own surroundings than that it answers. It only looks."""
+    """An adapter that examines its surroundings, and not only its answers. It changes nothing."""
 
     def examine(self) -> tuple[DoctorPart, ...]: ...
 

@@ -27,7 +27,7 @@ def once_per_object(compute: Callable[[S], R]) -> Callable[[S], R]:
 
         def forget(reference: ref[S]) -> None:
             own_entry = results.get(key)
-            if own_entry and own_entry[0] is reference:  # else a new object has its id
+            if own_entry and own_entry[0] is reference:  # and not a new object with its id
                 del results[key]
 
         results[key] = ref(subject, forget), result

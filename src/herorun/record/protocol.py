@@ -50,7 +50,7 @@ class RunRecord(Protocol):
         """Add events durably. Secrets are masked before anything is hashed."""
 
     def must_understand(self) -> None:
-        """`WrongUse` where a newer herorun has written lines: then this one only looks."""
+        """`WrongUse` if a newer herorun has written lines: this one must not write then."""
 
     def push(self) -> Pushed:
         """Bring the remote up to date, where there is one."""

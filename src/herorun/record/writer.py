@@ -58,7 +58,7 @@ class RecordWriter(RecordReader):
             self._content = maintenance.remember(self._memory_file, content, segments, newest)
 
     def must_understand(self) -> None:
-        """`NewerRecord` where a newer herorun has written lines: then this one only looks."""
+        """`NewerRecord` if a newer herorun has written lines: this one must not write then."""
         self._must_understand(self._read())
 
     def _must_understand(self, content: Content) -> None:

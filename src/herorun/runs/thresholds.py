@@ -18,7 +18,7 @@ def check_limits(contract: Contract) -> dict[str, Any]:
     """
     faults = list(_faults_of_stop_on(contract.babysit.stop_on))
     set_here: dict[str, Any] = {}
-    if contract.babysit.thresholds:  # else no check is imported for it
+    if contract.babysit.thresholds:  # without any, no check is imported
         limit_types: dict[str, type[Any] | None] = {}
         for check in checks():
             limit_types[check.name] = check.limits or limit_types.get(check.name)

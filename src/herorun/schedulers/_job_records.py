@@ -77,8 +77,8 @@ def reserve(folder: str) -> None:
 
 
 def write_end(folder: str, end: dict[str, Any]) -> None:
-    """A full disk must not turn a success into a crash: the reserve is used, and else it is tried
-    for a while.
+    """A full disk must not turn a success into a crash: the reserve is used, and if that is not
+    enough, it is tried again for a while.
     """
     until = time.monotonic() + FULL_DISK
     while True:

@@ -1,7 +1,7 @@
 """A command line as keys and values, so that two of them can be compared by meaning.
 
 `--k v`, `--k=v`, Hydra's `k=v`, `+k=v` and `~k`, bare switches, and positionals by their place.
-Nobody knows the program's own grammar, so a word behind a switch counts as its value: that is the
+The program's own grammar is unknown, so a word behind a switch counts as its value: that is the
 same on both sides.
 """
 

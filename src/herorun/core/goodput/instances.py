@@ -57,7 +57,7 @@ class Life:
 
     @property
     def end_is_dated(self) -> bool:
-        """Whether the scheduler said when it ended: else it is only known when that was noticed."""
+        """Whether the scheduler dated its end; if not, the tick that noticed it gives the time."""
         return self.ended is not None and self.ended != self.seen_ended
 
     @property

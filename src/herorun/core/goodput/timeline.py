@@ -57,9 +57,7 @@ def timeline(facts: JournalFacts, beats: Sequence[Beat]) -> list[StateSpan]:
 
 
 def _last_known(facts: JournalFacts, beats: Sequence[Beat], last: Life) -> int:
-    """A run that ended well is over then; of another nobody knows more than the newest line or
-    row.
-    """
+    """The end of a run that succeeded; of another, the newest journal line or row."""
     if last.succeeded and last.ended is not None:
         return last.ended
     return max(facts.until, beats[-1].at if beats else 0)

@@ -124,8 +124,8 @@ def _earliest(job: Job, history: History) -> datetime | None:
 def rows_since(
     job: Job, metrics: Metrics | Nothing, history: History, now: datetime
 ) -> tuple[datetime | None, bool]:
-    """Since when there is no new row, and whether the job has written any: else it is since it
-    began.
+    """Since when there is no new row, and whether the job has written any; without any, the time
+    is the job's start.
     """
     began_at = _began(job, history, now)
     if isinstance(metrics, Metrics) and (

@@ -4,8 +4,8 @@ from herorun.core.evidence import TrackerTraits
 
 
 def after_rollback(tracker: TrackerTraits, id: str, step: int, last: int | None) -> str:
-    """`step` is gone back to, `last` the most completed updates that rows tell of; None where
-    nobody knows.
+    """`step` is the one that the run returns to, `last` the largest step of a row; None if it is
+    unknown.
 
     >>> after_rollback(TrackerTraits(), "tiny", 100, 300)
     'tiny has more than one row for each of steps 101 to 300: the newest counts'

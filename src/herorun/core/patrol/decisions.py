@@ -66,7 +66,7 @@ DECISIONS = (
     Decision((), (True,), _BROKEN, PatrolState.DOWN, Remedy.CHAIN),
     Decision((), (True,), (ChainFact.UNKNOWN,), PatrolState.UNKNOWN, Remedy.NOTHING),
     Decision(_ENDED, (True,), (ChainFact.NONE,), PatrolState.DOWN, Remedy.FINISH),
-    # nobody knows
+    # unknown
     Decision((JobFact.UNKNOWN,), (), (), PatrolState.UNKNOWN, Remedy.NOTHING),
     Decision(_ENDED, (None,), (), PatrolState.UNKNOWN, Remedy.NOTHING),
     # it is not done

@@ -12,7 +12,7 @@ from herorun.core.lazy_regex import lazy_regex
 
 _WORD = r"[A-Za-z0-9]"
 _URLSAFE = r"[A-Za-z0-9_-]"
-# A capital, or digits and letters in turn: else the name of a run or a folder, as
+# A capital, or digits and letters in turn. Without this the name of a run or a folder, such as
 # `sk-moe-30b-long-context`, reads as a key, and all its instances become one.
 _MIXED = (
     r"(?=[a-z0-9_-]{0,80}(?:[A-Z]|(?:[0-9]{1,9}[a-z]{1,9}){3}[0-9]))"
@@ -92,7 +92,8 @@ _SIGNED = (  # a JWT: what it says in base64 and its signature, with points betw
 
 _PRIVATE = r"[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 # A word that ends a line, and what begins the next one if it reads like the rest of a key: no word,
-# date or path does. It begins where the word does: else a long line is tried from each character.
+# date or path does. It begins where the word does, so that a long line is not
+# tried from each character.
 _WRAPPED = lazy_regex(
     r"(?<![\w.-])[\w.-]{4,}+(?:\r?\n(?=[\w.-]*\d)(?=[\w.-]*[a-z])(?=[\w.-]*[A-Z])[\w.-]{6,}+(?=[\s\"']|\Z)){1,60}"
 )

@@ -50,7 +50,7 @@ def watchdog(
     if why := _quiet(slug, memory, contract, checks):
         return MonitorSilence(slug, WatchState.NOT_WATCHED, why, memory.last_seen)
     current = memory.current
-    assert current is not None  # else it is quiet
+    assert current is not None  # its silence was excluded above
     last_seen = (
         memory.last_seen if memory.last_seen and memory.last_seen >= current.started else None
     )

@@ -94,7 +94,7 @@ def watch(
     )
     try:
         _wait_first_interval(own, run)
-        del run  # else its memory would be held for weeks
+        del run  # so that its memory is not held for weeks
         return _loop(own)
     finally:
         os.close(lock)
@@ -141,7 +141,7 @@ def tick_once(
     with contextlib.suppress(OSError):  # a full disk: the tick was taken and is in the record
         if is_locked(run.lock("babysitter")):
             beat(run, next_due(run), babysitter_pid(run))
-        elif not tick.monitored_elsewhere:  # else this clone would look like the one that monitors
+        elif not tick.monitored_elsewhere:  # a beat says that this clone monitors
             beat(run)
     return run, tick
 

@@ -17,7 +17,7 @@ from herorun.system.files import write_atomic
 MIN_POLLS = 5  # at least: a machine that slept meanwhile has polled nothing
 WITHIN = timedelta(
     hours=1
-)  # longer than a scheduler's books lag behind, or its controller takes to come back
+)  # longer than a scheduler's accounting is late, or its controller takes to come back
 _FILE = "not-found.json"
 
 

@@ -30,7 +30,7 @@ def batch_entries(out: bytes, count: int) -> list[BatchEntry | None]:
         end = out.index(b"\n", at)
         header = out[at:end].split(b" ")
         at = end + 1
-        if len(header) == 3 and b":" not in header[0]:  # else it is `<commit>:<path> missing`
+        if len(header) == 3 and b":" not in header[0]:  # not `<commit>:<path> missing`
             size = int(header[2])
             entries.append(BatchEntry(header[1], out[at : at + size]))
             at += size + 1

@@ -245,7 +245,7 @@ def fetch(
         "--no-write-fetch-head",
         "--no-recurse-submodules",
         "--no-auto-gc",
-        "--refmap=",  # else the user's remote-tracking refs move too
+        "--refmap=",  # so that the user's remote-tracking refs do not move
         remote,
         *(f"+{source}:{target}" for source, target in refs.items()),
     )
