@@ -565,7 +565,7 @@ def toml(value: Any) -> str:
 
 TRIAGE_INTRO = """\
 `herorun triage FILE...` reports the class of a log's failure, the line of its root cause, and what to do.
-`herorun triage RUN` reports why the newest instance of a run ended, from its log, its scheduler, its store and its disks.
+`herorun triage [RUN]` reports why the newest instance of a run ended, from its log, its scheduler, its store and its disks.
 The babysitter, `status`, the report and the issue show the same diagnosis.
 
 The tables below have one row for each *signature*, a pattern of a line.

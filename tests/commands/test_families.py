@@ -122,11 +122,14 @@ def test_the_only_run_need_not_be_named(story: Story, capsys: CAPTURE) -> None:
     assert ask(story, capsys, "checkpoints", "list", "--json").code == 0
     assert ask(story, capsys, "verify", "--json").code == 0
     assert ask(story, capsys, "box", "timer", "--json").document["slug"] == SLUG
+    (story.work / SLUG).mkdir()  # a folder of that name is not meant
+    (failure,) = ask(story, capsys, "triage", "--json").document["files"]
+    assert failure["file"] == SLUG
 
 
 def test_of_two_runs_one_must_be_named(story: Story, capsys: CAPTURE) -> None:
     runs = story.work / "runs"
     shutil.copy(runs / "tiny.toml", runs / "other.toml")
-    for words in (("seal",), ("stop",), ("babysit", "--once"), ("verify",)):
+    for words in (("seal",), ("stop",), ("babysit", "--once"), ("verify",), ("triage",)):
         assert story.herorun(*words) == 2, words
         assert mentions(capsys.readouterr().err, "here", "tiny"), words

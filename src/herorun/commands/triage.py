@@ -18,7 +18,7 @@ _PART = 1 << 16  # bytes of one read: they stay in the processor's cache while t
 
 
 @click.command(short_help="Find why a run ended, or the root cause in a log.")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", metavar="[FILE...]", nargs=-1)
 @click.option(
     "--exit-code", type=int, metavar="N", help="The job's exit code; -9 and 137 mean the same."
 )
@@ -39,7 +39,8 @@ def command(
 
     If FILE is the name of a run of this repository and not a file, it explains why the newest
     instance ended, from its scheduler, log, store and disks. It does so too for a log file of an
-    instance that lies in the run's folder, or that contains the line which check-in wrote.
+    instance that lies in the run's folder, or that contains the line which check-in wrote. Without
+    FILE it explains the repository's run, if there is exactly one.
 
     A log that takes more than a minute is cut to its start and end, and the answer says so.
 
@@ -58,6 +59,7 @@ def command(
 
     signature_set = signatures.with_own(*(Path(start, name) for name in own))
     verdicts = [_triage_named(signature_set, name, Path(start), exit_code) for name in files]
+    verdicts = verdicts or [_triage_only_run(start)]
     if as_json:
         output.show_json(TriageDocument(files=verdicts))
     for failure in () if as_json else verdicts:
@@ -81,6 +83,18 @@ def _without_line(failure: "Failure") -> str:
     if failure.class_ == FailureClass.UNKNOWN:
         return "no cause found"
     return "no failure found" if failure.class_ in QUIET else "known by the exit code alone"
+
+
+def _triage_only_run(start: str) -> "Failure":
+    """The failure of the repository's run; `WrongUse` if it has none, or several."""
+    from herorun.commands._options import only_run, runs_hint
+    from herorun.core.errors import WrongUse
+    from herorun.operations.health.diagnose import run_diagnosed
+
+    run = only_run(start)
+    if run is None:
+        raise WrongUse(f"Name a log or a run: `herorun triage FILE`.{runs_hint(start)}")
+    return run_diagnosed(run, Path(start))
 
 
 def _triage_named(
