@@ -123,7 +123,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
         output.hang(out, "delete  ", f"{message} in {files}")
     output.show_line(
         f"{len(prune_plan.victims)} to delete, {format_size(prune_plan.bytes)}; "
-        f"{len(prune_plan.remaining)} kept"
+        f"{len(prune_plan.remaining)} remaining"
     )
     output.show_line(f"digest {prune_plan.digest}")
     if prune_plan.victims:
