@@ -48,8 +48,10 @@ def list_(start: str, run: str, as_json: bool) -> int:
     monitored_run = watched_run(run, Path(start))[0]
     roots = searched_roots(monitored_run)
     listing = list_with_refusals(monitored_run).document(roots)
-    unread = [each for each in listing.checkpoints if each.state == "unknown" and each.problem]
-    code = 3 if roots.unreadable or unread else 0
+    unread_entries = [
+        each for each in listing.checkpoints if each.state == "unknown" and each.problem
+    ]
+    code = 3 if roots.unreadable or unread_entries else 0
     if as_json:
         output.show_json(listing)
         return code
