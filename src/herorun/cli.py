@@ -173,7 +173,7 @@ def run(argv: list[str]) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(herorun, {}, "herorun", COMPLETE, instruction)
-    before = _count_printed()
+    before, stdout = _count_printed(), sys.stdout
     try:
         result = herorun.main(argv, prog_name="herorun", standalone_mode=False)
         sys.stdout.flush()
@@ -183,9 +183,10 @@ def run(argv: list[str]) -> int:
         code, message = describe_misuse(error)
     except (KeyboardInterrupt, click.Abort):
         code, message = 130, "herorun: interrupted."
-    except (BrokenPipeError, SystemExit):  # which click makes of it in most places
-        return _exit_unread()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        # of a broken pipe click makes SystemExit in most places, and then wraps the streams
+        if isinstance(error, BrokenPipeError) or sys.stdout is not stdout:
+            return _exit_unread()
         _take_the_bar_away()
         from herorun.commands._failures import describe_failure
 

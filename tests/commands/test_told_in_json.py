@@ -101,6 +101,19 @@ def test_what_fails_after_a_document_prints_no_second_one(
     assert json.loads(capsys.readouterr().out) == ROW.as_json()
 
 
+def test_a_library_that_exits_is_no_reader_that_has_gone(
+    command: Callable[..., int], capsys: CAPTURE
+) -> None:
+    """`sys.exit("no credentials")` in an adapter: it ended the command with 141 and no word."""
+
+    def exits() -> int:
+        raise SystemExit("no credentials")
+
+    assert command(exits) == 3
+    (failure,) = documents(capsys)
+    assert "no credentials" in FailureDocument.model_validate(failure).error
+
+
 @pytest.mark.parametrize("debug", ["", "1"])
 def test_a_fault_of_ours_is_one_too_without_secrets_and_escapes(
     command: Callable[..., int], capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch, debug: str

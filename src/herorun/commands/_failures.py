@@ -23,7 +23,7 @@ def describe_misuse(error: click.ClickException) -> tuple[int, str]:
     return error.exit_code, scrub(usage_message(error))
 
 
-def describe_failure(error: Exception) -> tuple[int, str]:
+def describe_failure(error: BaseException) -> tuple[int, str]:
     from herorun.core.errors import HerorunError, describe_error
     from herorun.core.redaction.scrub import scrub
 
@@ -32,7 +32,7 @@ def describe_failure(error: Exception) -> tuple[int, str]:
     if isinstance(error, OSError):
         message = f"{describe_error(error)}. {_advice(error)}."
         return 3, f"herorun: {scrub(message)}"
-    message = f"herorun: internal error: {type(error).__name__}: {scrub(str(error))}."
+    message = f"herorun: internal error: {scrub(describe_error(error))}."
     if os.environ.get("HERORUN_DEBUG"):
         from traceback import format_exception
 

@@ -87,6 +87,10 @@ def sentence(message: str) -> str:
     return message if message.endswith("?") else f"{message.rstrip('.')}."
 
 
+# What a library or an adapter by somebody else may raise: some end the program by `sys.exit`.
+UNFORESEEN = (Exception, SystemExit)
+
+
 def describe_error(error: BaseException) -> str:
     """What happened and where, for people: without Python's own notation of it."""
     if isinstance(error, HerorunError):
@@ -94,4 +98,7 @@ def describe_error(error: BaseException) -> str:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or error}"
-    return f"{type(error).__name__}: {error}"
+    try:
+        return f"{type(error).__name__}: {error}"
+    except UNFORESEEN:  # its own text is a fault of it too
+        return type(error).__name__

@@ -5,7 +5,7 @@ import pytest
 from builders import EVERY, MINUTE, NOON, a_contract, a_history, a_job, an_instance, answer
 from herorun.checks.health.late_tick import late_tick
 from herorun.core.check import Response, Topic
-from herorun.core.evidence import Cadence, Job, JobState, Unavailable
+from herorun.core.evidence import Cadence, End, Job, JobState, Unavailable
 from herorun.core.finding import Outcome
 from wording import mentions
 
@@ -51,6 +51,15 @@ def test_after_a_good_end_nothing_is_left_to_watch():
 
     assert answer(late_tick, old, a_job(JobState.SUCCEEDED)).outcome is Outcome.NOT_APPLICABLE
     assert answer(late_tick, old, {Job: Unavailable("squeue: time-out")}).outcome is Outcome.FAIL
+
+
+def test_a_run_that_was_stopped_is_not_to_be_watched():
+    """Its babysitter has ended; a tick typed by hand is not late."""
+    end = End(instance="tiny-1", state=JobState.CANCELLED, at=NOON - 50 * MINUTE)
+    stopped = {"stopped": (("tiny-1", "ada"),)}
+    assert after(45 * MINUTE, ends=(end,), **stopped).outcome is Outcome.NOT_APPLICABLE
+    assert after(45 * MINUTE, **stopped).outcome is Outcome.FAIL
+    assert after(45 * MINUTE, ends=(end,)).outcome is Outcome.FAIL
 
 
 def test_it_warns_about_the_monitor():

@@ -12,9 +12,19 @@ OTHERS = OtherRoots({"parent": (PARENT, "gs://b/parent-temporary")})
 NO_OTHERS = OtherRoots()
 
 
-def ask(argv=(), env=None, config=None, resume=(), output=None, tracker=None, others=NO_OTHERS):
+def ask(
+    argv=(),
+    env=None,
+    config=None,
+    resume=(),
+    output=None,
+    tracker=None,
+    others=NO_OTHERS,
+    start=None,
+):
     command = {"argv": ["python", "train.py", *argv], "env": env or {}, "resume_argv": list(resume)}
-    contract = a_contract(command=command, output=output or {})
+    tables = {"start": {"from": start, "kind": "weights-only"}} if start else {}
+    contract = a_contract(command=command, output=output or {}, **tables)
     tracker_identities = (
         [TrackerIdentity(state=TrackerState.FINISHED, config=tracker)] if tracker else []
     )
@@ -148,7 +158,12 @@ def test_a_relative_folder_next_to_the_root_or_joined_to_it_passes(result):
     [
         ({"argv": ["--place", PARENT]}, "argv --place"),
         ({"argv": [f"where={PARENT}/"]}, "argv where"),
-        ({"argv": [PARENT]}, "argv"),
+        ({"argv": ["--workdir", f"{PARENT}/ckpt"]}, "argv --workdir"),
+        ({"argv": ["sh", "-c", f"cd x && train --workdir {PARENT}"]}, "argv --workdir"),
+        (
+            {"argv": ["--workdir", PARENT, "--x", f"{ROOT}/metrics"], "env": {"TMPDIR": TEMPORARY}},
+            "argv --workdir",
+        ),
         ({"argv": ["--place", PARENT], "resume": ["train", "{start}"]}, "argv --place"),
         ({"resume": ["train", "--place", "gs://b/parent-temporary"]}, "resume_argv --place"),
         ({"env": {"PLACE": PARENT}}, "env PLACE"),
@@ -166,7 +181,10 @@ def test_a_root_of_another_run_is_found_under_any_key(result, subject):
     [
         {"argv": ["--model", PARENT]},
         {"argv": ["--load", PARENT]},
-        {"argv": ["--place", f"{PARENT}/step-100"]},
+        {"argv": ["--finetune", PARENT]},
+        {"argv": ["ft.py", PARENT]},
+        {"argv": ["--vocabulary", f"{PARENT}/words.txt"]},
+        {"argv": ["--place", f"{PARENT}/step-100"], "start": f"{PARENT}/step-100"},
         {"argv": ["--place", f"{PARENT}-2"]},
         {"argv": ["--place", PARENT, "--root", ROOT]},
         {"env": {"PLACE": PARENT, "HERE": ROOT}},

@@ -85,14 +85,20 @@ def test_a_status_of_all_opens_each_run_once_and_tells_findings_only_where_they_
     assert bool(shown_findings) == ("--json" in words)
 
 
+class Unprintable(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
 @pytest.mark.thorough
+@pytest.mark.parametrize("kind", [KeyError, SystemExit, Unprintable])
 def test_an_error_that_nobody_foresaw_is_that_of_its_run(
-    two: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+    kind: type[BaseException], two: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An adapter by somebody else may raise anything, already when its queries are noted."""
 
     def raises(*_: object) -> None:
-        raise KeyError("queue")
+        raise kind("queue")
 
     monkeypatch.setattr("herorun.operations.health.shared_polls.newest_intent", raises)
     for words in (["status"], ["babysit", "--once"]):
@@ -100,9 +106,9 @@ def test_an_error_that_nobody_foresaw_is_that_of_its_run(
         assert two.herorun(*words, "--all", "--json") == 1
         broken, fine = json.loads(capsys.readouterr().out)["runs"]
         assert (broken["slug"], fine["slug"]) == (BROKEN, SLUG)
-        assert "damaged" in broken["error"] and "KeyError" in fine["error"]
+        assert "damaged" in broken["error"] and kind.__name__ in fine["error"]
     monkeypatch.setenv("HERORUN_DEBUG", "1")
-    with pytest.raises(KeyError):
+    with pytest.raises(kind):
         run_for_name(SLUG, raises)
 
 

@@ -181,6 +181,15 @@ def test_a_stop_of_what_has_just_failed_does_not_promise_the_end_of_monitoring(
     assert mentions(ask(story, capsys, "stop", SLUG).out, "not-watched")
 
 
+def test_a_stop_that_is_repeated_says_the_same(story: Story, capsys: CAPTURE) -> None:
+    """An end that herorun caused needs no alert: no tick reports anything to acknowledge."""
+    story.launched(WAIT)
+    assert mentions(ask(story, capsys, "stop", SLUG).out, "not-watched")
+    assert mentions(ask(story, capsys, "stop", SLUG).out, "not-watched")
+    story.tick()
+    assert mentions(ask(story, capsys, "stop", SLUG).out, "not-watched")
+
+
 def write_long_ago(story: Story) -> None:
     """Its rows and checkpoints are of yesterday."""
     for path in story.root.rglob("*"):

@@ -39,6 +39,8 @@ def late_tick(
         return not_applicable(f"the contract declines a babysitter: {contract.babysit.declined}")
     if isinstance(job, Job) and job.state is JobState.SUCCEEDED:
         return not_applicable(f"{job.instance} ended with success: nothing is left to monitor")
+    if end := history.end_by_order:
+        return not_applicable(f"{end.instance} was stopped by order: nothing is left to monitor")
     current = history.current
     times = [history.last_tick, current.started if current else None]
     last = max((at for at in times if at), default=None)

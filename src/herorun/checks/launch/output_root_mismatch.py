@@ -16,6 +16,7 @@ from herorun.core.evidence import Nothing, OtherRoots, TrackerIdentity, Unavaila
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
+from herorun.core.shell_words import shell_commands
 
 NAMES = lazy_regex(
     r"output(_dir|_path|_root)?|out(_?dir)?|save(_dir|_path|_folder)?|checkpoints?_dir|checkpoint_root|ckpt_dir|run_dir"
@@ -31,7 +32,10 @@ OTHERWISE = lazy_regex(  # words of keys that are about something else
     r"|logger|tokenizer|tensorboard|wandb|profiler?|profiling|trace|eval|evaluation|export|hf|teacher|reference|debug"
     r"|dump|hydra|slurm"
 )
-AN_INPUT = lazy_regex(r"model|base|parent|weights|ckpt|checkpoints?|student|draft|read|baseline")
+AN_INPUT = lazy_regex(
+    r"model|base|parent|weights|ckpt|checkpoints?|student|draft|read|baseline|finetuned?|fine"
+    r"|warm(start)?|start|pretrain|tune|vocab|path"
+)
 A_FILE = lazy_regex(r"\.(log|out|err|txt|jsonl?|ya?ml|toml|csv|html|md)$")
 A_TEMPLATE = lazy_regex(r"[{$<`]|%[A-Za-z(]")
 # Where a value is stated, its keys from the outermost on, and the value.
@@ -57,14 +61,12 @@ def output_root_mismatch(
         where: value for where, keys, value in values if _is_output(keys) and _is_place(value)
     }
     names = {contract.slug, plan.tracker.value.id}
-    slugs = _slugs_by_root(others)
-    all_places = [value for _, _, value in values if _is_place(value)]
-    if not any(_is_under_root(value, plan.roots, names) for value in all_places):
-        places |= {
-            where: value
-            for where, keys, value in _values_of(plan)
-            if _normal(value) in slugs and not _is_read(keys)
-        }
+    theirs = _in_roots_of_others(plan, others)
+    names_own_root = any(_normal(value) == _normal(plan.roots[0]) for _, _, value in values)
+    if not names_own_root and not any(
+        _is_under_root(value, plan.roots, names) for value in places.values()
+    ):
+        places |= {where: value for where, (value, _) in theirs.items()}
     if not any(_is_under_root(value, plan.roots, names) for value in places.values()):
         places |= _relative(plan)
     if not places:
@@ -81,25 +83,46 @@ def output_root_mismatch(
     if not wrong:
         return [passed(f"as in the contract: {', '.join(places)}")]
     return [
-        _fail(where, value, slugs.get(_normal(value)), plan.roots) for where, value in wrong.items()
+        _fail(where, value, theirs.get(where, ("", ""))[1], plan.roots)
+        for where, value in wrong.items()
     ]
 
 
-def _fail(where: str, value: str, slug: str | None, roots: Sequence[str]) -> Verdict:
-    owner = f", a root of the run {slug!r}" if slug else ""
+def _fail(where: str, value: str, slug: str, roots: Sequence[str]) -> Verdict:
+    owner = f", in a root of the run {slug!r}" if slug else ""
     message = f"{where} is {value}{owner}, but the contract's roots are {' and '.join(roots)}"
     return failed(message, subject=where)
 
 
-def _slugs_by_root(others: OtherRoots | Nothing | Unavailable) -> dict[str, str]:
+def _in_roots_of_others(
+    plan: Plan, others: OtherRoots | Nothing | Unavailable
+) -> dict[str, tuple[str, str]]:
+    """By where it is stated: a folder in a root of another run, and that run. What the key or the
+    plan says is read, is left out, and so is a word without a key.
+    """
     if not isinstance(others, OtherRoots):
         return {}
-    return {_normal(root): slug for slug, roots in others.roots.items() for root in roots}
+    start = plan.start.value
+    slugs = {_normal(root): slug for slug, roots in others.roots.items() for root in roots}
+    places = {}
+    for where, keys, value in _values_of(plan):
+        path = _normal(value)
+        if not keys or not _is_place(value) or "." in path.rpartition("/")[2] or _is_read(keys):
+            continue
+        if start is not None and f"{path}/".startswith(f"{_normal(start.path)}/"):
+            continue
+        for root, slug in slugs.items():
+            if f"{path}/".startswith(f"{root}/"):
+                places[where] = value, slug
+    return places
 
 
 def _values_of(plan: Plan) -> Iterator[NamedValue]:
-    yield from _values_in_argv("argv", plan.argv.value)
-    yield from _values_in_argv("resume_argv", plan.resume_argv.value)
+    for word, argv in (("argv", plan.argv.value), ("resume_argv", plan.resume_argv.value)):
+        yield from _values_in_argv(word, argv)
+        for text in argv:
+            for command in shell_commands(text) if " " in text else ():
+                yield from _values_in_argv(word, command)
     yield from ((f"env {name}", [name], value) for name, value in plan.env.value.items())
     yield from _values_in_config("config", plan.config.value, [])
 

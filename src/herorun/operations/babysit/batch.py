@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from herorun.core.errors import HerorunError, describe_error
+from herorun.core.errors import UNFORESEEN, HerorunError, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.record import Record
@@ -54,7 +54,7 @@ def run_for_name(name: str, act: Callable[[str], T]) -> BatchResult[T]:
     except (HerorunError, OSError) as error:
         code = error.exit_code if isinstance(error, HerorunError) else 3
         return BatchResult(slug, None, scrub(describe_error(error)), code)
-    except Exception as error:
+    except UNFORESEEN as error:
         if os.environ.get("HERORUN_DEBUG"):
             raise
         message = f"internal error: {describe_error(error)}; HERORUN_DEBUG=1 shows where"

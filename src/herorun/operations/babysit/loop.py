@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 from herorun.core.babysit.cadence import FIRST_CHECK
 from herorun.core.babysit.stop_condition import StopCondition
 from herorun.core.canonical_json import timestamp
-from herorun.core.errors import HandedOver, describe_error
+from herorun.core.errors import UNFORESEEN, HandedOver, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.babysit.bells import Bells, file_mtime
@@ -206,7 +206,7 @@ def _loop(own: BabysitLoop[W]) -> int:
         except HandedOver:
             raise  # the one error after which no tick is due
         # after any error of a tick the next one is due: an ended monitor detects nothing
-        except Exception as error:
+        except UNFORESEEN as error:
             message = "".join(c if c.isprintable() else "�" for c in scrub(describe_error(error)))
             line = f"{timestamp(now())} herorun: this tick failed: {message}"
             with contextlib.suppress(OSError):  # a full disk stops the log, but not the monitoring

@@ -10,7 +10,7 @@ from time import monotonic
 
 from herorun.core.doctor_report import DoctorPart, Fit, Probe
 from herorun.core.durations import format_span
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
+from herorun.core.errors import UNFORESEEN, CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.doctor import backends, machine
 from herorun.runs import Run, known_slugs, open_run
@@ -90,12 +90,12 @@ def _answer(
     try:
         parts.extend(part for part in probe())
     # if one part fails, the others are reported, and so are its own earlier results
-    except Exception as error:
+    except UNFORESEEN as error:
         parts.append(_part_of_error(*key, error))
     answers.put((number, parts))
 
 
-def _part_of_error(group: str, name: str, error: Exception) -> DoctorPart:
+def _part_of_error(group: str, name: str, error: BaseException) -> DoctorPart:
     """A definite refusal is broken; no answer is unknown."""
     no_answer = isinstance(error, (CouldNotLook, TimeoutError)) or not isinstance(
         error, (HerorunError, PermissionError)

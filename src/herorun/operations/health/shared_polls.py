@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias
 
-from herorun.core.errors import CouldNotLook, describe_error
+from herorun.core.errors import UNFORESEEN, CouldNotLook, describe_error
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Scheduler, Search, Unknown
@@ -51,13 +51,13 @@ class SharedPolls:
         cannot be opened is reported by its tick.
         """
         for name in names:
-            with contextlib.suppress(Exception):  # its tick tells it
+            with contextlib.suppress(*UNFORESEEN):  # its tick tells it
                 self.expect_of(watched_run(name, start)[0])
         return self
 
     def expect_of(self, run: MonitoredRun) -> ClusterIntent | None:
         """The same for one open run: returns what was noted. Of a sealed run nothing is read."""
-        with contextlib.suppress(Exception):  # an adapter's: the run itself tells it
+        with contextlib.suppress(*UNFORESEEN):  # an adapter's: the run itself tells it
             scheduler: Any = run.scheduler
             key, memory = str(run.state), run.record.memory()
             if memory.sealed or not hasattr(scheduler, "snapshot"):

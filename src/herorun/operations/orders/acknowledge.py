@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from herorun import discover
 from herorun.core.babysit.action_key import parse_key
 from herorun.core.babysit.alert import Alert
-from herorun.core.check import Gate, Severity
+from herorun.core.check import Gate
 from herorun.core.contract import Recovery
 from herorun.core.durations import format_span
 from herorun.core.errors import Blocked, WrongUse
@@ -86,24 +86,11 @@ def _monitoring_then(run: MonitoredRun) -> str:
     )
 
 
-def end_of_monitoring(run: MonitoredRun, ended_instance: str = "") -> str:
-    """That nothing monitors a run that stays down; "" while a critical alert needs a person.
-
-    `ended_instance` ended before the order. If no alert tells its end yet, the next tick may find
-    it critical, and then monitoring continues.
-    """
+def end_of_monitoring(run: MonitoredRun) -> str:
+    """That nothing monitors a run that stays down; "" while a critical alert needs a person."""
     memory = run.record.memory()
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     alerts = [alert for alert in memory.alerts.values() if alert.check in checks]
-    is_reported = any(
-        alert.instance == ended_instance and checks[alert.check].severity is Severity.CRITICAL
-        for alert in alerts
-    )
-    if ended_instance and not is_reported:
-        return (
-            "If a babysitter runs, its next tick reports this end; it ends once no critical alert "
-            f"is left to acknowledge (`herorun ack {run.slug}`)"
-        )
     if not all_answered(alerts, checks, memory.ledger):
         return ""
     when = " once the pause is over" if memory.ledger.paused(now()) else ""

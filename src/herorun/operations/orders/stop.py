@@ -42,6 +42,7 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
         name = settle_instance(run, may_be_forgotten=True)
         job = find_job(run, name, may_be_forgotten=True)
         is_forgotten = job is None
+        is_new_end = job is not None and _is_new_end(run, name, job)
         if is_forgotten:
             must_have_ended(run, name)
             must_be_silent(run, name)
@@ -50,11 +51,27 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
             record_forgotten_end(run, name)
             note = "The record counts it as ended: make sure that no process of it is left"
             outcome = replace(outcome, message=f"{outcome.message}. {note}")
-        end = ""
+        monitoring = ""
         if name in run.record.memory().stopped_instances:
-            end = end_of_monitoring(run, ended_instance=name if job and job.state.ended else "")
-        sentences = filter(None, [outcome.message, end, way_on])
+            monitoring = _next_report(run) if is_new_end else end_of_monitoring(run)
+        sentences = filter(None, [outcome.message, monitoring, way_on])
         return replace(outcome, message=". ".join(sentences))
+
+
+def _is_new_end(run: Run, name: str, job: Job) -> bool:
+    """Whether it ended without an order and no tick has seen the end: the next one may find it
+    critical.
+    """
+    memory = run.record.memory()
+    was_stopped = write_key(Verb.STOP, name) in {*memory.done, *memory.intended}
+    return job.state.ended and name not in memory.ends and not was_stopped
+
+
+def _next_report(run: Run) -> str:
+    return (
+        "If a babysitter runs, its next tick reports this end; it ends once no critical alert is "
+        f"left to acknowledge (`herorun ack {run.slug}`)"
+    )
 
 
 def stop_and_wait(

@@ -124,8 +124,9 @@ def _judge_inactive(run: Run, memory: Memory, is_acting: bool, why_shut: str) ->
 
 
 def _drop_needless(alerts: Iterable[Alert], needless: str) -> list[Alert]:
-    """Without one about a babysitter that has nothing to monitor any more."""
-    return [each for each in alerts if not needless or each.check != "stale-monitor"]
+    """Without those about a babysitter that has nothing to monitor any more."""
+    monitor_checks = ("stale-monitor", "late-tick") if needless else ()
+    return [each for each in alerts if each.check not in monitor_checks]
 
 
 def _why_unmonitored(result: Tick) -> str:

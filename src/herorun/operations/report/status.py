@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from herorun.core.babysit.action_key import STARTS, verb_of
-from herorun.core.errors import HerorunError
+from herorun.core.errors import UNFORESEEN, HerorunError
 from herorun.core.event import Launching
 from herorun.core.evidence import (
     FORGOTTEN,
@@ -128,7 +128,7 @@ class _Batch(Generic[T]):
                 cluster, key, intent = expectation
                 by_cluster.setdefault(cluster, (name, {}))[1][key] = intent
         for name, intents in by_cluster.values():
-            with contextlib.suppress(Exception):  # then each run asks for itself
+            with contextlib.suppress(*UNFORESEEN):  # then each run asks for itself
                 answer = self._runs.get(name)
                 run, _ = (answer and answer.value) or watched_run(name, self._start)
                 self._polls.poll(run.scheduler, intents)
