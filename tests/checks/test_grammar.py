@@ -128,14 +128,14 @@ def metrics_of(number: int, is_open: bool, back: bool) -> Metrics:
 
 def all_limits(check: Check) -> Any:
     """Limits that let everything through, so that all is told."""
-    made = check.limits()
+    limits = check.limits()
     numbers = {
-        f.name: type(getattr(made, f.name))(0)
-        for f in dataclasses.fields(made)
-        if isinstance(getattr(made, f.name), int | float)
-        and not isinstance(getattr(made, f.name), bool)
+        f.name: type(getattr(limits, f.name))(0)
+        for f in dataclasses.fields(limits)
+        if isinstance(getattr(limits, f.name), int | float)
+        and not isinstance(getattr(limits, f.name), bool)
     }
-    return dataclasses.replace(made, **numbers)
+    return dataclasses.replace(limits, **numbers)
 
 
 def messages(

@@ -14,9 +14,9 @@ from herorun.core.evidence import Gaps, Now
 from herorun.core.finding import Outcome
 
 MODULES = [
-    (gate, found.name)
+    (gate, module.name)
     for gate in Gate
-    for found in iter_modules(import_module(f"herorun.checks.{gate}").__path__)
+    for module in iter_modules(import_module(f"herorun.checks.{gate}").__path__)
 ]
 PROMISED = {
     Gate.LAUNCH: "missing-dri no-logbook no-remote dirty-tree unpushed-commit output-root-in-use "
@@ -60,9 +60,9 @@ def test_every_promised_check_is_there(gate):
 
 
 def test_a_file_holds_one_check_of_its_gate_and_name():
-    held = [(check.gate, check.name) for check in CHECKS]
+    names = [(check.gate, check.name) for check in CHECKS]
 
-    assert held == [(gate, name.replace("_", "-")) for gate, name in MODULES]
+    assert names == [(gate, name.replace("_", "-")) for gate, name in MODULES]
 
 
 def test_every_check_has_a_test():

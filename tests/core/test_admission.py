@@ -56,9 +56,9 @@ HEALTHY = Presented(
 
 
 def item(name, presented=None, admission=None, **changes):
-    shown = (presented or HEALTHY)._replace(**changes)
+    facts = (presented or HEALTHY)._replace(**changes)
     (admission_item,) = [
-        i for i in compare({**ADMISSION, **(admission or {})}, shown) if i.item == name
+        i for i in compare({**ADMISSION, **(admission or {})}, facts) if i.item == name
     ]
     return admission_item
 
@@ -75,11 +75,11 @@ def item(name, presented=None, admission=None, **changes):
 )
 def test_the_packages_of_the_job_against_the_admitted_ones(installed, outcome):
     admitted = {"packages": {"torch": "2.4", "numpy": "2.0"}}
-    shown = item("packages", admission=admitted, packages=installed)
-    assert shown.outcome is outcome
+    answer = item("packages", admission=admitted, packages=installed)
+    assert answer.outcome is outcome
     if outcome is FAIL:
-        assert ("torch is" in shown.message) is (installed["torch"] != "2.4")
-        assert ("numpy is" in shown.message) is ("numpy" not in installed)
+        assert ("torch is" in answer.message) is (installed["torch"] != "2.4")
+        assert ("numpy is" in answer.message) is ("numpy" not in installed)
 
 
 def test_all_as_admitted_passes():
@@ -152,7 +152,7 @@ ELASTIC = [
 
 
 @pytest.mark.parametrize(
-    ("target", "shown", "outcome"),
+    ("target", "words", "outcome"),
     [
         (ELASTIC, ["/usr/bin/python3", "-u", "train.py", "--seed", "7"], PASS),
         (ELASTIC, ["python", "train.py", "--seed", "7"], PASS),
@@ -171,16 +171,16 @@ ELASTIC = [
         ),
     ],
 )
-def test_a_command_line_behind_a_launcher_is_never_a_difference(target, shown, outcome):
-    admission_item = item("argv", admission={"argv": target}, argv=shown, main=False)
+def test_a_command_line_behind_a_launcher_is_never_a_difference(target, words, outcome):
+    admission_item = item("argv", admission={"argv": target}, argv=words, main=False)
 
     assert admission_item.outcome is outcome
-    assert outcome is PASS or str(shown) in admission_item.message
+    assert outcome is PASS or str(words) in admission_item.message
 
 
-@pytest.mark.parametrize("shown", [["python", "-u", "t.py"], ["python", "train.py", "--seed", "7"]])
-def test_the_submitted_process_itself_runs_what_was_admitted(shown):
-    assert item("argv", admission={"argv": ELASTIC}, argv=shown, main=True).outcome is FAIL
+@pytest.mark.parametrize("words", [["python", "-u", "t.py"], ["python", "train.py", "--seed", "7"]])
+def test_the_submitted_process_itself_runs_what_was_admitted(words):
+    assert item("argv", admission={"argv": ELASTIC}, argv=words, main=True).outcome is FAIL
 
 
 def test_a_submitted_shell_that_becomes_python_is_no_difference():
@@ -305,8 +305,8 @@ class Model(pydantic.BaseModel):
 
 
 class Plain:
-    def __init__(self, **held):
-        self.__dict__.update(held)
+    def __init__(self, **values):
+        self.__dict__.update(values)
 
 
 class Slotted:
@@ -346,7 +346,7 @@ def test_a_config_of_any_kind_is_compared(number):
 
 
 @pytest.mark.parametrize(
-    ("target", "shown", "outcome"),
+    ("target", "value", "outcome"),
     [
         (0.1, np.float32(0.1), PASS),
         (0.1, np.float32(0.2), FAIL),
@@ -382,9 +382,9 @@ def test_a_config_of_any_kind_is_compared(number):
         ("x", b"x", UNSEEN),
     ],
 )
-def test_values_are_compared_sensibly(target, shown, outcome):
+def test_values_are_compared_sensibly(target, value, outcome):
     assert (
-        item("resolved-config", admission={"config": {"k": target}}, config={"k": shown}).outcome
+        item("resolved-config", admission={"config": {"k": target}}, config={"k": value}).outcome
         is outcome
     )
 

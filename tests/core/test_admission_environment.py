@@ -30,8 +30,10 @@ SHOWN = {
 def outcome(
     *changes: tuple[str, str | None], direct: bool = True, **admitted: Any
 ) -> tuple[str, str]:
-    shown = {name: value for name, value in {**SHOWN, **dict(changes)}.items() if value is not None}
-    item = compare_environment({**ADMITTED, **admitted}, shown, direct)
+    variables = {
+        name: value for name, value in {**SHOWN, **dict(changes)}.items() if value is not None
+    }
+    item = compare_environment({**ADMITTED, **admitted}, variables, direct)
     assert item.item == "environment"
     return item.outcome, item.message
 
@@ -46,10 +48,10 @@ def outcome(
 )
 def test_a_variable_more_refuses_where_nothing_can_have_set_it_on_the_way(main, argv, expected):
     admission = {"argv": ["python", "train.py"], "environment": ADMITTED}
-    shown = {**SHOWN, "MODE": "1"}
+    variables = {**SHOWN, "MODE": "1"}
     (item,) = [
         each
-        for each in compare(admission, Presented(argv=argv, main=main, environment=shown))
+        for each in compare(admission, Presented(argv=argv, main=main, environment=variables))
         if each.item == "environment"
     ]
     assert item.outcome == expected and item.message.startswith("MODE ")

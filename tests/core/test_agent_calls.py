@@ -100,9 +100,9 @@ def test_characters_that_nobody_sees_are_shown() -> None:
 
 
 def test_of_a_long_text_the_newest_stays() -> None:
-    shown = shown_to_agent("old" + "x" * MOST_TEXT)
-    assert mentions(shown, "3 characters", "left out")
-    assert "old" not in shown
+    text = shown_to_agent("old" + "x" * MOST_TEXT)
+    assert mentions(text, "3 characters", "left out")
+    assert "old" not in text
 
 
 def test_findings_that_passed_are_left_out() -> None:
@@ -136,10 +136,10 @@ def test_a_digest_is_of_the_order_and_of_what_it_rests_on() -> None:
 
 def test_a_confirmed_plan_is_the_one_that_was_previewed():
     launch = next(each for each in ORDERS if each.name == "launch")
-    shown = {"plan_digest": "sha256:a", "verdict": "clear", "facts": {"steps": 100}, "log": "x"}
+    document = {"plan_digest": "sha256:a", "verdict": "clear", "facts": {"steps": 100}, "log": "x"}
 
     def digest(**preview: Any) -> str:
-        return order_digest(launch, {"run": "tiny"}, STATUS, {**shown, **preview})
+        return order_digest(launch, {"run": "tiny"}, STATUS, {**document, **preview})
 
     assert digest(log="y") == digest()
     changed = [digest(plan_digest="sha256:b"), digest(verdict="blocked"), digest(facts={})]

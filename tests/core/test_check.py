@@ -62,8 +62,8 @@ def several(tree: WorkTree) -> list[Verdict]:
     return [failed("a", subject="a"), passed("b", subject="b")]
 
 
-def ask(asked, evidence, limits=None):
-    return [(f.verdict.outcome, f.verdict.message) for f in evaluate([asked], evidence, limits)]
+def ask(rule, evidence, limits=None):
+    return [(f.verdict.outcome, f.verdict.message) for f in evaluate([rule], evidence, limits)]
 
 
 def test_the_next_action_names_the_run_and_no_command_that_a_nameless_job_cannot_take():
@@ -176,8 +176,8 @@ def test_only_what_blocks_can_insist(response):
         check(Gate.LAUNCH, response, always=True)
 
 
-def a_finding(asked: Check, outcome: Outcome, waiver: Waiver | None = None) -> Finding:
-    return Finding(asked.name, Verdict(outcome=outcome, message=""), waiver)
+def a_finding(rule: Check, outcome: Outcome, waiver: Waiver | None = None) -> Finding:
+    return Finding(rule.name, Verdict(outcome=outcome, message=""), waiver)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def harmful(tree: WorkTree) -> Verdict:
 
 @pytest.mark.parametrize("mode", [Mode.WARN, Mode.AUDIT])
 @pytest.mark.parametrize(
-    ("asked", "outcome", "verdict"),
+    ("rule", "outcome", "verdict"),
     [
         (plain, Outcome.FAIL, GateVerdict.CLEAR),
         (plain, Outcome.UNKNOWN, GateVerdict.CLEAR),
@@ -211,7 +211,7 @@ def harmful(tree: WorkTree) -> Verdict:
         (harmful, Outcome.UNKNOWN, GateVerdict.UNKNOWN),
     ],
 )
-def test_a_lenient_mode_lets_pass_what_does_no_harm(mode, asked, outcome, verdict):
+def test_a_lenient_mode_lets_pass_what_does_no_harm(mode, rule, outcome, verdict):
     checks = {c.name: c for c in (plain, harmful)}
 
-    assert verdict_of([a_finding(asked, outcome)], checks, mode) is verdict
+    assert verdict_of([a_finding(rule, outcome)], checks, mode) is verdict

@@ -47,9 +47,9 @@ def test_an_old_journal_verifies_and_is_decoded_by_the_new_names() -> None:
     assert isinstance(line.event, Decided)
     assert line.event.alerts[0].check == "stalled-by-infrastructure"
     assert line.event.actions == (f"escalate/{line.event.alerts[0].key}",)
-    done = read_line(write_line(Done(NOON, key, 1), first.hash).text, "page:2").event
-    assert isinstance(done, Done) and (done.key,) == line.event.actions
-    assert digest(canonical(done)) != digest(canonical(Done(NOON, key, 1)))
+    event = read_line(write_line(Done(NOON, key, 1), first.hash).text, "page:2").event
+    assert isinstance(event, Done) and (event.key,) == line.event.actions
+    assert digest(canonical(event)) != digest(canonical(Done(NOON, key, 1)))
 
 
 @pytest.mark.parametrize(
@@ -186,5 +186,5 @@ def test_an_old_name_that_is_typed_is_told_the_new_one() -> None:
 def test_every_check_is_found_by_the_name_of_its_file() -> None:
     every = discover.checks()
     for name in {check.name for check in every}:
-        named = [check.ask for check in every if check.name == name]
-        assert [check.ask for check in discover.checks_named(name)] == named, name
+        questions = [check.ask for check in every if check.name == name]
+        assert [check.ask for check in discover.checks_named(name)] == questions, name

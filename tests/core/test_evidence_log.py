@@ -120,11 +120,11 @@ def test_the_contract_comes_back_as_it_was_signed() -> None:
 
 
 def test_all_that_a_health_check_asks_for_is_kept() -> None:
-    asked = {need for check in checks(Gate.HEALTH) for need in check.needs}
-    assert {name_of(need) for need in asked} <= KINDS.keys()
-    assert {name_of(kind) for kind in healthy(Gate.HEALTH) if kind in asked} == encode_evidence(
+    needs = {need for check in checks(Gate.HEALTH) for need in check.needs}
+    assert {name_of(need) for need in needs} <= KINDS.keys()
+    assert {name_of(kind) for kind in healthy(Gate.HEALTH) if kind in needs} == encode_evidence(
         healthy(Gate.HEALTH)
-    ).keys() & {name_of(need) for need in asked}
+    ).keys() & {name_of(need) for need in needs}
 
 
 def test_every_evidence_that_a_source_reads_has_a_name_of_its_own() -> None:

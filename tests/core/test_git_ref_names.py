@@ -49,5 +49,5 @@ def test_git_agrees_with_every_branch_that_is_let_through(names: list[str]) -> N
             branch_name(name)
         except ValueError:
             continue
-        asked = ["git", "check-ref-format", f"refs/heads/{name}"]
-        assert subprocess.run(asked, check=False).returncode == 0, name
+        argv = ["git", "check-ref-format", f"refs/heads/{name}"]
+        assert subprocess.run(argv, check=False).returncode == 0, name

@@ -56,11 +56,11 @@ def test_a_count_may_be_the_cores_of_a_chip_that_has_two():
 
 
 @pytest.mark.parametrize(
-    ("stated", "given", "same"),
+    ("stated", "offer", "same"),
     [("4x4x8", "v5p-256", True), ("4x4", "v5litepod-32", False), ("11 x NVL72", "v5p-8", None)],
 )
-def test_a_topology_is_compared_where_both_can_be_read(stated, given, same):
-    assert same_topology(stated, given) is same
+def test_a_topology_is_compared_where_both_can_be_read(stated, offer, same):
+    assert same_topology(stated, offer) is same
 
 
 STATED = {"accelerator": "v5p", "count": 256}
@@ -100,10 +100,10 @@ TPUS = [SimpleNamespace(device_kind="TPU v5 lite")] * 16
 
 def test_jax_is_asked_only_where_it_has_begun():
     jax = library(devices=lambda: TPUS)
-    begun = {"jax": jax, "jax._src.xla_bridge": library(_backends={"tpu": 1})}
+    modules = {"jax": jax, "jax._src.xla_bridge": library(_backends={"tpu": 1})}
 
-    assert seen_devices(None, begun, {}) == (("TPU v5 lite",), (16,), "jax.devices()", False)
-    not_begun = {**begun, "jax._src.xla_bridge": library(_backends={})}
+    assert seen_devices(None, modules, {}) == (("TPU v5 lite",), (16,), "jax.devices()", False)
+    not_begun = {**modules, "jax._src.xla_bridge": library(_backends={})}
     assert "devices=jax.devices()" in str(seen_devices(None, not_begun, {}))
 
 

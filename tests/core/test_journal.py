@@ -469,8 +469,11 @@ def test_an_intent_is_in_doubt_until_done_or_failed():
 
     assert memory.ledger.unfinished == {"relaunch/tiny-1"}
     assert memory.unfinished.actions == ("relaunch/tiny-1: why",)
-    done = fold([Done(NOON, INTENT.key, 1, result="tiny-2")], memory)
-    assert done.ledger.done == {"relaunch/tiny-1"} and done.ledger.unfinished == frozenset()
+    memory_after = fold([Done(NOON, INTENT.key, 1, result="tiny-2")], memory)
+    assert (
+        memory_after.ledger.done == {"relaunch/tiny-1"}
+        and memory_after.ledger.unfinished == frozenset()
+    )
     failed = fold([Failed(NOON, INTENT.key, 1, "no answer")], memory)
     assert failed.ledger.unfinished == frozenset() and failed.ledger.failed[INTENT.key].count == 1
 
@@ -551,8 +554,8 @@ def launched_between(before, after, launch):
         Decided(at=NOON + timedelta(seconds=n) + off * HOUR, run="x", monitor="fresh", progress="~")
         for n, off in enumerate([*before, *after])
     ]
-    begun = [replace(LAUNCHING, at=launch, adopts=None), replace(LAUNCHED, at=launch)]
-    return fold([*ticks[: len(before)], *begun, *ticks[len(before) :]]).history.current
+    launches = [replace(LAUNCHING, at=launch, adopts=None), replace(LAUNCHED, at=launch)]
+    return fold([*ticks[: len(before)], *launches, *ticks[len(before) :]]).history.current
 
 
 @pytest.mark.parametrize("before", [[0], [0, 1], [0, -1, 0, 1]])
@@ -641,9 +644,9 @@ def test_a_milestone_does_not_end_the_run_and_the_seal_after_it_does():
 
 def test_a_deletion_is_under_way_until_it_is_known_to_be_done():
     key = "prune/0555e136d332//data/tiny/step-1"
-    begun = fold([Intended(at=NOON, key=key, attempt=1, what="delete it")])
-    assert begun.history.deleting == {"/data/tiny/step-1"}
-    refused = fold([Failed(NOON, key, 1, "403")], begun)
+    memory = fold([Intended(at=NOON, key=key, attempt=1, what="delete it")])
+    assert memory.history.deleting == {"/data/tiny/step-1"}
+    refused = fold([Failed(NOON, key, 1, "403")], memory)
     assert refused.history.deleting == {"/data/tiny/step-1"}
     assert fold([Done(NOON, key, 1)], refused).history.deleting == frozenset()
 

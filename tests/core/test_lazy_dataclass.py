@@ -196,8 +196,8 @@ def test_every_class_of_the_package_has_fields_and_methods_that_can_be_made() ->
     }
     assert len(kinds) > 400
     for kind in kinds:
-        made = inspect.signature(kind), kind.__eq__, kind.__hash__, kind.__repr__
-        assert not [it for it in made if isinstance(it, lazy_dataclass._FirstRead)], kind
+        methods = inspect.signature(kind), kind.__eq__, kind.__hash__, kind.__repr__
+        assert not [it for it in methods if isinstance(it, lazy_dataclass._FirstRead)], kind
 
 
 @pytest.mark.parametrize(

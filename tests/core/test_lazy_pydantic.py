@@ -270,20 +270,20 @@ DUMPS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("given", GIVEN)
-def test_a_table_is_read_and_dumped_as_pydantic_does(given: dict[str, Any]) -> None:
-    theirs = outcome(lambda: twin(Base).model_validate(with_twins(given)))
-    assert outcome(lambda: Base.model_validate(given)) == theirs
-    assert outcome(lambda: Base(**given)) == outcome(lambda: twin(Base)(**with_twins(given)))
+@pytest.mark.parametrize("table", GIVEN)
+def test_a_table_is_read_and_dumped_as_pydantic_does(table: dict[str, Any]) -> None:
+    theirs = outcome(lambda: twin(Base).model_validate(with_twins(table)))
+    assert outcome(lambda: Base.model_validate(table)) == theirs
+    assert outcome(lambda: Base(**table)) == outcome(lambda: twin(Base)(**with_twins(table)))
     if isinstance(theirs, list):
         return
-    ours, real = Base.model_validate(given), twin(Base).model_validate(with_twins(given))
+    ours, real = Base.model_validate(table), twin(Base).model_validate(with_twins(table))
     for options in DUMPS:
         assert ours.model_dump(**options) == real.model_dump(**options), options
     assert ours.model_dump_json() == real.model_dump_json()
     assert ours.model_fields_set == real.model_fields_set
     assert ours.model_extra == real.model_extra
-    assert repr(ours) == repr(real) or {"from", "from_"} <= given.keys()
+    assert repr(ours) == repr(real) or {"from", "from_"} <= table.keys()
     assert dict(ours) == dict(without_twins(real))
     assert without_twins(with_twins(ours)) == ours
 
@@ -385,7 +385,7 @@ def changes(table: dict[str, Any], shape: Any) -> Any:
 
 
 def test_a_contract_and_wrong_ones_are_read_as_pydantic_does() -> None:
-    given = parse_toml((ROOT / "runs" / "char-lm.toml").read_text())
-    for data in changes(given, Contract):
+    table = parse_toml((ROOT / "runs" / "char-lm.toml").read_text())
+    for data in changes(table, Contract):
         ours = outcome(lambda data=data: Contract.model_validate(data))
         assert ours == outcome(lambda data=data: twin(Contract).model_validate(data)), data

@@ -137,10 +137,10 @@ def test_a_rejected_lineage_is_refused():
 
 def test_a_person_decides_by_a_reason():
     candidates = [written(100), written(200)]
-    named = {"from": f"{ROOT}/step-100/"}
+    start = {"from": f"{ROOT}/step-100/"}
 
-    assert decided_on(a_contract(start=named), candidates) is None
-    assert decided_on(a_contract(start={**named, "reason": "as good"}), candidates) == written(100)
+    assert decided_on(a_contract(start=start), candidates) is None
+    assert decided_on(a_contract(start={**start, "reason": "as good"}), candidates) == written(100)
     assert decided_on(a_contract(start={"reason": "as good"}), candidates) is None
 
 
@@ -231,12 +231,12 @@ def test_times_that_run_backwards_price_nothing():
 
 
 def test_what_a_person_decided_on_is_not_refused_again():
-    named = {"from": f"{ROOT}/step-100", "reason": "the NaN was in the logger"}
+    start = {"from": f"{ROOT}/step-100", "reason": "the NaN was in the logger"}
     tainted = a_run(Taint(check="not-finite", since=NOON, step=50))
 
     assert refusal(written(100), a_contract(), tainted)
-    assert refusal(written(100), a_contract(start=named), tainted) == ""
-    assert refusal(written(100), a_contract(start={**named, "rejected": [ROOT]}), tainted)
+    assert refusal(written(100), a_contract(start=start), tainted) == ""
+    assert refusal(written(100), a_contract(start={**start, "rejected": [ROOT]}), tainted)
 
 
 BACK = GivenUp(100, NOON + 10 * MINUTE, ((f"{ROOT}/step-300", "then"),), "a spike")
@@ -265,8 +265,8 @@ def test_what_was_given_up_is_gone_on_from_only_if_a_person_names_it():
     old, older = written(300, 5), written(100, 5)
 
     assert acceptable([old, older], a_contract(), history).newest == older
-    named = a_contract(start={"from": old.path, "reason": "it was good after all"})
-    assert refusal(old, named, history) == ""
+    contract = a_contract(start={"from": old.path, "reason": "it was good after all"})
+    assert refusal(old, contract, history) == ""
 
 
 def test_what_is_perhaps_half_deleted_is_never_gone_on_from():

@@ -47,9 +47,9 @@ def test_a_contract_that_says_how_the_log_counts(first):
     rows = [a_row(first + index, loss) for index, loss in enumerate(losses)]
     names = names_of(contract)
     metrics = summarise(fold_rows(MetricsState(), rows, names), names)
-    given = (metrics, a_history(), contract)
-    spike, *_ = answers(loss_spike, *given)
-    nan = answer(not_finite, *given)
+    facts = (metrics, a_history(), contract)
+    spike, *_ = answers(loss_spike, *facts)
+    nan = answer(not_finite, *facts)
 
     assert spike.subject == "loss from step 61" and spike.steps == (61, 72)
     assert mentions(spike.message, f"from step {60 + first},", f"at step {71 + first};")
@@ -126,9 +126,9 @@ def test_every_check_gives_the_steps_of_rows_as_logged():
             for updates, rows in pairs:
                 assert not SUBJECT.search(updates.message)
                 texts = updates.message, SUBJECT.sub("", rows.message)
-                steps, shown = ([int(n) for n in A_STEP.findall(text)] for text in texts)
+                steps, numbers = ([int(n) for n in A_STEP.findall(text)] for text in texts)
                 with_steps |= {check.name} if steps else set()
-                assert shown == [step - less for step in steps], (check.name, rows)
+                assert numbers == [step - less for step in steps], (check.name, rows)
                 assert rows.steps == updates.steps and rows.taints_from == updates.taints_from
                 assert rows.subject == updates.subject or check.name == "lost-rows"
     assert len(with_steps) > 30 and with_steps >= BESIDE_CHECKPOINTS

@@ -155,13 +155,13 @@ def test_where_all_are_refused_none_is_chosen():
 
 
 def test_one_of_its_own_that_a_person_names_with_a_reason_is_chosen():
-    named = {"from": f"{ROOT}/step-100"}
+    start = {"from": f"{ROOT}/step-100"}
     own, history = [a_checkpoint(100), a_checkpoint(150)], a_history()
 
-    assert a_plan(a_contract(start=named), own, history=history).start.value.step == 150
-    decided = a_contract(start={**named, "reason": "before the bad data"})
-    chosen = a_plan(decided, own, history=history).start.value
-    assert chosen == StartPoint(f"{ROOT}/step-100", 100, "full-state")
+    assert a_plan(a_contract(start=start), own, history=history).start.value.step == 150
+    decided = a_contract(start={**start, "reason": "before the bad data"})
+    path = a_plan(decided, own, history=history).start.value
+    assert path == StartPoint(f"{ROOT}/step-100", 100, "full-state")
 
 
 def test_one_that_nobody_looked_into_is_never_chosen():

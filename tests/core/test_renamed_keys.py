@@ -113,8 +113,8 @@ def test_a_program_under_an_earlier_name_needs_trust_as_well(key: str) -> None:
 
 def test_the_values_of_ssh_code_have_one_word_with_the_other_schedulers() -> None:
     options = adapter_declarations.adapter_options("schedulers")["ssh"]
-    given = {"host": "box", "folder": "/jobs"}
-    words = {v: options(**given, code=v).code for v in ("ship", "there", "upload", "shared")}
+    fields = {"host": "box", "folder": "/jobs"}
+    words = {v: options(**fields, code=v).code for v in ("ship", "there", "upload", "shared")}
     assert words == {
         "ship": "upload", "there": "shared", "upload": "upload", "shared": "shared",
     }  # fmt: skip

@@ -165,8 +165,11 @@ def test_what_trains_without_rows_is_unknown_at_once(sign):
 
 
 def test_behind_the_final_step_the_end_is_awaited():
-    done = {Metrics: some_metrics(200, advanced_at=NOON - 20 * MINUTE), FinalStep: FinalStep(200)}
-    (turn,) = looked({**done, Checkpoints: Checkpoints((a_checkpoint(200, ROOT),))})
+    evidence = {
+        Metrics: some_metrics(200, advanced_at=NOON - 20 * MINUTE),
+        FinalStep: FinalStep(200),
+    }
+    (turn,) = looked({**evidence, Checkpoints: Checkpoints((a_checkpoint(200, ROOT),))})
 
     assert turn.run == "unknown" and mentions(turn.awaited[0].message, "waiting")
     assert turn.awaited[0].until == NOON + timedelta(hours=2, minutes=40)
@@ -188,8 +191,8 @@ def test_a_person_may_accept_that_it_never_checks_in():
 
 def test_an_ended_run_that_never_checked_in_is_no_good_end():
     ended = {Job: a_job(JobState.SUCCEEDED, ended=NOON), Metrics: some_metrics(200)}
-    done = {**ended, Checkpoints: Checkpoints((a_checkpoint(200),))}
+    evidence = {**ended, Checkpoints: Checkpoints((a_checkpoint(200),))}
 
-    (snapshot,), (unverified,) = looked(done), looked({**done, **NO_RECEIPT})
+    (snapshot,), (unverified,) = looked(evidence), looked({**evidence, **NO_RECEIPT})
     assert (snapshot.run, code(snapshot)) == ("finished", 0)
     assert (unverified.run, code(unverified)) == ("finished", 3)

@@ -50,9 +50,9 @@ def test_the_first_tick_of_a_run_has_nothing_to_be_compared_with() -> None:
 
 
 def test_it_is_compared_once_a_change() -> None:
-    done = after(SAME)
-    assert not must_replay(done, NEW, "")
-    assert must_replay(done.ticked(OLD), NEW, "") and must_replay(done, OLD, "")
+    judge = after(SAME)
+    assert not must_replay(judge, NEW, "")
+    assert must_replay(judge.ticked(OLD), NEW, "") and must_replay(judge, OLD, "")
     pinned = after(SAME, pin="==9")
     assert not must_replay(pinned, NEW, "==9") and must_replay(pinned, NEW, "==8")
 

@@ -147,7 +147,7 @@ def test_times_of_an_earlier_instance_show_nothing():
 def test_our_own_beat_is_not_older_than_the_turn_that_wrote_it(
     observations, seconds, mine, outcome
 ):
-    written = NOON - EVERY - timedelta(seconds=seconds)
+    written_at = NOON - EVERY - timedelta(seconds=seconds)
 
     assert (
         worst(
@@ -155,7 +155,7 @@ def test_our_own_beat_is_not_older_than_the_turn_that_wrote_it(
                 owner="dri@here",
                 slug="tiny",
                 unchanged_since=observations,
-                modified=written,
+                modified=written_at,
                 mine=mine,
             ),
         ).outcome

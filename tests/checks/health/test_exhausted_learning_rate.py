@@ -44,9 +44,9 @@ def test_in_the_last_hundredth_of_the_run_it_may_be_zero(last, outcome):
     "final", [FinalStep(None), {FinalStep: Nothing()}, {FinalStep: Unavailable("no config")}]
 )
 def test_without_a_final_step_it_may_be_the_end(final):
-    spent = some_metrics(excursions=(lasting(10),))
+    metrics = some_metrics(excursions=(lasting(10),))
 
-    assert answer(exhausted_learning_rate, spent, final).outcome is Outcome.NOT_APPLICABLE
+    assert answer(exhausted_learning_rate, metrics, final).outcome is Outcome.NOT_APPLICABLE
 
 
 def test_a_declared_phase_may_have_none():

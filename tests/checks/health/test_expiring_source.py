@@ -12,9 +12,13 @@ PATH = f"{TEMPORARY}/step-90"
 HOUR, SECOND = 60 * MINUTE, timedelta(seconds=1)
 
 
-def source(left=None, **result):
+def source(remaining=None, **result):
     return RecoverySource(
-        PATH, 90, NOON + left if left is not None else None, "the folder ttl=14d", **result
+        PATH,
+        90,
+        NOON + remaining if remaining is not None else None,
+        "the folder ttl=14d",
+        **result,
     )
 
 
@@ -23,26 +27,28 @@ def test_one_that_nothing_deletes_passes():
 
 
 @pytest.mark.parametrize(
-    ("left", "outcome"), [(24 * HOUR, Outcome.PASS), (24 * HOUR - SECOND, Outcome.FAIL)]
+    ("remaining", "outcome"), [(24 * HOUR, Outcome.PASS), (24 * HOUR - SECOND, Outcome.FAIL)]
 )
-def test_a_day_before_where_nobody_makes_a_newer_one(left, outcome):
-    assert answer(expiring_source, a_crashed_job(), source(left)).outcome is outcome
+def test_a_day_before_where_nobody_makes_a_newer_one(remaining, outcome):
+    assert answer(expiring_source, a_crashed_job(), source(remaining)).outcome is outcome
 
 
 @pytest.mark.parametrize(
-    ("left", "outcome"), [(45 * MINUTE, Outcome.PASS), (45 * MINUTE - SECOND, Outcome.FAIL)]
+    ("remaining", "outcome"), [(45 * MINUTE, Outcome.PASS), (45 * MINUTE - SECOND, Outcome.FAIL)]
 )
-def test_three_save_intervals_before_while_it_runs(left, outcome):
-    verdict = answer(expiring_source, source(left))
+def test_three_save_intervals_before_while_it_runs(remaining, outcome):
+    verdict = answer(expiring_source, source(remaining))
 
     assert (verdict.outcome, verdict.subject) == (outcome, PATH)
 
 
-@pytest.mark.parametrize(("left", "outcome"), [(HOUR, Outcome.PASS), (HOUR - SECOND, Outcome.FAIL)])
-def test_an_hour_before_where_no_interval_is_stated(left, outcome):
+@pytest.mark.parametrize(
+    ("remaining", "outcome"), [(HOUR, Outcome.PASS), (HOUR - SECOND, Outcome.FAIL)]
+)
+def test_an_hour_before_where_no_interval_is_stated(remaining, outcome):
     unstated = a_contract(checkpoints={"temporary_every": None})
 
-    assert answer(expiring_source, unstated, source(left)).outcome is outcome
+    assert answer(expiring_source, unstated, source(remaining)).outcome is outcome
 
 
 def test_what_nobody_could_ask_is_unknown():

@@ -38,8 +38,8 @@ PEER = Complaint(
 def complaining(*complaints, idle=3 * MINUTE, check=failing_log, rows=None, **job):
     running = a_job(**{"started": NOON - timedelta(days=1), **job})
     metrics = rows or some_metrics(advanced_at=NOON - idle)
-    given = metrics if isinstance(metrics, dict) else {Metrics: metrics}
-    return answer(check, running, given, JobLog(complaints=complaints))
+    evidence = metrics if isinstance(metrics, dict) else {Metrics: metrics}
+    return answer(check, running, evidence, JobLog(complaints=complaints))
 
 
 def test_an_exhausted_memory_and_no_step_for_more_than_two_minutes():
@@ -98,10 +98,12 @@ def test_the_one_that_explains_most_is_named():
 
 @pytest.mark.parametrize("check", [failing_log, error_in_log])
 @pytest.mark.parametrize(
-    "named", ["preemption", "host-contention", "capacity", "not-a-failure", "unknown"]
+    "failure_class", ["preemption", "host-contention", "capacity", "not-a-failure", "unknown"]
 )
-def test_what_ends_no_training_by_itself_is_no_failing_log(check, named):
-    other = Complaint(failure_class=named, weight="cause", line=3, excerpt="said", since=NOON)
+def test_what_ends_no_training_by_itself_is_no_failing_log(check, failure_class):
+    other = Complaint(
+        failure_class=failure_class, weight="cause", line=3, excerpt="said", since=NOON
+    )
 
     assert complaining(other, idle=50 * MINUTE, check=check).outcome is Outcome.PASS
 

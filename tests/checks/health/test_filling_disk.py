@@ -17,8 +17,10 @@ def disk(free, inodes=1_000_000):
     return Disk(free, 100 * TIB, inodes)
 
 
-def filling(left, used, ago):
-    return answer(filling_disk, Disks({ROOT: disk(left)}, {ROOT: disk(left + used)}, NOON - ago))
+def filling(remaining, used, ago):
+    return answer(
+        filling_disk, Disks({ROOT: disk(remaining)}, {ROOT: disk(remaining + used)}, NOON - ago)
+    )
 
 
 def test_a_disk_with_room_passes():

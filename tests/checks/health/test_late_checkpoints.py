@@ -51,10 +51,10 @@ def test_one_and_a_half_intervals_of_time_and_ten_minutes_for_the_save(age, outc
 )
 def test_a_start_may_take_45_minutes_before_time_counts(up, outcome):
     rows = some_metrics(90, advanced_at=NOON)
-    begun = a_job(started=NOON - up)
+    job = a_job(started=NOON - up)
 
     assert (
-        answer(late_checkpoints, BY_TIME, begun, rows, saved(10, age=timedelta(days=2))).outcome
+        answer(late_checkpoints, BY_TIME, job, rows, saved(10, age=timedelta(days=2))).outcome
         is outcome
     )
 
@@ -86,9 +86,9 @@ def test_an_incomplete_one_counts_only_while_it_is_written():
 def test_an_older_one_that_was_only_listed_is_there():
     from dataclasses import replace
 
-    listed = replace(a_checkpoint(300), examined=False)
+    checkpoint = replace(a_checkpoint(300), examined=False)
 
-    assert at(351, Checkpoints((listed,))).outcome is Outcome.PASS
+    assert at(351, Checkpoints((checkpoint,))).outcome is Outcome.PASS
 
 
 def test_a_run_that_starts_from_a_parents_step_owes_nothing_before_it():

@@ -18,12 +18,12 @@ def plan(**config):
 LM = plan(vocab_size=50304)  # ln 50304 = 10.83
 
 
-def verdict_of(lowest, rows=20, held=500, prior=LM):
-    return answer(loss_above_chance, prior, some_metrics(least=LeastLoss(lowest, rows, held)))
+def verdict_of(lowest, rows=20, steps=500, prior=LM):
+    return answer(loss_above_chance, prior, some_metrics(least=LeastLoss(lowest, rows, steps)))
 
 
 def test_rows_far_above_the_loss_of_untrained_weights_are_a_warning():
-    verdict = verdict_of(43.3, rows=4, held=None)
+    verdict = verdict_of(43.3, rows=4, steps=None)
 
     assert verdict.outcome is Outcome.FAIL and loss_above_chance.response is Response.WARN
     assert mentions(verdict.message, "4 rows", "43.3", "4.0 times", "10.83", "vocab_size = 50304")
@@ -40,8 +40,8 @@ def test_a_loss_that_stays_at_that_of_untrained_weights_is_a_warning():
     ("evidence", "outcome"),
     [
         ({"lowest": 10.5}, Outcome.PASS),  # it has learned how frequent the tokens are
-        ({"lowest": 10.82, "held": 199}, Outcome.NOT_APPLICABLE),  # a warm-up may go on
-        ({"lowest": 10.82, "held": None}, Outcome.NOT_APPLICABLE),  # no rate is logged
+        ({"lowest": 10.82, "steps": 199}, Outcome.NOT_APPLICABLE),  # a warm-up may go on
+        ({"lowest": 10.82, "steps": None}, Outcome.NOT_APPLICABLE),  # no rate is logged
         ({"lowest": 10.82, "rows": 7}, Outcome.NOT_APPLICABLE),
         ({"lowest": 43.3, "rows": 3}, Outcome.NOT_APPLICABLE),
         ({"lowest": 9e4}, Outcome.NOT_APPLICABLE),  # a sum over tokens
@@ -72,7 +72,7 @@ def rows_with(rates, losses):
 
 
 @pytest.mark.parametrize(
-    ("rates", "held"),
+    ("rates", "steps"),
     [
         ([1e-4] * 20, 380),  # from the first row on
         ([i * 1e-5 for i in range(1, 11)] + [1e-4] * 10, 200),  # after a warm-up
@@ -80,10 +80,10 @@ def rows_with(rates, losses):
         ([0.0] * 20, None),
     ],
 )
-def test_the_steps_count_since_the_learning_rate_last_rose(rates, held):
+def test_the_steps_count_since_the_learning_rate_last_rose(rates, steps):
     least = summarise(folded(rows_with(rates, [10.83] * 20))).least
 
-    assert least.rate_held == held and least.lowest == pytest.approx(10.83)
+    assert least.rate_held == steps and least.lowest == pytest.approx(10.83)
     assert least.rows == 20
 
 

@@ -77,10 +77,10 @@ def test_a_level_that_leapt_is_reported_before_its_trend_has_followed(changes, o
 
 @pytest.mark.parametrize(("rows", "outcome"), [(500, Outcome.FAIL), (499, Outcome.PASS)])
 def test_a_fifth_of_what_was_learned_is_lost(rows, outcome):
-    lost = replace(an_excursion(rows), kind="regressed")
+    regression = replace(an_excursion(rows), kind="regressed")
 
-    assert outcome_of(lost) is outcome
-    assert outcome_of(replace(lost, declared=True)) is Outcome.PASS
+    assert outcome_of(regression) is outcome
+    assert outcome_of(replace(regression, declared=True)) is Outcome.PASS
 
 
 def test_a_rivals_loss_may_rise():

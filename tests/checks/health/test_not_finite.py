@@ -60,10 +60,10 @@ def test_three_rows_that_span_fifty_steps_are_no_search_for_a_loss_scale(
 
 
 def test_the_contracts_own_name_of_the_loss_counts():
-    named = a_contract(tracker={"metrics": {"loss": "nll"}})
+    contract = a_contract(tracker={"metrics": {"loss": "nll"}})
 
     assert answer(not_finite, broken(an_excursion(1, metric="nll"))).outcome is Outcome.PASS
-    assert answer(not_finite, named, broken(an_excursion(1, metric="nll"))).subject == "nll"
+    assert answer(not_finite, contract, broken(an_excursion(1, metric="nll"))).subject == "nll"
 
 
 def test_each_metric_is_one_subject_by_its_longest_stretch():

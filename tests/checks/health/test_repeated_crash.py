@@ -97,8 +97,8 @@ def test_preemption_at_the_same_step_is_none():
 
 
 def test_without_rows_the_steps_say_nothing():
-    gone = {Metrics: Nothing()}, {Metrics: Unavailable("503")}
-    for rows in gone:
+    no_metrics = {Metrics: Nothing()}, {Metrics: Unavailable("503")}
+    for rows in no_metrics:
         history = a_history(3, ends=(an_end(2, None),))
         assert answer(repeated_crash, THIRD, history, rows).outcome is Outcome.PASS
 

@@ -81,9 +81,9 @@ def test_a_heartbeat_after_the_end(notice):
 
 
 def test_what_nobody_knows_is_unknown():
-    lost = a_job(JobState.UNKNOWN, "tiny-2")
+    unknown_job = a_job(JobState.UNKNOWN, "tiny-2")
 
-    assert answer(second_writer, LiveJobs((lost,))).outcome is Outcome.UNKNOWN
+    assert answer(second_writer, LiveJobs((unknown_job,))).outcome is Outcome.UNKNOWN
     assert (
         answer(second_writer, {LiveJobs: Unavailable("squeue: time-out")}).outcome
         is Outcome.UNKNOWN

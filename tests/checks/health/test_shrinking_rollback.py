@@ -11,8 +11,8 @@ FULL = a_history(most_saved=10)
 
 
 def there(count, *others):
-    listed = [replace(a_checkpoint(n), examined=False) for n in range(1, count)]
-    return Checkpoints((*listed, a_checkpoint(count), *others))
+    checkpoints = [replace(a_checkpoint(n), examined=False) for n in range(1, count)]
+    return Checkpoints((*checkpoints, a_checkpoint(count), *others))
 
 
 def test_fewer_than_kept_after_there_were_that_many():

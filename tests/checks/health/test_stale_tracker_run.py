@@ -102,8 +102,8 @@ def test_a_step_below_a_complete_checkpoint():
     ("up", "outcome"), [(45 * MINUTE, Outcome.NOT_APPLICABLE), (45 * MINUTE + SECOND, Outcome.FAIL)]
 )
 def test_a_start_may_take_45_minutes(up, outcome):
-    begun = a_job(started=NOON - up)
-    assert stale(begun, {Metrics: Nothing()}, state=TrackerState.CRASHED)[0][0] is outcome
+    job = a_job(started=NOON - up)
+    assert stale(job, {Metrics: Nothing()}, state=TrackerState.CRASHED)[0][0] is outcome
 
 
 def test_what_cannot_be_seen_is_unknown():

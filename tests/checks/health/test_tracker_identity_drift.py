@@ -91,18 +91,18 @@ def test_a_run_that_is_not_there_while_the_job_reports(state):
     [(45 * MINUTE, Outcome.PASS), (45 * MINUTE + timedelta(seconds=1), Outcome.FAIL)],
 )
 def test_before_the_first_row_a_start_may_take_45_minutes(up, outcome):
-    begun = a_job(started=NOON - up)
+    job = a_job(started=NOON - up)
 
-    assert drift(an_identity(TrackerState.ABSENT), begun, {Metrics: Nothing()})[0][0] is outcome
+    assert drift(an_identity(TrackerState.ABSENT), job, {Metrics: Nothing()})[0][0] is outcome
 
 
 @pytest.mark.parametrize(
     "reported", [a_history(rows=7), JobLog(runs=("lab/hero/tiny",))], ids=["rows", "log"]
 )
 def test_a_run_that_was_there_is_missed_at_once(reported):
-    begun = a_job(started=NOON - 5 * MINUTE)
+    job = a_job(started=NOON - 5 * MINUTE)
 
-    missing = drift(an_identity(TrackerState.ABSENT), begun, {Metrics: Nothing()}, reported)
+    missing = drift(an_identity(TrackerState.ABSENT), job, {Metrics: Nothing()}, reported)
     assert missing == [(Outcome.FAIL, "id")]
 
 

@@ -270,8 +270,8 @@ def test_what_is_loaded_after_a_place_without_checkpoints_counts():
     assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, log).outcome is Outcome.PASS
     part = a_log("part", "resumed", step=3541)
     assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, part).outcome is Outcome.FAIL
-    lost = a_log("resumed", "scratch", step=3541)
-    assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, lost).outcome is Outcome.FAIL
+    scratch_log = a_log("resumed", "scratch", step=3541)
+    assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, scratch_log).outcome is Outcome.FAIL
 
 
 def test_an_empty_folder_next_to_the_planned_one_is_no_word():

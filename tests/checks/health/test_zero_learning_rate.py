@@ -62,8 +62,8 @@ def test_a_warm_up_from_zero_ends_it_and_a_decay_to_zero_is_another_matter():
     state = after(rows, names=NAMES)
     assert not summarise(state, NAMES).of("idle", "spent")
 
-    spent = summarise(after(curve(*[5.0] * 40, first=60, lr=0.0), state, NAMES), NAMES)
-    assert not spent.of("idle") and [each.rows for each in spent.of("spent")] == [40]
+    summary = summarise(after(curve(*[5.0] * 40, first=60, lr=0.0), state, NAMES), NAMES)
+    assert not summary.of("idle") and [each.rows for each in summary.of("spent")] == [40]
 
 
 def test_a_group_of_weights_that_is_frozen_is_no_matter():

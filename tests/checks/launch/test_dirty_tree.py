@@ -67,17 +67,17 @@ def test_what_cannot_change_the_training_passes_and_is_reported():
 
     assert verdict.outcome is Outcome.PASS
     assert mentions(verdict.message, "change", "3f2a9c1d0")
-    named, rest = verdict.details
-    assert mentions(named, "tests/a.py (modified)", "cannot") and mentions(rest, "2 more")
+    names, rest = verdict.details
+    assert mentions(names, "tests/a.py (modified)", "cannot") and mentions(rest, "2 more")
 
 
 def test_only_what_can_change_the_training_is_counted():
     verdict = answer(dirty_tree, a_tree(unstaged=("README.md", "tests/a.py", "train.py")))
 
     assert mentions(verdict.message, "1 uncommitted", "3f2a9c1d0", "train.py (modified)")
-    counted, named, rest = verdict.details
+    counted, names, rest = verdict.details
     assert counted == "train.py (modified)"
-    assert mentions(named, "tests/a.py (modified)", "cannot") and mentions(rest, "1 more")
+    assert mentions(names, "tests/a.py (modified)", "cannot") and mentions(rest, "1 more")
 
 
 def test_what_the_entry_point_imports_fails_wherever_it_lies():

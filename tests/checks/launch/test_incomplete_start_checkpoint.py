@@ -17,8 +17,8 @@ from herorun.core.finding import Outcome
 from wording import mentions
 
 
-def ask(named, beside=(), own=(), history=None, command=None, **changes):
-    contract = a_contract(start={"from": named}, command=command or {})
+def ask(path, beside=(), own=(), history=None, command=None, **changes):
+    contract = a_contract(start={"from": path}, command=command or {})
     plan = a_plan(contract, own, beside, history)
     fields = {
         StartSiblings: StartSiblings(tuple(beside)),

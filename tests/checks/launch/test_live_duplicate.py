@@ -11,8 +11,8 @@ def test_no_job_passes():
 
 
 def test_every_live_job_is_named():
-    lost = a_job(JobState.UNKNOWN, "tiny-2", reason="recorded, and not known here")
-    jobs = LiveJobs((lost, a_job(JobState.RUNNING, "tiny-1")))
+    unknown_job = a_job(JobState.UNKNOWN, "tiny-2", reason="recorded, and not known here")
+    jobs = LiveJobs((unknown_job, a_job(JobState.RUNNING, "tiny-1")))
     first, second = answers(live_duplicate, jobs)
 
     assert (first.subject, first.outcome) == ("tiny-1", Outcome.FAIL)

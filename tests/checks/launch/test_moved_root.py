@@ -19,8 +19,8 @@ OLD = "/data/first"
 PAST = a_history(instances=(an_instance(output_root=OLD),))
 
 
-def ask(*left, history=PAST):
-    return answer(moved_root, a_plan(history=history), history, LeftCheckpoints(left))
+def ask(*checkpoints, history=PAST):
+    return answer(moved_root, a_plan(history=history), history, LeftCheckpoints(checkpoints))
 
 
 def test_a_first_launch_has_moved_nowhere():
@@ -60,10 +60,10 @@ def test_what_could_not_be_read_is_reported_and_still_fails():
 
 def test_a_temporary_root_that_moved_or_is_given_up_fails_too():
     past = a_history(instances=(an_instance(temporary_root="/data/other"),))
-    gone = a_contract(output={"temporary_root": None})
+    contract = a_contract(output={"temporary_root": None})
 
     moved = answer(moved_root, a_plan(history=past), past)
-    dropped = answer(moved_root, a_plan(gone, history=a_history()), a_history())
+    dropped = answer(moved_root, a_plan(contract, history=a_history()), a_history())
 
     assert (moved.outcome, moved.subject) == (Outcome.FAIL, TEMPORARY)
     assert dropped.outcome is Outcome.FAIL and "temporary root" in dropped.message

@@ -44,17 +44,17 @@ def test_a_named_start_is_not_asked():
 
 def test_to_begin_before_tainted_ones_needs_a_reason():
     """The start that the contract names is mostly that of the first launch."""
-    named, tainted = (
+    start, tainted = (
         {"from": f"{PARENT}/step-9"},
         a_history(taints=(Taint(check="not-finite", since=NOON, step=50),)),
     )
 
-    assert ask(a_checkpoint(100), history=tainted, **named).outcome is Outcome.FAIL
+    assert ask(a_checkpoint(100), history=tainted, **start).outcome is Outcome.FAIL
     assert (
-        ask(a_checkpoint(100), history=tainted, **named, reason="x").outcome
+        ask(a_checkpoint(100), history=tainted, **start, reason="x").outcome
         is Outcome.NOT_APPLICABLE
     )
-    assert ask(a_checkpoint(100), **named, rejected=[ROOT]).outcome is Outcome.NOT_APPLICABLE
+    assert ask(a_checkpoint(100), **start, rejected=[ROOT]).outcome is Outcome.NOT_APPLICABLE
 
 
 def test_rejected_and_tainted_ones_do_not_count():

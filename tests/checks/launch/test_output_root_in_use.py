@@ -47,8 +47,8 @@ def test_a_temporary_root_that_no_instance_used_is_a_strangers():
 
 
 def test_a_root_that_the_run_has_left_is_the_runs_own_no_more():
-    left, now = an_instance(1), an_instance(2, output_root="/data/second", temporary_root=None)
-    verdict = ask(("step-100/",), None, a_history(instances=(left, now)))[ROOT]
+    earlier, now = an_instance(1), an_instance(2, output_root="/data/second", temporary_root=None)
+    verdict = ask(("step-100/",), None, a_history(instances=(earlier, now)))[ROOT]
 
     assert verdict.outcome is Outcome.FAIL
     assert mentions(verdict.message, "tiny-1", "tiny-2", "/data/second")

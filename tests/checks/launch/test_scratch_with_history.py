@@ -41,24 +41,26 @@ def test_an_instance_that_left_no_step_behind_may_be_repeated():
 
 
 def test_a_complete_checkpoint_in_a_recorded_root_that_was_left_fails_too():
-    left = a_checkpoint(100, root="/data/first")
+    checkpoint = a_checkpoint(100, root="/data/first")
     verdict = answer(
         scratch_with_history,
         a_plan(),
         a_history(),
         Checkpoints(),
-        LeftCheckpoints((left,)),
+        LeftCheckpoints((checkpoint,)),
         NO_METRICS,
     )
 
-    assert verdict.outcome is Outcome.FAIL and left.path in verdict.message
+    assert verdict.outcome is Outcome.FAIL and checkpoint.path in verdict.message
 
 
 def test_a_recorded_root_out_of_reach_is_unknown():
-    left = {LeftCheckpoints: Unavailable("403")}
+    evidence = {LeftCheckpoints: Unavailable("403")}
 
     assert (
-        answer(scratch_with_history, a_plan(), a_history(), Checkpoints(), left, NO_METRICS).outcome
+        answer(
+            scratch_with_history, a_plan(), a_history(), Checkpoints(), evidence, NO_METRICS
+        ).outcome
         is Outcome.UNKNOWN
     )
 

@@ -75,11 +75,11 @@ def test_the_machines_own_temporary_folder_counts():
 
 
 def test_a_temporary_root_may_have_a_time_limit_of_its_store_and_no_temporary_folder():
-    record, lost = (
+    record, local_verdict = (
         ask("/data/tiny", hero=True, temporary=t)[1] for t in ("gs://b/ttl=14d/x", "/tmp/x")
     )
 
-    assert (record.outcome, lost.outcome) == (Outcome.PASS, Outcome.FAIL)
+    assert (record.outcome, local_verdict.outcome) == (Outcome.PASS, Outcome.FAIL)
 
 
 @pytest.mark.parametrize(

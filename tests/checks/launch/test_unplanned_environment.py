@@ -41,10 +41,10 @@ def test_a_secret_goes_by_name():
 
     failure, _ = answers(unplanned_environment, flags, withheld)
     changed = Environment(changed_secrets=("WANDB_API_KEY",))
-    (named,) = answers(unplanned_environment, flags, changed, contract, a_plan(contract))
+    (finding,) = answers(unplanned_environment, flags, changed, contract, a_plan(contract))
 
     assert failure.outcome is Outcome.FAIL and "[command] secrets" in failure.message
-    (detail,) = named.details
+    (detail,) = finding.details
     assert mentions(detail, "WANDB_API_KEY", "secret", "name", "another value")
 
 

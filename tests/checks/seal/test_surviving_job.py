@@ -22,6 +22,6 @@ def test_a_gang_that_lives_next_to_its_coordinators_success_fails():
 
 
 def test_a_job_that_nobody_can_report_is_unknown():
-    lost = a_job(JobState.UNKNOWN, instance="tiny-1", reason="not known here")
-    assert answer(surviving_job, LiveJobs((lost,))).outcome is Outcome.UNKNOWN
+    unknown_job = a_job(JobState.UNKNOWN, instance="tiny-1", reason="not known here")
+    assert answer(surviving_job, LiveJobs((unknown_job,))).outcome is Outcome.UNKNOWN
     assert answer(surviving_job, {LiveJobs: Unavailable("time-out")}).outcome is Outcome.UNKNOWN

@@ -44,8 +44,8 @@ def test_an_entry_has_the_seeds_fields_and_no_others() -> None:
 
 
 def test_what_others_wrote_into_an_entry_stays() -> None:
-    held: list[Entry] = [{**ONE, "note": "mine", "last_status": "RUNNING"}]
-    (after,) = with_entry(held, ONE)
+    entries: list[Entry] = [{**ONE, "note": "mine", "last_status": "RUNNING"}]
+    (after,) = with_entry(entries, ONE)
     assert (after["note"], after["last_status"]) == ("mine", "RUNNING")
 
 

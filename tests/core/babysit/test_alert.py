@@ -30,12 +30,12 @@ def story(outcomes, hold=None, every=EVERY, steps=None, gaps=None):
     """The alert's state after each tick; `-` where there is none. `gaps` widens the time before a
     tick.
     """
-    asked, alerts, now, states = a_check(hold=hold), {}, NOON, []
+    judge, alerts, now, states = a_check(hold=hold), {}, NOON, []
     for index, outcome in enumerate(outcomes):
         now += (gaps or {}).get(index, every) if index else timedelta()
         moment = Moment(now, EVERY, (steps or {}).get(index, index))
         alerts = advance(
-            alerts, [Finding("ill", Verdict(outcome=outcome, message="m"))], {"ill": asked}, moment
+            alerts, [Finding("ill", Verdict(outcome=outcome, message="m"))], {"ill": judge}, moment
         )
         states.append(next(iter(alerts.values())).state.value if alerts else "-")
     return states
@@ -82,9 +82,9 @@ def test_a_blip_begins_again():
 
 
 def test_unknown_neither_adds_nor_resets():
-    held = story([FAIL, UNKNOWN, FAIL, UNKNOWN, FAIL], Hold(ticks=3))
+    history = story([FAIL, UNKNOWN, FAIL, UNKNOWN, FAIL], Hold(ticks=3))
 
-    assert held == ["pending", "pending", "pending", "pending", "firing"]
+    assert history == ["pending", "pending", "pending", "pending", "firing"]
     assert story([UNKNOWN, UNKNOWN], Hold(ticks=1)) == ["-", "-"]
     assert story([FAIL, UNKNOWN, UNKNOWN]) == ["firing", "firing", "firing"]
 
@@ -186,9 +186,9 @@ def test_what_no_launch_ends_names_none(name, instance):
 
 def test_after_three_cadences_without_a_judgement_it_ends_unresolved():
     alerts = carry(carry({}, [one(FAIL, "a")]), [], NOON + EVERY)
-    for cadences, left in ((2, 1), (3, 0)):
+    for cadences, count in ((2, 1), (3, 0)):
         still, ended = no_longer_judged(alerts, [], Moment(NOON + cadences * EVERY, EVERY))
-        assert (len(still), len(ended)) == (left, 1 - left)
+        assert (len(still), len(ended)) == (count, 1 - count)
     assert [alert.state for alert in ended] == [AlertState.ENDED]
 
 
@@ -224,16 +224,16 @@ def test_a_waiver_silences_for_its_time_whatever_else_cannot_be_seen():
     silent = carry(before, [one(FAIL, "a", waiver), one(UNKNOWN, "b")], NOON + EVERY)
     assert [a.state for a in silent.values()] == [AlertState.RESOLVED]
     assert carry(silent, [one(FAIL, "a", waiver)], NOON + 2 * EVERY) == {}
-    anew = carry({}, [one(FAIL, "a")], NOON + timedelta(days=1))
-    assert [(a.state, a.since) for a in anew.values()] == [
+    alerts = carry({}, [one(FAIL, "a")], NOON + timedelta(days=1))
+    assert [(a.state, a.since) for a in alerts.values()] == [
         (AlertState.FIRING, NOON + timedelta(days=1))
     ]
 
 
 def test_the_key_changes_when_the_alert_begins_again():
     first = carry({}, [one(FAIL, "a")])
-    gone = carry(carry(first, [one(PASS)], NOON + EVERY), [one(PASS)], NOON + 2 * EVERY)
-    again = carry(gone, [one(FAIL, "a")], NOON + 3 * EVERY)
+    alerts = carry(carry(first, [one(PASS)], NOON + EVERY), [one(PASS)], NOON + 2 * EVERY)
+    again = carry(alerts, [one(FAIL, "a")], NOON + 3 * EVERY)
     keys = [a.key for a in (*first.values(), *again.values())]
 
     assert keys == ["ill[a]@2026-01-01T12:00:00Z", "ill[a]@2026-01-01T12:45:00Z"]

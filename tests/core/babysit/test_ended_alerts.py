@@ -25,11 +25,13 @@ def an_alert(check: str, message: str = "so") -> Alert:
 
 
 def test_a_launch_leaves_behind_what_it_neither_answers_nor_carries_on() -> None:
-    left = {alert.check for alert in left_behind(map(an_alert, [*HEALTH, "no-such-check"]), HEALTH)}
+    names = {
+        alert.check for alert in left_behind(map(an_alert, [*HEALTH, "no-such-check"]), HEALTH)
+    }
 
     monitor = {name for name, check in HEALTH.items() if check.topic is Topic.MONITOR}
-    assert left == set(HEALTH) - monitor - ANSWERED_BY_A_LAUNCH
-    assert {"loss-spike", "stalled-steps"} <= left and set(HEALTH) >= ANSWERED_BY_A_LAUNCH
+    assert names == set(HEALTH) - monitor - ANSWERED_BY_A_LAUNCH
+    assert {"loss-spike", "stalled-steps"} <= names and set(HEALTH) >= ANSWERED_BY_A_LAUNCH
 
 
 def test_what_continued_then_continues_no_more() -> None:

@@ -27,9 +27,11 @@ def spike_keys(turns):
 
 
 def test_a_spike_that_is_over_is_not_told_again_when_its_rows_are_read_again():
-    first, gone, again, after = spike_keys(Story().ticks([rows(OVER), rows(), rows(OVER), rows()]))
+    first, ending, again, after = spike_keys(
+        Story().ticks([rows(OVER), rows(), rows(OVER), rows()])
+    )
 
-    assert first and gone  # that it fires, and that it is over
+    assert first and ending  # that it fires, and that it is over
     assert again == after == []
 
 
@@ -58,11 +60,11 @@ def test_a_spike_that_the_cut_goes_through_is_not_told_again():
 
 def test_what_looked_like_a_second_beginning_is_not_told_again_either():
     again = replace(OVER, kind="untrained")
-    first, gone, retold = (
+    first, ending, retold = (
         [action.key for action in turn.actions if "weights-reset" in action.key]
         for turn in Story().ticks([rows(excursions=(again,)), rows(), rows(excursions=(again,))])
     )
-    assert first and gone and not retold
+    assert first and ending and not retold
 
 
 GONE = {

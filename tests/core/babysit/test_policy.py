@@ -91,11 +91,11 @@ def test_a_crash_is_reported_and_relaunched():
 
 
 def test_two_reasons_are_one_relaunch():
-    crashed, lost = alert("crashed"), alert("lost")
-    action = intervention(crashed, lost)
+    crashed, loss = alert("crashed"), alert("lost")
+    action = intervention(crashed, loss)
 
     assert isinstance(action, Relaunch)
-    assert mentions(action.why, crashed.message, lost.message)
+    assert mentions(action.why, crashed.message, loss.message)
 
 
 def test_every_escalation_escalates_and_names_its_subject():
@@ -136,16 +136,16 @@ def test_a_warning_that_stays_edits_its_own_comment_and_says_nothing_again():
 
 
 def test_what_is_critical_is_asked_again_and_its_comment_kept_up_to_date():
-    first, asked = act(alert("spike"))
-    (again,) = act(alert("spike"), now=NOON + 4 * HOUR, done=frozenset({first.key, asked.key}))
+    first, question = act(alert("spike"))
+    (again,) = act(alert("spike"), now=NOON + 4 * HOUR, done=frozenset({first.key, question.key}))
 
     assert (type(again), again.edits) == (Escalate, first.key)
 
 
 def test_what_is_done_is_never_done_again():
-    done = frozenset(action.key for action in act(alert("crashed"), alert("spike")))
+    keys = frozenset(action.key for action in act(alert("crashed"), alert("spike")))
 
-    assert act(alert("crashed"), alert("spike"), done=done) == []
+    assert act(alert("crashed"), alert("spike"), done=keys) == []
 
 
 def test_what_is_in_doubt_is_not_done_blindly():
@@ -183,9 +183,9 @@ def test_a_veto_asks_a_person_instead():
 
 
 def test_a_veto_holds_for_the_instance_when_its_alert_is_over():
-    asked = frozenset({"escalate/relaunch/tiny-1/veto"})
+    keys = frozenset({"escalate/relaunch/tiny-1/veto"})
 
-    assert kinds(act(alert("crashed"), done=asked)) == [Tell]
+    assert kinds(act(alert("crashed"), done=keys)) == [Tell]
 
 
 def test_an_escalation_without_a_veto_lets_the_relaunch_be():
@@ -228,8 +228,8 @@ def test_the_budget_is_six_in_a_day(history, kind):
 def test_the_budget_is_the_contracts():
     policy = RecoveryPolicy(relaunches=1, window=HOUR)
 
-    spent = intervention(alert("crashed"), policy=policy, relaunched=relaunched(0.5))
-    assert isinstance(spent, Escalate) and mentions(spent.why, "budget", "1 relaunch", "spent")
+    action = intervention(alert("crashed"), policy=policy, relaunched=relaunched(0.5))
+    assert isinstance(action, Escalate) and mentions(action.why, "budget", "1 relaunch", "spent")
     assert isinstance(
         intervention(alert("crashed"), policy=policy, relaunched=relaunched(2)), Relaunch
     )
@@ -298,11 +298,11 @@ def test_the_order_does_not_depend_on_the_order_of_alerts():
 
 
 def test_a_new_instance_has_keys_of_its_own():
-    done = frozenset({"relaunch/tiny-1"})
+    keys = frozenset({"relaunch/tiny-1"})
 
     later = act(
         alert("crashed", since=NOON + EVERY, observed_at=NOON + EVERY),
-        done=done,
+        done=keys,
         instance="tiny-2",
         now=NOON + EVERY,
     )
@@ -489,17 +489,17 @@ def test_a_try_of_this_very_moment_is_waited_for():
 
 def test_what_is_muted_is_not_said_again():
     long_ago = alert("blind", since=NOON - 5 * HOUR)
-    done = {"done": frozenset({f"tell/{long_ago.key}/firing", f"escalate/{long_ago.key}"})}
+    ledger = {"done": frozenset({f"tell/{long_ago.key}/firing", f"escalate/{long_ago.key}"})}
     checks = CHECKS | {"blind": make("blind", Response.ESCALATE, topic=Topic.PROGRESS)}
-    given = (
+    alerts = (
         {long_ago.id: long_ago},
         checks,
         RecoveryPolicy(),
-        Ledger(instance="tiny-1", **done),
+        Ledger(instance="tiny-1", **ledger),
         NOON,
     )
-    assert [a.key for a in decide(*given)] == [f"again/{long_ago.key}/1"]
-    assert decide(*given, quiet_topics=frozenset({Topic.PROGRESS})) == []
+    assert [a.key for a in decide(*alerts)] == [f"again/{long_ago.key}/1"]
+    assert decide(*alerts, quiet_topics=frozenset({Topic.PROGRESS})) == []
 
 
 # --- a job that trains on although its numbers went wrong -----------------------------------------

@@ -257,10 +257,10 @@ def test_two_hash_seeds_give_the_same_bytes():
             "PYTHONHASHSEED": seed,
             "PYTHONPATH": f"{tests}:{tests.parent / 'src'}",
         }
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", code], env=env, capture_output=True, timeout=60, check=True
         )
-        outputs.add(done.stdout)
+        outputs.add(process.stdout)
 
     assert len(outputs) == 1
     assert outputs.pop().count(b"\n") == len(MIXED)
@@ -319,7 +319,7 @@ def test_the_monitors_health_is_distinguished(gaps, health):
 
 def test_an_alert_of_a_check_that_is_gone_ends_unresolved():
     """A later version has renamed or dropped the check, or its package was uninstalled."""
-    gone = Alert(
+    old_alert = Alert(
         check="phase-of-the-moon",
         subject="",
         since=NOON,
@@ -330,12 +330,16 @@ def test_an_alert_of_a_check_that_is_gone_ends_unresolved():
     rules = Rules(checks(Gate.HEALTH), RecoveryPolicy())
     names = frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"})
     observations = tick(
-        {gone.id: gone}, Ledger(done=names, instance="tiny-1"), healthy(Gate.HEALTH), rules, NOON
+        {old_alert.id: old_alert},
+        Ledger(done=names, instance="tiny-1"),
+        healthy(Gate.HEALTH),
+        rules,
+        NOON,
     )
 
     assert (observations.alerts, observations.run) == ({}, RunHealth.HEALTHY)
     assert [alert.state for alert in observations.ended] == [AlertState.ENDED]
-    assert [action.key for action in observations.actions] == [f"tell/{gone.key}/ended"]
+    assert [action.key for action in observations.actions] == [f"tell/{old_alert.key}/ended"]
 
 
 def test_the_cause_is_reported_with_the_symptom_and_never_muted_by_it():

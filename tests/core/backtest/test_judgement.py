@@ -191,11 +191,11 @@ def test_a_norm_of_next_to_nothing_that_grows_counts_with_a_loss_that_leaps(afte
 @pytest.mark.parametrize("norm", [math.nan, math.inf])
 def test_a_loss_of_zero_next_to_a_norm_that_is_not_finite_is_a_lost_run(norm, rows, result):
     """A trainer that filters losses of nan logs 0."""
-    lost = with_norms(
+    run_rows = with_norms(
         *[1.0] * 30, *[norm] * rows, *[1.0] * 9, losses=[*noisy(2, 30), *[0.0] * rows, *noisy(2, 9)]
     )
-    assert criticals(lost) == result
-    assert all(mentions(a.message, "logged as 0", "step 30") for a in alerts(lost) if result)
+    assert criticals(run_rows) == result
+    assert all(mentions(a.message, "logged as 0", "step 30") for a in alerts(run_rows) if result)
     skipped = with_norms(*[1.0] * 30, *[norm] * rows, *[1.0] * 9)
     assert criticals(skipped) == []  # half precision looks for its scale
     calm = with_norms(*[1.0] * 30, *[0.0] * rows, losses=[*noisy(2, 30), *[0.0] * rows])
@@ -213,13 +213,13 @@ def test_a_loss_of_zero_next_to_a_norm_that_is_not_finite_is_a_lost_run(norm, ro
 )
 def test_two_rows_of_zero_after_a_loss_of_a_nat_are_a_lost_run(level, norm, result):
     norms = {} if norm is None else {"grad_norm": norm}
-    begun = curve(level, 1.1 * level, level, 0.0, **norms)
-    lost = [*begun, a_row(4, 0.0, **norms)]
+    start = curve(level, 1.1 * level, level, 0.0, **norms)
+    run_rows = [*start, a_row(4, 0.0, **norms)]
 
-    assert criticals(lost) == result
-    assert criticals([*lost, *curve(*[level] * 30, first=5, **norms)]) == result
+    assert criticals(run_rows) == result
+    assert criticals([*run_rows, *curve(*[level] * 30, first=5, **norms)]) == result
     # one row may be a batch without labels
-    assert criticals(begun) == criticals([*begun, *curve(*[level] * 30, first=4, **norms)]) == []
+    assert criticals(start) == criticals([*start, *curve(*[level] * 30, first=4, **norms)]) == []
 
 
 def test_a_second_collapse_after_a_rollback_is_found_as_soon_as_the_first():
@@ -242,9 +242,9 @@ def test_zeros_that_a_relaunch_keeps_stay_a_habit_of_the_loss():
 
 def test_zeros_after_a_steep_descent_are_no_rounding():
     norms = [3.0, 2.0, 2.0, 1.0, *[0.0] * 12]
-    lost = with_norms(*norms, losses=[11.0, 7.0, 4.0, 2.0, *[0.0] * 12])
+    run_rows = with_norms(*norms, losses=[11.0, 7.0, 4.0, 2.0, *[0.0] * 12])
 
-    assert criticals(lost) == [("zero-loss", 13)]
+    assert criticals(run_rows) == [("zero-loss", 13)]
 
 
 # --- a training that begins again -----------------------------------------------------------------

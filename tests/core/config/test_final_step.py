@@ -124,8 +124,8 @@ def test_a_ramp_that_is_switched_off_is_none():
 
 
 def test_the_contract_names_the_keys():
-    named = {"batch_size": "batch_size", "sequence_length": "ctx"}
-    counted = steps_by_tokens(a_contract(tokens=1000, config=named), {"batch_size": 10, "ctx": 10})
+    keys = {"batch_size": "batch_size", "sequence_length": "ctx"}
+    counted = steps_by_tokens(a_contract(tokens=1000, config=keys), {"batch_size": 10, "ctx": 10})
 
     assert counted.steps == 10
 

@@ -8,7 +8,7 @@ ROOT = {"a": {"b": 1, "list": [{"x": "q"}]}, "text": "t"}
 
 
 @pytest.mark.parametrize(
-    ("written", "value"),
+    ("text", "value"),
     [
         ("${a.b}", 1),
         ("${a}", ROOT["a"]),
@@ -25,8 +25,8 @@ ROOT = {"a": {"b": 1, "list": [{"x": "q"}]}, "text": "t"}
         ("${self}", "${self}"),
     ],
 )
-def test_a_reference(written, value):
-    assert resolve_references({**ROOT, "self": written})["self"] == value
+def test_a_reference(text, value):
+    assert resolve_references({**ROOT, "self": text})["self"] == value
 
 
 def test_references_are_followed_through_each_other_and_not_in_circles():

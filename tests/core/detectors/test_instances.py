@@ -364,8 +364,8 @@ def test_a_learning_rate_that_continues_moving_is_no_jump():
     resume = metrics_of([*at(rows, NOON), *at([a_row(10, 2.0, lr=rate[10])], LATER)]).resume
     assert resume.rate_before == pytest.approx(rate[10])
 
-    gone = metrics_of([*at(rows, NOON), *at([a_row(28, 2.0, lr=rate[28])], LATER)]).resume
-    assert gone.rate_before is None
+    later_resume = metrics_of([*at(rows, NOON), *at([a_row(28, 2.0, lr=rate[28])], LATER)]).resume
+    assert later_resume.rate_before is None
 
 
 @pytest.mark.parametrize("timed", [True, False])

@@ -173,9 +173,9 @@ def test_no_non_finite_row_is_ever_lost(rows):
 def test_a_metric_that_is_renamed_is_missed_from_there(rows, place, metric):
     """It says how many rows lack it, however they are cut, and nothing else of the run changes."""
     watching = replace(NAMES, declared=(metric,))
-    begun = [replace(row, values={**row.values, metric: 1.0}) for row in rows]
-    after = [replace(row, values=renamed(row.values, metric)) for row in begun[place:]]
-    (_, missed) = summarise(folded([*begun[:place], *after], names=watching), watching).presence
+    start = [replace(row, values={**row.values, metric: 1.0}) for row in rows]
+    after = [replace(row, values=renamed(row.values, metric)) for row in start[place:]]
+    (_, missed) = summarise(folded([*start[:place], *after], names=watching), watching).presence
 
     assert (missed.metric, missed.rows) == (metric, len(after))
     assert missed.seen == (place > 0)

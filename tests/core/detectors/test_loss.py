@@ -45,9 +45,9 @@ def test_a_loss_that_stays_below_the_trend_draws_it_down(rows, far):
     every fifty.
     """
     calm = [2.0 * math.exp(0.1 * (-1) ** i) for i in range(300)]
-    left = trend(curve(*calm, *[1.7] * (rows + WAITING))).level - math.log(1.7)
+    difference = trend(curve(*calm, *[1.7] * (rows + WAITING))).level - math.log(1.7)
 
-    assert left == pytest.approx(0.1386 if far else 0.055, rel=0.01)
+    assert difference == pytest.approx(0.1386 if far else 0.055, rel=0.01)
 
 
 def test_a_rise_on_a_falling_loss_is_not_hidden_behind_what_lags():
@@ -526,9 +526,9 @@ def test_a_small_rise_may_be_much_of_what_was_learned():
     falling = [6.9 - 0.01 * i for i in range(200)]
     rising = [*[4.9] * 100, *[4.9 + 0.001 * i for i in range(600)]]
 
-    (lost,) = excursions_of(curve(*falling, *rising), "regressed")
+    (regression,) = excursions_of(curve(*falling, *rising), "regressed")
 
-    assert lost.open and not excursions_of(curve(*falling, *[4.9] * 600), "regressed")
+    assert regression.open and not excursions_of(curve(*falling, *[4.9] * 600), "regressed")
     (ended,) = excursions_of(curve(*falling, *rising, *[falling[-1]] * 400), "regressed")
     assert not ended.open
     assert not excursions_of(curve(*[4.9] * 200, *rising), "regressed")  # had learned nothing

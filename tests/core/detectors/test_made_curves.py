@@ -30,8 +30,8 @@ def seeds(every):
 ORDERED = {**GIVEN, Contract: a_contract(data={"order": "deterministic"})}
 
 
-def alerts(rows, severity="critical", given=GIVEN):
-    fired = CurveBacktest(checks=CHECKS, evidence=given).run(rows)
+def alerts(rows, severity="critical", evidence=GIVEN):
+    fired = CurveBacktest(checks=CHECKS, evidence=evidence).run(rows)
     return [alert for alert in fired if alert.severity == severity]
 
 
@@ -42,9 +42,9 @@ def steady(seed, **changes):
 
 @pytest.mark.parametrize("seed", seeds(range(24)))
 def test_a_clean_curve_raises_no_alert(seed):
-    made = clean(seed)
+    made_curve = clean(seed)
 
-    assert alerts(made.rows()) == [], made
+    assert alerts(made_curve.rows()) == [], made_curve
 
 
 BREAKS = {
@@ -62,10 +62,10 @@ BREAKS = {
 @pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_what_breaks_is_reported_soon(what, seed):
     change, soon = BREAKS[what]
-    made = steady(seed)
-    (first, *_) = alerts(made.broken(change))
+    made_curve = steady(seed)
+    (first, *_) = alerts(made_curve.broken(change))
 
-    assert BREAK <= first.row < BREAK + soon, made
+    assert BREAK <= first.row < BREAK + soon, made_curve
 
 
 HARMLESS = {
@@ -80,35 +80,35 @@ HARMLESS = {
 @pytest.mark.parametrize("what", HARMLESS)
 @pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_what_recovers_or_is_small_raises_no_alert(what, seed):
-    made = clean(seed)
+    made_curve = clean(seed)
 
-    assert alerts(made.broken(HARMLESS[what])) == [], made
+    assert alerts(made_curve.broken(HARMLESS[what])) == [], made_curve
 
 
 @pytest.mark.parametrize("rows", [6, 9])
 @pytest.mark.parametrize("seed", seeds(range(8)))
 def test_fewer_than_ten_dense_steps_are_no_spike(rows, seed):
     """Steps are counted, and not rows: the same rows, ten steps apart, are one."""
-    made = replace(clean(seed, (0.002, 0.01), shape="plateau"), gap=1)
+    made_curve = replace(clean(seed, (0.002, 0.01), shape="plateau"), gap=1)
 
     def change(i, loss):
         return (1.8 if i < rows else 1) * loss
 
-    assert alerts(made.broken(change)) == [], made
-    assert alerts(replace(made, gap=10).broken(change)) != [], made
+    assert alerts(made_curve.broken(change)) == [], made_curve
+    assert alerts(replace(made_curve, gap=10).broken(change)) != [], made_curve
 
 
 @pytest.mark.parametrize("seed", seeds(range(8)))
 @pytest.mark.parametrize("change", [lambda i, loss: 1.2 * loss, lambda i, loss: loss * 1.001**i])
 def test_a_raised_level_and_a_slow_drift_are_warned_of(seed, change):
-    made = clean(seed, (0.002, 0.01), rows=500, shape="plateau")
-    warnings = alerts(made.broken(change), "warn")
+    made_curve = clean(seed, (0.002, 0.01), rows=500, shape="plateau")
+    warnings = alerts(made_curve.broken(change), "warn")
 
     assert (
         warnings
         and warnings[0].row >= BREAK
         and warnings[0].check in ("loss-elevated", "loss-drift")
-    ), made
+    ), made_curve
 
 
 # --- resumes --------------------------------------------------------------------------------------
@@ -117,34 +117,34 @@ def test_a_raised_level_and_a_slow_drift_are_warned_of(seed, change):
 def resumed(seed, change, back=60):
     """A curve in its own unit, that goes back and repeats what it logged, each loss changed."""
     in_its_unit = clean(seed, QUIET)
-    made = replace(in_its_unit, unit=1.0, gap=1)
-    losses = [loss / in_its_unit.unit for loss in made.losses]
+    made_curve = replace(in_its_unit, unit=1.0, gap=1)
+    losses = [loss / in_its_unit.unit for loss in made_curve.losses]
     again = [change(loss) for loss in losses[BREAK - back :]]
-    return made, [*rows_of(losses[:BREAK]), *rows_of(again, first=BREAK - back)]
+    return made_curve, [*rows_of(losses[:BREAK]), *rows_of(again, first=BREAK - back)]
 
 
 @pytest.mark.parametrize("seed", seeds(range(8)))
 def test_a_sound_resume_raises_no_alert(seed):
     # behind a jump of the data, in two shapes out of nine
-    made, rows = resumed(seed, lambda loss: loss)
+    made_curve, rows = resumed(seed, lambda loss: loss)
 
-    assert alerts(rows) == [], made
+    assert alerts(rows) == [], made_curve
 
 
 @pytest.mark.parametrize("offset", [0.003, 0.05, -0.01])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_resume_that_is_off_is_reported_within_its_first_rows(seed, offset):
-    made, rows = resumed(seed, lambda loss: loss + offset)
-    (first, *_) = alerts(rows, given=ORDERED)
+    made_curve, rows = resumed(seed, lambda loss: loss + offset)
+    (first, *_) = alerts(rows, evidence=ORDERED)
 
-    assert (first.check, first.row < BREAK + 5) == ("resume-mismatch", True), made
+    assert (first.check, first.row < BREAK + 5) == ("resume-mismatch", True), made_curve
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_resume_that_differs_by_less_than_the_seeds_limit_is_quiet(seed):
-    made, rows = resumed(seed, lambda loss: loss + 0.0015)
+    made_curve, rows = resumed(seed, lambda loss: loss + 0.0015)
 
-    assert alerts(rows, given=ORDERED) == [], made
+    assert alerts(rows, evidence=ORDERED) == [], made_curve
 
 
 # --- what else stands in a tracker ----------------------------------------------------------------
@@ -161,10 +161,10 @@ def test_rewards_and_losses_of_either_sign_raise_no_alert(seed):
 
 @pytest.mark.parametrize("seed", seeds(range(8)))
 def test_rows_of_evaluations_between_change_nothing(seed):
-    made = clean(seed)
+    made_curve = clean(seed)
     rows = [
         result
-        for row in made.broken(BREAKS["twice"][0])
+        for row in made_curve.broken(BREAKS["twice"][0])
         for result in (
             row,
             *([a_row(row.step, **{"eval/loss": 9.0})] if row.step % 50 == 0 else []),
@@ -174,7 +174,7 @@ def test_rows_of_evaluations_between_change_nothing(seed):
     def steps(result):
         return [(alert.check, alert.step) for alert in alerts(result)]
 
-    assert steps(rows) == steps(made.broken(BREAKS["twice"][0])), made
+    assert steps(rows) == steps(made_curve.broken(BREAKS["twice"][0])), made_curve
 
 
 @pytest.mark.parametrize("text", ["NaN", "nan", "inf", "-inf", "Infinity", "-Infinity"])

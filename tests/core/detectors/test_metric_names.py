@@ -26,9 +26,9 @@ BREAKS = {
 @pytest.mark.parametrize("goes_on", [True, False])
 def test_an_excursion_names_its_metric(what, seed, goes_on):
     change, kinds = BREAKS[what]
-    made = clean(seed, (0.002,), shape="plateau")
+    made_curve = clean(seed, (0.002,), shape="plateau")
     length = ROWS - BREAK if goes_on else 60
-    rows = made.broken(lambda i, loss: change(i, loss) if i < length else loss)
+    rows = made_curve.broken(lambda i, loss: change(i, loss) if i < length else loss)
     metrics = summarise(folded(rows))
     excursions = (*metrics.excursions, *metrics.spikes)
     assert kinds <= {each.kind for each in excursions}

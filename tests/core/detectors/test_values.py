@@ -30,8 +30,8 @@ def test_a_norm_of_ten_times_the_trend_is_an_explosion():
 
 
 def test_a_norm_that_grows_over_thousands_of_rows_creeps():
-    grown = [0.2] * 3000 + [0.2 * 1.002**i for i in range(1200)]
-    (creep,) = excursions_of(values("grad_norm", *grown), "creep")
+    norms = [0.2] * 3000 + [0.2 * 1.002**i for i in range(1200)]
+    (creep,) = excursions_of(values("grad_norm", *norms), "creep")
 
     assert creep.open and creep.peak > 3
     assert excursions_of(values("grad_norm", *[0.2] * 4000), "creep") == ()
@@ -55,16 +55,21 @@ def test_a_norm_above_zero_ends_it():
 
 
 def test_a_learning_rate_of_zero_is_spent_once_it_was_above():
-    (spent,) = excursions_of(values("lr", 0.0, 1e-4, 3e-4, *[0.0] * 12), "spent")
+    (excursion,) = excursions_of(values("lr", 0.0, 1e-4, 3e-4, *[0.0] * 12), "spent")
 
-    assert (spent.metric, spent.rows, spent.first_step, spent.open) == ("lr", 12, 4, True)
+    assert (excursion.metric, excursion.rows, excursion.first_step, excursion.open) == (
+        "lr",
+        12,
+        4,
+        True,
+    )
     assert excursions_of(values("lr", *[0.0] * 50), "spent") == ()
 
 
 def test_a_learning_rate_that_comes_back_was_not_spent_for_good():
-    (spent,) = excursions_of(values("lr", 1e-4, 0.0, 0.0, 1e-4), "spent")
+    (excursion,) = excursions_of(values("lr", 1e-4, 0.0, 0.0, 1e-4), "spent")
 
-    assert spent.rows == 2 and not spent.open
+    assert excursion.rows == 2 and not excursion.open
 
 
 # --- throughput -----------------------------------------------------------------------------------
@@ -290,11 +295,11 @@ def test_a_value_whose_square_is_no_float_ends_no_fold(value):
         "loss eval/loss grad_norm lr step_time_s tokens_per_s skipped loss_scale moe/load "
         "max_attn_logit/layer-3 router/entropy"
     )
-    named = Names(declared=("moe/load",))
+    names = Names(declared=("moe/load",))
     rows = [
         Row(i, dict.fromkeys(every.split(), value if 60 <= i < 70 else 2.0), NOON)
         for i in range(200)
     ]
-    metrics = summarise(folded(rows, names=named), named)
+    metrics = summarise(folded(rows, names=names), names)
 
     assert (metrics.step, metrics.rows) == (200, 200)

@@ -160,14 +160,14 @@ def test_what_a_crash_cost():
         - breakdown.states[WallTimeState.QUEUED]
         - breakdown.states[WallTimeState.DOWN]
     )
-    held = (
+    known_seconds = (
         breakdown.wall_seconds
         - breakdown.states[WallTimeState.QUEUED]
         - breakdown.states[WallTimeState.DOWN]
         - breakdown.states[WallTimeState.UNKNOWN]
     )
-    assert breakdown.total_accelerator_hours.min == pytest.approx(held * 8 / 3600)
-    assert breakdown.cost.min == pytest.approx(held * 8 / 3600 * 2)
+    assert breakdown.total_accelerator_hours.min == pytest.approx(known_seconds * 8 / 3600)
+    assert breakdown.cost.min == pytest.approx(known_seconds * 8 / 3600 * 2)
     assert breakdown.cost.max == pytest.approx(breakdown.total_accelerator_hours.max * 2)
 
 
@@ -180,11 +180,11 @@ def test_the_babysitters_own_latencies():
 
 
 def test_a_question_is_open_until_a_person_answers():
-    asked = Done(at(60), "escalate/relaunch/tiny-1/person", 1)
+    question = Done(at(60), "escalate/relaunch/tiny-1/person", 1)
     answer = Ordered(at(90), "ada", Word.APPROVE, ("escalate/relaunch/tiny-1/person",))
 
-    assert goodput([*CRASHED, asked], ROWS).delays.human.open == 1
-    assert goodput([*CRASHED, asked, answer], ROWS).delays.human.median == 30.0
+    assert goodput([*CRASHED, question], ROWS).delays.human.open == 1
+    assert goodput([*CRASHED, question, answer], ROWS).delays.human.median == 30.0
 
 
 @pytest.mark.parametrize(("relaunch_of", "answered"), [("", 30.0), ("tiny-2", None)])
@@ -192,9 +192,9 @@ def test_a_question_is_open_until_a_person_answers():
     "key", ["escalate/relaunch/tiny-2/person", "escalate/crashed[tiny-2]@2026-01-01T12:01:00Z"]
 )
 def test_the_next_launch_answers_a_question_where_a_person_made_it(key, relaunch_of, answered):
-    asked, following = Done(at(60), key, 1), launch(3, 89, of=relaunch_of)
+    question, following = Done(at(60), key, 1), launch(3, 89, of=relaunch_of)
 
-    delay = goodput([*CRASHED, asked, *following], ROWS).delays.human
+    delay = goodput([*CRASHED, question, *following], ROWS).delays.human
     assert (delay.open, delay.median) == (0, answered)
 
 
@@ -211,17 +211,17 @@ ALERT = "stopped-by-hand[tiny-1]@2026-01-01T12:01:00Z"
     ],
 )
 def test_a_question_about_an_alert_is_answered_by_its_name_or_its_instance(word, about, still_open):
-    asked, order = Done(at(60), f"escalate/{ALERT}", 1), Ordered(at(90), "ada", word, (about,))
+    question, order = Done(at(60), f"escalate/{ALERT}", 1), Ordered(at(90), "ada", word, (about,))
 
-    assert goodput([*CRASHED, asked, order], ROWS).delays.human.open == still_open
+    assert goodput([*CRASHED, question, order], ROWS).delays.human.open == still_open
 
 
 @pytest.mark.parametrize(("event", "still_open"), [("resolved", 0), ("ended", 1), ("again", 1)])
 def test_a_question_about_a_resolved_alert_is_no_longer_open(event, still_open):
     alert = "dead-link[/a/b]@2026-01-01T12:01:00Z"
-    asked, end = Done(at(60), f"escalate/{alert}", 1), Done(at(90), f"tell/{alert}/{event}", 1)
+    question, end = Done(at(60), f"escalate/{alert}", 1), Done(at(90), f"tell/{alert}/{event}", 1)
 
-    delay = goodput([*CRASHED, asked, end], ROWS).delays.human
+    delay = goodput([*CRASHED, question, end], ROWS).delays.human
     assert (delay.open, delay.count) == (still_open, 0)
 
 

@@ -32,8 +32,8 @@ MISSING = [Nothing("none yet"), Unavailable("no answer")]
 def test_a_sign_of_life_is_newer_than_the_rows(
     metrics: Any, checkpoints: Any, log: Any, sign: str
 ) -> None:
-    shown = sign_of_life(metrics, log, checkpoints, BEGAN, NOON + MINUTE)
-    assert shown.startswith(sign) if sign else shown == ""
+    answer = sign_of_life(metrics, log, checkpoints, BEGAN, NOON + MINUTE)
+    assert answer.startswith(sign) if sign else answer == ""
 
 
 def test_a_log_that_changed_too_long_ago_is_none() -> None:

@@ -49,9 +49,9 @@ def test_without_a_name_the_display_name_is_the_id_and_without_an_id_the_slug():
 
 @pytest.mark.parametrize("state", [TrackerState.ABSENT, TrackerState.DELETED])
 def test_a_run_that_is_missing_counts_once_the_job_has_reported_long_enough(state):
-    gone = an_identity(state=state, id="other")
-    assert subjects(name_drift(CONTRACT, gone, must_be_there=True)) == ["id"]
-    assert name_drift(CONTRACT, gone, must_be_there=False) == []
+    identity = an_identity(state=state, id="other")
+    assert subjects(name_drift(CONTRACT, identity, must_be_there=True)) == ["id"]
+    assert name_drift(CONTRACT, identity, must_be_there=False) == []
 
 
 def test_a_tracker_out_of_reach_is_no_drift():

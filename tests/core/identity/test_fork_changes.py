@@ -89,8 +89,8 @@ def test_each_name_of_the_parent_is_exchanged_for_the_forks(changes, key, old, n
         "temporary_root": "/scratch/b",
         "config": {key: new, "other": "c"},
     }
-    written = RecordedLaunch("parent", "parent-1", (PARENT,), NOON, before)
-    changes = compute_inheritance(written, after, StartPoint("/none", 100), a_contract().config)
+    record = RecordedLaunch("parent", "parent-1", (PARENT,), NOON, before)
+    changes = compute_inheritance(record, after, StartPoint("/none", 100), a_contract().config)
     assert key in keys(changes.own)
     assert "other" in keys((*changes.unsigned, *changes.other))
 
@@ -103,9 +103,9 @@ def test_each_name_of_the_parent_is_exchanged_for_the_forks(changes, key, old, n
     ],
 )
 def test_a_name_that_only_one_of_the_two_has_explains_nothing(before, after, old, new) -> None:
-    written = RecordedLaunch("", "parent-1", (PARENT,), NOON, {**before, "config": {"out": old}})
+    record = RecordedLaunch("", "parent-1", (PARENT,), NOON, {**before, "config": {"out": old}})
     plan = {**after, "config": {"out": new}}
-    changes = compute_inheritance(written, plan, StartPoint("/none", 100), a_contract().config)
+    changes = compute_inheritance(record, plan, StartPoint("/none", 100), a_contract().config)
     assert changes.own == () and keys((*changes.unsigned, *changes.other)) == {"out"}
 
 

@@ -30,16 +30,16 @@ def fork_of(parent, **result):
 
 
 def test_it_shares_neither_identity_nor_root():
-    made = contract_from(fork_of(PARENT), "here")
+    contract = contract_from(fork_of(PARENT), "here")
 
-    assert (made.tracker.id, made.tracker.name, made.output.root) == (
+    assert (contract.tracker.id, contract.tracker.name, contract.output.root) == (
         "tiny-b",
         "tiny-b",
         "/data/tiny-b",
     )
-    assert made.output.temporary_root == "/data/tiny-b-temporary"
-    assert same_identity(PARENT, made) == ""
-    assert made.command == PARENT.command and made.final_step == PARENT.final_step
+    assert contract.output.temporary_root == "/data/tiny-b-temporary"
+    assert same_identity(PARENT, contract) == ""
+    assert contract.command == PARENT.command and contract.final_step == PARENT.final_step
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_a_root_without_the_name_is_not_guessed():
 
 
 def test_there_is_nothing_to_resume_yet_and_nothing_to_rewind():
-    made = fork_of(a_contract(tracker={"resume": "must", "fork_from": "old?_step=9"}))
+    contract = fork_of(a_contract(tracker={"resume": "must", "fork_from": "old?_step=9"}))
 
-    assert made["tracker"]["resume"] == "allow" and "fork_from" not in made["tracker"]
+    assert contract["tracker"]["resume"] == "allow" and "fork_from" not in contract["tracker"]
 
 
 def test_it_posts_to_no_issue_of_the_parent():

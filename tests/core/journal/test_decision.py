@@ -134,9 +134,9 @@ def test_nodes_are_recorded_of_the_current_instance_and_when_there_are_new_ones(
     assert recorded(a_job(placement=first)) == first
     assert recorded(a_job(instance="tiny-9", placement=first)) is None
     assert recorded(a_job(placement=None)) is None
-    held = replace(MEMORY, placements={"tiny-1": first})
-    assert recorded(a_job(placement=first), held) is None
-    joined = recorded(a_job(placement=Placement(("node-2",), ())), held)
+    second_memory = replace(MEMORY, placements={"tiny-1": first})
+    assert recorded(a_job(placement=first), second_memory) is None
+    joined = recorded(a_job(placement=Placement(("node-2",), ())), second_memory)
     assert joined is not None and set(joined.nodes) == {"node-1", "node-2"}
 
 

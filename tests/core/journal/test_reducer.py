@@ -29,9 +29,9 @@ def half(name: str) -> Sealed:
 
 def admitted(number: int) -> list[Any]:
     """A launch that ran as it was intended."""
-    launching, done = launched(number, NOON)
+    launching, launch = launched(number, NOON)
     plan = {"output_root": {"value": ROOT}, "commit": {"value": "c0ffee"}}
-    return [replace(launching, plan={**launching.plan, **plan}), done]
+    return [replace(launching, plan={**launching.plan, **plan}), launch]
 
 
 def fences(*events: Leased) -> list[int]:
@@ -72,10 +72,10 @@ def test_a_lease_continues_by_a_beat_of_its_holder_or_the_next_fence(
 
 def test_the_nodes_of_the_current_instance_are_remembered() -> None:
     placement = Placement(("node-1",), ())
-    looked = replace(LOOKED, placement=placement)
-    assert fold([looked], begun()).placements == {"tiny-1": placement}
-    assert fold([looked, LOOKED], begun()).placements == {"tiny-1": placement}
-    assert fold([looked]).placements == {}  # nothing was launched
+    look = replace(LOOKED, placement=placement)
+    assert fold([look], begun()).placements == {"tiny-1": placement}
+    assert fold([look, LOOKED], begun()).placements == {"tiny-1": placement}
+    assert fold([look]).placements == {}  # nothing was launched
 
 
 def test_a_new_instance_begins_with_the_rows_of_the_record_and_no_attempts() -> None:

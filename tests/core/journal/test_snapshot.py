@@ -31,7 +31,7 @@ ALERTS = (
 
 
 def a_memory() -> Memory:
-    begun = fold(
+    start = fold(
         [
             Initialised(NOON, "tiny", {"DRI": "@dri"}, "issue.md"),
             Decided(at=NOON, run="degraded", monitor="fresh", progress="~5/9", alerts=ALERTS),
@@ -50,7 +50,7 @@ def a_memory() -> Memory:
         ]
     )
     return replace(
-        begun, health=replace(begun.health, closed=apply_launch(begun.health, NOON, 3).closed)
+        start, health=replace(start.health, closed=apply_launch(start.health, NOON, 3).closed)
     )
 
 

@@ -141,8 +141,8 @@ def test_a_milestone_is_reported_when_its_permanent_checkpoint_is_complete():
 
 
 def test_the_final_step_of_a_job_that_still_runs():
-    done = Ledger(done=frozenset({"tell/tiny-1/first-step"}), instance="tiny-1")
-    assert keys(news_of(metrics=some_metrics(FINAL, advanced_at=NOON), ledger=done)) == [
+    ledger = Ledger(done=frozenset({"tell/tiny-1/first-step"}), instance="tiny-1")
+    assert keys(news_of(metrics=some_metrics(FINAL, advanced_at=NOON), ledger=ledger)) == [
         "final-step"
     ]
 

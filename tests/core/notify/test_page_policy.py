@@ -249,9 +249,9 @@ def test_news_need_reach_nobody():
 
 def test_an_escalation_that_the_issue_did_not_take_and_a_channel_did_is_reported():
     key = f"escalate/{alert_key()}"
-    lost = Failed(NOON, key, 1, "the post failed: no answer")
-    assert fold([post(key), lost, sent(key)]).undelivered == ()
-    (missed,) = fold([post(key, page=""), lost]).undelivered  # without a channel
+    failure = Failed(NOON, key, 1, "the post failed: no answer")
+    assert fold([post(key), failure, sent(key)]).undelivered == ()
+    (missed,) = fold([post(key, page=""), failure]).undelivered  # without a channel
     assert mentions(missed.why, "post", "failed")
 
 

@@ -59,7 +59,7 @@ def test_a_pager_is_not_woken_for_information():
 
 
 @pytest.mark.parametrize(
-    ("hours", "clock", "held"),
+    ("hours", "clock", "waits"),
     [
         ("21:00-05:30", NOON, False),
         ("21:00-05:30", NOON + 9 * HOUR, True),
@@ -71,9 +71,9 @@ def test_a_pager_is_not_woken_for_information():
         (None, NOON, False),
     ],
 )
-def test_information_waits_for_the_end_of_the_quiet_hours(hours, clock, held):
-    assert is_held(Urgency.INFORM, hours, clock) is held
-    assert is_held(Urgency.NEWS, hours, clock) is held
+def test_information_waits_for_the_end_of_the_quiet_hours(hours, clock, waits):
+    assert is_held(Urgency.INFORM, hours, clock) is waits
+    assert is_held(Urgency.NEWS, hours, clock) is waits
     for page in (Urgency.MUST, Urgency.SECOND, Urgency.AGAIN):
         assert not is_held(page, hours, clock)
 
@@ -105,11 +105,11 @@ def test_what_waits_for_the_same_channels_is_one_message():
 
 
 def test_one_message_uses_the_budget_once():
-    sent = [
+    events = [
         Done(NOON, sending_key("CHAT", f"tell/{n}"), 1, result=GROUPED if n else SENT)
         for n in range(3)
     ]
-    pages = fold(sent).pages
+    pages = fold(events).pages
     assert pages.has_room("CHAT", PageBudget(2, 2), NOON + MINUTE)
     assert pages.settled_keys == {"tell/0", "tell/1", "tell/2"}
 
@@ -139,7 +139,7 @@ def make(name, response):
 CHECKS = {c.name: c for c in (make("stalled", Response.ESCALATE), make("slow", Response.WARN))}
 
 
-def unanswered(check="stalled", age=30 * MINUTE, acked=frozenset(), after=30 * MINUTE, done=()):
+def unanswered(check="stalled", age=30 * MINUTE, acked=frozenset(), after=30 * MINUTE, keys=()):
     alert = Alert(
         check=check,
         subject="tiny-1",
@@ -149,17 +149,17 @@ def unanswered(check="stalled", age=30 * MINUTE, acked=frozenset(), after=30 * M
         message="no step",
     )
     policy = RecoveryPolicy(second_after=after)
-    ledger = Ledger(acked=frozenset({alert.key}) if acked else acked, done=frozenset(done))
+    ledger = Ledger(acked=frozenset({alert.key}) if acked else acked, done=frozenset(keys))
     actions = decide({alert.id: alert}, CHECKS, policy, ledger, NOON + age)
     return [each for each in actions if urgency(each, CHECKS) is Urgency.SECOND]
 
 
 def test_what_nobody_acknowledged_in_time_goes_to_a_second_person_once():
-    (asked,) = unanswered()
-    assert isinstance(asked, Escalate)
-    assert mentions(asked.title, "30m", "stalled")
-    assert unanswered(done=[asked.key]) == []
-    assert unanswered(age=5 * HOUR, done=[asked.key]) == []
+    (question,) = unanswered()
+    assert isinstance(question, Escalate)
+    assert mentions(question.title, "30m", "stalled")
+    assert unanswered(keys=[question.key]) == []
+    assert unanswered(age=5 * HOUR, keys=[question.key]) == []
 
 
 @pytest.mark.parametrize(
@@ -176,5 +176,7 @@ def test_otherwise_nobody_else_is_woken(changes):
 
 
 def test_the_second_person_is_never_folded():
-    asked = page("again/x@2026-01-01T12:00:00Z/unacknowledged", Urgency.SECOND)
-    assert not fold([]).pages.is_folded(asked, "OTHER", PageBudget(1, 1), NOON + timedelta(days=1))
+    question = page("again/x@2026-01-01T12:00:00Z/unacknowledged", Urgency.SECOND)
+    assert not fold([]).pages.is_folded(
+        question, "OTHER", PageBudget(1, 1), NOON + timedelta(days=1)
+    )

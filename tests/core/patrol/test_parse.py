@@ -64,7 +64,7 @@ WELL, BADLY = Found(a_job(JobState.SUCCEEDED)), Found(a_job(JobState.FAILED, exi
 
 
 @pytest.mark.parametrize(
-    ("named", "box", "alive", "well"),
+    ("found_by_id", "box", "alive", "well"),
     [
         (Found(a_job()), None, Alive.YES, False),
         (Found(a_job()), Blind("cut"), Alive.YES, False),
@@ -82,9 +82,9 @@ WELL, BADLY = Found(a_job(JobState.SUCCEEDED)), Found(a_job(JobState.FAILED, exi
     ],
 )
 def test_a_job_that_is_named_by_its_id_is_one_sign_of_several(
-    named: Any, box: Any, alive: Alive, well: bool, notice: Notice
+    found_by_id: Any, box: Any, alive: Alive, well: bool, notice: Notice
 ) -> None:
-    answer = alive_by(None, box, named)
+    answer = alive_by(None, box, found_by_id)
     assert (answer[0], answer[2]) == (alive, well)
     assert answer[1] == notice
 

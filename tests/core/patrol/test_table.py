@@ -85,8 +85,8 @@ def test_gone_without_its_marker_it_is_down_with_the_exact_resume_command() -> N
     )
     decision = decide(look, WAYS)
     assert (decision.state, decision.code) == (PatrolState.DOWN, 1)
-    gone = advice(look, "gone")
-    assert gone.command == "RESUME" and "without /data/DONE" in gone.message
+    row = advice(look, "gone")
+    assert row.command == "RESUME" and "without /data/DONE" in row.message
     assert advice(look, "chain").command == "CHAIN"
 
 
@@ -192,8 +192,8 @@ def test_memory_over_nine_tenths_is_a_risk() -> None:
 def test_a_question_to_the_dri_comes_before_the_relaunch() -> None:
     look = a_look(alive=Alive.NO, why="tiny-1 ended as failed: exit code 1")
     ways = replace(WAYS, has_question=True, status="STATUS")
-    (gone,) = [each for each in decide(look, ways).advice if each.row == "gone"]
-    assert mentions(gone.message, "DRI", "STATUS") and gone.command == "RESUME"
+    (row,) = [each for each in decide(look, ways).advice if each.row == "gone"]
+    assert mentions(row.message, "DRI", "STATUS") and row.command == "RESUME"
 
 
 def test_what_is_done_needs_no_memory_and_no_room() -> None:
@@ -278,12 +278,12 @@ def test_a_failure_that_comes_again_is_fixed_before_a_relaunch(
 ) -> None:
     ways = replace(WAYS, relaunches_itself=True)
     log = LogEnd(line="step 120", step=120, age=3.0, failure=failure, excerpt="x", advice="y.")
-    (gone,) = [
+    (row,) = [
         each for each in decide(a_look(alive=Alive.NO, log=log), ways).advice if each.row == "gone"
     ]
-    assert mentions(gone.message, "babysitter") is relaunches_itself
-    assert mentions(gone.message, "fixed") is not relaunches_itself
-    assert gone.command == ways.resume
+    assert mentions(row.message, "babysitter") is relaunches_itself
+    assert mentions(row.message, "fixed") is not relaunches_itself
+    assert row.command == ways.resume
 
 
 def test_a_failed_chain_is_reported_with_how_it_continues() -> None:
@@ -322,10 +322,10 @@ def test_a_stage_of_a_chain_that_waits_for_nothing_does_not_show_that_the_traini
 ) -> None:
     chain = replace(FAILED_CHAIN, runs=runs)
     assert decide(a_look(chain=chain), WAYS).state is PatrolState.RUNNING
-    gone = a_look(chain=chain, alive=Alive.NO)
-    assert decide(gone, WAYS).code == 3
-    assert mentions(advice(gone, "undecided").message, "training", "log")
-    waits = replace(gone, chain=replace(chain, waits=True))
+    look = a_look(chain=chain, alive=Alive.NO)
+    assert decide(look, WAYS).code == 3
+    assert mentions(advice(look, "undecided").message, "training", "log")
+    waits = replace(look, chain=replace(chain, waits=True))
     state = PatrolState.RUNNING if runs else PatrolState.DOWN
     assert decide(waits, WAYS).state is state and "undecided" not in rows(waits)
 
@@ -380,17 +380,19 @@ def test_a_dead_job_and_its_waiting_chain_are_two_facts() -> None:
 
 
 def test_after_the_training_only_what_is_left_of_the_chain_is_proposed() -> None:
-    done = LogEnd(line="Training completed", step=120, done=True)
+    log_end = LogEnd(line="Training completed", step=120, done=True)
     look = a_look(
         alive=Alive.NO,
-        log=done,
+        log=log_end,
         markers={"/c/eval.DONE": None},
         chain=ChainState(False, "eval ended with 1", "eval"),
     )
     assert (decide(look, WAYS).state, rows(look)) == (PatrolState.DOWN, ["chain-failed"])
     assert advice(look, "chain-failed").command == "CHAIN"
-    gone = replace(look, chain=ChainState(False))
-    assert [(each.row, each.command) for each in decide(gone, WAYS).advice] == [("chain", "CHAIN")]
+    without_chain = replace(look, chain=ChainState(False))
+    assert [(each.row, each.command) for each in decide(without_chain, WAYS).advice] == [
+        ("chain", "CHAIN")
+    ]
 
 
 def test_a_chain_that_waits_for_nothing_is_not_started_next_to_the_job() -> None:
@@ -401,9 +403,9 @@ def test_a_chain_that_waits_for_nothing_is_not_started_next_to_the_job() -> None
 
 
 def test_where_nobody_knows_how_a_job_was_started_no_command_is_made_up() -> None:
-    (gone,) = decide(a_look(alive=Alive.NO), PatrolCommands()).advice
-    assert (gone.row, gone.command) == ("gone", "")
-    assert mentions(gone.message, "Submit", "yourself")
+    (row,) = decide(a_look(alive=Alive.NO), PatrolCommands()).advice
+    assert (row.row, row.command) == ("gone", "")
+    assert mentions(row.message, "Submit", "yourself")
 
 
 def test_a_blind_look_gives_its_reason_once_and_claims_no_change() -> None:

@@ -31,7 +31,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def events() -> list[Initialised | Noted | Launched]:
-    noted = [
+    notes = [
         Noted(
             NOON + number * timedelta(hours=1),
             "dri",
@@ -52,9 +52,9 @@ def events() -> list[Initialised | Noted | Launched]:
     )
     return [
         Initialised(NOON, "tiny", {"DRI": "@dri"}, "issue.md"),
-        *noted[:10],
+        *notes[:10],
         launched,
-        *noted[10:],
+        *notes[10:],
     ]
 
 
@@ -272,13 +272,13 @@ FORGED: dict[str, tuple[Callable[[Pages], Pages], str, str]] = {
 
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forgery_on_a_later_page_is_found(name: str) -> None:
-    edit, on_top, anew = FORGED[name]
+    edit, on_top, fault_alone = FORGED[name]
     lines, pages = last()
     forged = edit(pages)
     assert forged != pages
     faults = judge_history([*history(), snapshot(lines, forged, len(lines))]).faults
     assert on_top in "\n".join(faults)
-    assert anew in "\n".join(judge_history([snapshot(lines, forged)]).faults)
+    assert fault_alone in "\n".join(judge_history([snapshot(lines, forged)]).faults)
 
 
 def test_an_entry_that_was_added_to_a_closed_page_is_found() -> None:

@@ -12,10 +12,10 @@ from herorun.core.recovery.bad_node import delete_command, list_command, machine
 TPU = ["gcloud", "compute", "tpus", "tpu-vm"]
 
 
-def machine(name="projects/p/locations/z/nodes/bad", inside="10.0.0.7", outside="", made=NOON):
+def machine(name="projects/p/locations/z/nodes/bad", inside="10.0.0.7", outside="", made_at=NOON):
     access = {"accessConfig": {"externalIp": outside}} if outside else {}
     points = [{"ipAddress": inside, **access}]
-    return {"name": name, "createTime": timestamp(made), "networkEndpoints": points}
+    return {"name": name, "createTime": timestamp(made_at), "networkEndpoints": points}
 
 
 def at(*machines, worker="10.0.0.7", ended=NOON):
@@ -35,9 +35,11 @@ def test_the_machine_by_either_address():
     assert at() is None
 
 
-@pytest.mark.parametrize(("made", "name"), [(-MINUTE, "bad"), (timedelta(), "bad"), (MINUTE, None)])
-def test_a_machine_that_was_made_after_the_end_is_another_one(made, name):
-    assert at(machine(made=NOON + made)) == name
+@pytest.mark.parametrize(
+    ("made_at", "name"), [(-MINUTE, "bad"), (timedelta(), "bad"), (MINUTE, None)]
+)
+def test_a_machine_that_was_made_after_the_end_is_another_one(made_at, name):
+    assert at(machine(made_at=NOON + made_at)) == name
 
 
 @pytest.mark.parametrize(

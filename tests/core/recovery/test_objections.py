@@ -106,19 +106,19 @@ def test_a_first_bug_has_not_come_again_also_where_no_launch_is_allowed_after_a_
 def test_a_budget_that_is_spent_in_two_ways_is_asked_about_once() -> None:
     """A yes to the one budget must not leave the other one to ask."""
     policy = RecoveryPolicy(relaunches=1)
-    spent = {"relaunch_causes": SPENT, "relaunched": (NOON,)}
+    budget = {"relaunch_causes": SPENT, "relaunched": (NOON,)}
     yes = RelaunchAnswer(yes=True, by="ada", at=NOON, reason="go")
-    assert objection(policy=policy, **spent) is not None
-    assert objection(policy=policy, **spent, answers={"tiny-2": yes}) is None
+    assert objection(policy=policy, **budget) is not None
+    assert objection(policy=policy, **budget, answers={"tiny-2": yes}) is None
 
 
 @pytest.mark.parametrize(
-    ("ending", "spent"),
+    ("ending", "budget"),
     [
         (NODE_LOST, SPENT[:2]),
         (an_ending(Cause.PREEMPTION), ()),
         (an_ending(Cause.UNKNOWN), ()),
     ],
 )
-def test_why_a_failure_is_recoverable(ending: Ending, spent: Any, notice: Notice) -> None:
-    assert why_recoverable(ending, RecoveryPolicy(), Ledger(relaunch_causes=spent), NOON) == notice
+def test_why_a_failure_is_recoverable(ending: Ending, budget: Any, notice: Notice) -> None:
+    assert why_recoverable(ending, RecoveryPolicy(), Ledger(relaunch_causes=budget), NOON) == notice

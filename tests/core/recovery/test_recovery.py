@@ -397,13 +397,13 @@ def test_a_no_ends_the_matter():
 
 
 def test_a_pause_holds_every_intervention_until_it_is_over():
-    held = {"pause": ActionPause(NOON + MINUTE, "dri", NOON)}
+    pauses = {"pause": ActionPause(NOON + MINUTE, "dri", NOON)}
     over = {"pause": ActionPause(NOON, "dri", NOON - HOUR)}
     stop = {"policy": RecoveryPolicy(stop_on=("burning",)), "case": Case(live=True)}
 
-    assert after(an_ending(), **held) == []
-    assert kinds(act(alert("crashed"), **held)) == [Tell]
-    assert Stop not in kinds(act(alert("burning"), **stop, **held))
+    assert after(an_ending(), **pauses) == []
+    assert kinds(act(alert("crashed"), **pauses)) == [Tell]
+    assert Stop not in kinds(act(alert("burning"), **stop, **pauses))
     assert kinds(after(an_ending(), **over)) == [Relaunch]
 
 
@@ -501,9 +501,9 @@ def test_a_machine_that_got_the_address_after_the_end_is_another_one():
     """The cluster has replaced the bad one already: a second deletion would take the new one's
     life.
     """
-    made = datetime(2025, 12, 31, 12, tzinfo=UTC)
-    assert machine_at(LISTED, "10.0.0.7", made) is None
-    assert machine_at(LISTED, "10.0.0.7", made + timedelta(seconds=1)) == "ray-2"
+    made_at = datetime(2025, 12, 31, 12, tzinfo=UTC)
+    assert machine_at(LISTED, "10.0.0.7", made_at) is None
+    assert machine_at(LISTED, "10.0.0.7", made_at + timedelta(seconds=1)) == "ray-2"
     with pytest.raises(ValueError, match="createTime"):
         machine_at(LISTED.replace("createTime", "time"), "10.0.0.7", NOON)
 
@@ -536,8 +536,8 @@ def test_under_the_contracts_line_it_is_deleted_before_the_relaunch():
     assert action == DeleteNode("node/tiny-2", "tiny-2", "why", "10.0.0.7", "z")
     assert kinds(after(BAD, policy=delete, done=frozenset({"node/tiny-2"}))) == [Relaunch]
     assert after(BAD, policy=delete, pause=ActionPause(NOON + HOUR, "dri", NOON)) == []
-    spent = {"relaunch_causes": ((NOON, Cause.INFRA),) * 6}
-    assert asked(after(BAD, policy=delete, **spent)) == "budget"
+    budget = {"relaunch_causes": ((NOON, Cause.INFRA),) * 6}
+    assert asked(after(BAD, policy=delete, **budget)) == "budget"
     gave_up = {"failed": {"node/tiny-2": Tries(3, NOON - HOUR, "gcloud was not found")}}
     assert kinds(after(BAD, policy=delete, **gave_up)) == [Relaunch]
 
@@ -562,7 +562,7 @@ def test_under_the_contracts_line_it_is_deleted_before_the_relaunch():
     ],
 )
 def test_it_looks_sooner_when_it_matters_and_never_later_than_the_contract_says(result, seconds):
-    given = {
+    evidence = {
         "cadence": 15 * MINUTE,
         "age": 5 * HOUR,
         "has_relaunched": False,
@@ -570,7 +570,7 @@ def test_it_looks_sooner_when_it_matters_and_never_later_than_the_contract_says(
         "firing": False,
     }
 
-    assert next_tick_delay(**{**given, **result}) == timedelta(seconds=seconds)
+    assert next_tick_delay(**{**evidence, **result}) == timedelta(seconds=seconds)
 
 
 def test_until_is_a_step_or_a_time():

@@ -133,7 +133,7 @@ def test_scrubbing_twice_is_scrubbing_once(text):
 
 
 @pytest.mark.parametrize(
-    ("argv", "shown"),
+    ("argv", "text"),
     [
         (("--token", "abc"), ("--token", MASK)),
         (("--api-key", PLANTED, "--seed", "7"), ("--api-key", MASK, "--seed", "7")),
@@ -149,8 +149,8 @@ def test_scrubbing_twice_is_scrubbing_once(text):
         (("python", "token", "abc"), ("python", "token", "abc")),
     ],
 )
-def test_a_command_line(argv, shown):
-    assert scrub_argv(argv) == shown
+def test_a_command_line(argv, text):
+    assert scrub_argv(argv) == text
 
 
 def test_a_tree_is_masked_by_its_keys_and_its_texts():
@@ -209,10 +209,10 @@ def test_a_tree_is_masked_by_its_keys_and_its_texts():
 )
 def test_hostile_text_takes_no_time(piece):
     text = piece * (100_000 // len(piece)) + "token\nend"
-    begun = time.process_time()
+    start = time.process_time()
     scrub(text)
 
-    assert time.process_time() - begun < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize(("value", "hidden"), [(1000, True), (-4321, True), (999, False)])

@@ -64,8 +64,8 @@ def test_stages_run_in_order_and_each_makes_its_marker(tmp_path: Path) -> None:
         {"eval": "echo \"it's\" | tr a-z A-Z > 'out put'", "report": "cat 'out put' > report"},
         notify_command='echo "$HERORUN_SAYS" > pushed',
     )
-    done = run(contract)
-    assert (done.returncode, done.stderr) == (0, "")
+    process = run(contract)
+    assert (process.returncode, process.stderr) == (0, "")
     assert (folder / "report").read_text() == "IT'S\n"
     assert {path.name for path in folder.glob("*.DONE")} == {"eval.DONE", "report.DONE"}
     assert mentions((folder / "pushed").read_text(), "tiny", "exit code 0")
@@ -81,12 +81,12 @@ def test_a_failing_stage_leaves_no_marker_and_starts_nothing_after_it(
         {"first": "true", "eval": words, "report": "touch report"},
         notify_command='echo "$HERORUN_SAYS" > pushed',
     )
-    done = run(contract)
-    assert done.returncode != 0
+    process = run(contract)
+    assert process.returncode != 0
     assert {path.name for path in tmp_path.glob("*.DONE")} == {"first.DONE"}
     assert not (tmp_path / "report").exists()
-    assert mentions((tmp_path / "FAILED").read_text(), "eval", f"{done.returncode}\n")
-    assert mentions((tmp_path / "pushed").read_text(), "tiny", "eval", f"{done.returncode}")
+    assert mentions((tmp_path / "FAILED").read_text(), "eval", f"{process.returncode}\n")
+    assert mentions((tmp_path / "pushed").read_text(), "tiny", "eval", f"{process.returncode}")
 
 
 def test_started_again_it_continues_behind_its_markers(tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ def test_it_waits_for_the_words_of_the_log_and_never_for_its_standard_input(tmp_
         every="1s",
         wait_at_most="1s",
     )
-    done = run(contract)
-    assert done.returncode == GAVE_UP and mentions(done.stdout, "gave", "waiting")
+    process = run(contract)
+    assert process.returncode == GAVE_UP and mentions(process.stdout, "gave", "waiting")
     assert not (tmp_path / "eval.DONE").exists()
     log.write_text("QUEUE DONE\n")
     assert run(contract).returncode == 0
@@ -129,8 +129,8 @@ def test_two_chains_of_one_run_never_work_at_once(tmp_path: Path) -> None:
 
 
 def test_a_push_that_fails_undoes_nothing(tmp_path: Path) -> None:
-    done = run(a_contract(tmp_path, {"eval": "true"}, notify_command="exit 7"))
-    assert done.returncode == 0 and mentions(done.stdout, "message", "sent")
+    process = run(a_contract(tmp_path, {"eval": "true"}, notify_command="exit 7"))
+    assert process.returncode == 0 and mentions(process.stdout, "message", "sent")
     assert (tmp_path / "eval.DONE").exists()
 
 
@@ -248,6 +248,6 @@ def test_a_script_that_did_not_come_whole_replaces_nothing(tmp_path: Path, print
     (folder / "chain.sh").write_text("the one before")
     command = install_and_start(a_contract(folder, {"eval": "true"}), "/work", None)
     there = command.partition(" | ")[2]
-    done = subprocess.run(["sh", "-c", there], input=printed, text=True, timeout=20, check=False)
-    assert done.returncode == 1
+    process = subprocess.run(["sh", "-c", there], input=printed, text=True, timeout=20, check=False)
+    assert process.returncode == 1
     assert mentions((folder / "chain.sh").read_text(), "before")

@@ -42,9 +42,9 @@ def test_systemd_takes_the_units_as_they_are(tmp_path: Path) -> None:
     """A folder with a blank, a per cent sign and a dollar in its name."""
     top = tmp_path / "a 100% $work"
     top.mkdir()
-    written = units(systemd(a_wish(top=str(top), program=shutil.which("true") or "/bin/true")))
-    assert set(written) == {"herorun-patrol-tiny.service", "herorun-patrol-tiny.timer"}
-    for name, text in written.items():
+    unit_files = units(systemd(a_wish(top=str(top), program=shutil.which("true") or "/bin/true")))
+    assert set(unit_files) == {"herorun-patrol-tiny.service", "herorun-patrol-tiny.timer"}
+    for name, text in unit_files.items():
         (tmp_path / name).write_text(text)
     if not shutil.which("systemd-analyze"):
         pytest.skip("there is no systemd-analyze here")
@@ -53,10 +53,10 @@ def test_systemd_takes_the_units_as_they_are(tmp_path: Path) -> None:
         "verify",
         "--man=no",
         "--user",
-        *(str(tmp_path / name) for name in written),
+        *(str(tmp_path / name) for name in unit_files),
     ]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
-    complaints = [line for line in done.stderr.splitlines() if "herorun-patrol-tiny" in line]
+    process = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
+    complaints = [line for line in process.stderr.splitlines() if "herorun-patrol-tiny" in line]
     assert complaints == []
 
 
@@ -93,10 +93,10 @@ def test_crons_line_locks_and_limits_the_tick() -> None:
 
 
 def test_one_command_removes_either_timer() -> None:
-    unit, read, written = removal("tiny", "babysit").split("; ")[0], *removal("tiny").split("&&")
+    unit, read, write = removal("tiny", "babysit").split("; ")[0], *removal("tiny").split("&&")
     assert unit.split()[-1] == "herorun-babysit-tiny.timer"
     assert read.split()[-2:] == ["table=$(crontab", "-l)"]
-    assert [shlex.split(part) for part in written.split(" | ")] == [
+    assert [shlex.split(part) for part in write.split(" | ")] == [
         ["echo", "$table"],
         ["grep", "-v", "# herorun patrol tiny$"],
         ["crontab", "-"],
@@ -180,10 +180,10 @@ def test_a_real_crontab_takes_the_line(every: str, tmp_path: Path) -> None:
         )
     table = tmp_path / "table"
     table.write_text(cron(a_wish(every, top="/home/dri/100% work's")))
-    done = subprocess.run(
+    process = subprocess.run(
         ["crontab", "-n", str(table)], capture_output=True, text=True, timeout=30, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
 
 
 def test_the_cloud_gets_the_watchdog_of_this_run_alone() -> None:

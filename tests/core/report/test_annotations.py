@@ -90,17 +90,19 @@ def test_what_was_never_submitted_is_no_mark() -> None:
 
 def test_only_restarts_that_no_launch_explains_are_attempts() -> None:
     events = [a_launched(1), a_launched(2, 5)]
-    begun = [
+    starts = [
         AttemptStart(1, 0, NOON + HOUR),
         AttemptStart(2, 90, NOON + 2 * HOUR),
         AttemptStart(3, 80, NOON + 6 * HOUR),
     ]
-    assert [(mark.kind, mark.step) for mark in restarts(begun, events)] == [(Kind.ATTEMPT, 90)]
+    assert [(mark.kind, mark.step) for mark in restarts(starts, events)] == [(Kind.ATTEMPT, 90)]
 
 
 def test_without_times_each_launch_explains_one_attempt() -> None:
-    begun = [AttemptStart(1, 0, None), AttemptStart(2, 90, None), AttemptStart(3, 80, None)]
-    assert [mark.title for mark in restarts(begun, [a_launched(1), a_launched(2)])] == ["attempt 3"]
+    starts = [AttemptStart(1, 0, None), AttemptStart(2, 90, None), AttemptStart(3, 80, None)]
+    assert [mark.title for mark in restarts(starts, [a_launched(1), a_launched(2)])] == [
+        "attempt 3"
+    ]
 
 
 def test_an_alert_is_one_incident_until_it_resolves() -> None:

@@ -110,6 +110,6 @@ def test_the_table_tells_each_stretch(points: int) -> None:
 
 def test_a_long_stretch_without_a_finite_value_keeps_both_its_ends() -> None:
     values = [nan if 121 <= step <= 614 or step == 700 else 2.0 for step in range(1, 801)]
-    lost = not_finite([Trace(1, range(1, 801), values)])
-    assert lost == [NonFiniteSpan(121, 614, 494), NonFiniteSpan(700, 700, 1)]
-    assert longest(lost, 1) == [NonFiniteSpan(121, 614, 494)]
+    spans = not_finite([Trace(1, range(1, 801), values)])
+    assert spans == [NonFiniteSpan(121, 614, 494), NonFiniteSpan(700, 700, 1)]
+    assert longest(spans, 1) == [NonFiniteSpan(121, 614, 494)]

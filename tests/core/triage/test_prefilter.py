@@ -93,9 +93,9 @@ def test_a_long_line_is_tested_once_for_what_it_hides(monkeypatch: pytest.Monkey
 def test_a_bar_stands_for_the_edge_of_a_word(keyword: str, rows: list[str]) -> None:
     gate = KeywordFilter([[keyword]])
     texts = ["nan", "finance", "nanny", "loss=nan,", "Hunan nan", "nan_count nans", "n a n"]
-    held = [text for text in texts if gate.rows(text)]
-    assert [text for text in held if text != "nan_count nans"] == rows
-    assert held == [text for text in texts if gate.opens(text.encode())]
+    matches = [text for text in texts if gate.rows(text)]
+    assert [text for text in matches if text != "nan_count nans"] == rows
+    assert matches == [text for text in texts if gate.opens(text.encode())]
 
 
 def test_a_word_that_overlaps_another_is_found() -> None:

@@ -79,7 +79,7 @@ def test_the_memory_is_bounded_and_the_time_too() -> None:
     names, state = load_signature_set(), Scan()
     block, began = b"error timeout nccl " * 55_188, time.thread_time()
     for _ in range(2):
-        state, _found = scan(names, state, block)
+        state, _events = scan(names, state, block)
         assert len(state.carry) <= LONGEST
     assert time.thread_time() - began < 8
 

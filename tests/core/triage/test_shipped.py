@@ -15,9 +15,9 @@ def test_a_fleet_whose_first_ticks_come_at_once_reads_the_catalogue_once(
 ) -> None:
     calls, together, real = [], threading.Barrier(4), signatures.parse
 
-    def counted(*given: Any) -> SignatureSet:
-        calls.append(given)
-        return real(*given)
+    def counted(*args: Any) -> SignatureSet:
+        calls.append(args)
+        return real(*args)
 
     def ask() -> None:
         together.wait(30)

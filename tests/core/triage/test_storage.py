@@ -87,9 +87,9 @@ Traceback (most recent call last):
 
 
 def test_the_file_that_a_log_handler_loses_is_its_own() -> None:
-    lost = HANDLED.format("self.flush", "OSError: [Errno 116] Stale file handle")
-    assert judged_training(lost).failure == "benign"
-    elsewhere = lost.replace("logging/__init__.py", "site-packages/sink/s3.py")
+    text = HANDLED.format("self.flush", "OSError: [Errno 116] Stale file handle")
+    assert judged_training(text).failure == "benign"
+    elsewhere = text.replace("logging/__init__.py", "site-packages/sink/s3.py")
     assert judged_training(elsewhere).failure == "storage"
 
 

@@ -64,6 +64,6 @@ def test_tensorflow_lists_the_causes_below(detail: str, failure: str) -> None:
 
 def test_what_ray_raises_follows_from_the_node_that_died() -> None:
     died = "The node with client ID 00ff has been marked dead because the monitor missed it.\n"
-    gone = "ray.worker.RayGetError: Could not get objectid ObjectID(01). It was created by f\n"
-    assert judged(f"{died}{TRACEBACK}{gone}").failure == "node-failure"
-    assert judged(f"{TRACEBACK}{gone}").failure == "unknown"
+    line = "ray.worker.RayGetError: Could not get objectid ObjectID(01). It was created by f\n"
+    assert judged(f"{died}{TRACEBACK}{line}").failure == "node-failure"
+    assert judged(f"{TRACEBACK}{line}").failure == "unknown"
