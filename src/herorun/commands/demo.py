@@ -42,7 +42,6 @@ def command(folder: str | None, scheduler: str, address: str, as_json: bool) -> 
     from herorun import output
     from herorun.core.errors import WrongUse
     from herorun.demo import run_walkthrough
-    from herorun.schemas.machines import Demo
 
     scratch = Path(folder).absolute() if folder else Path(tempfile.mkdtemp(prefix="herorun-demo-"))
     scratch.mkdir(parents=True, exist_ok=True)
@@ -51,5 +50,5 @@ def command(folder: str | None, scheduler: str, address: str, as_json: bool) -> 
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     demo_outcome = run_walkthrough(scratch, as_json, colour, scheduler, address)
     if as_json:
-        output.show_json(Demo.model_validate(demo_outcome))
+        output.show_json(demo_outcome)
     return 0

@@ -141,8 +141,14 @@ def add(
     register(job_session, entry)
     watch_text = "is not watched" if no_watch else ensure_watch(job_session, Path(start))
     if as_json:
-        watch_facts = {"watched": not no_watch, "watch": f"the list {watch_text}"}
-        output.show_json(JobsAdd.of(job_session, session=job_session.id, job=entry, **watch_facts))
+        document = JobsAdd.of(
+            job_session,
+            session=job_session.id,
+            job=entry,
+            watched=not no_watch,
+            watch=f"the list {watch_text}",
+        )
+        output.show_json(document)
     else:
         output.show_line(
             f"{kind} {facts.job} is registered in {job_session.file}; the list {watch_text}."

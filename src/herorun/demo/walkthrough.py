@@ -19,13 +19,14 @@ from herorun.demo.setup import (
     set_the_stage,
     sign,
 )
+from herorun.schemas.machines import Demo
 
 KILL_AT = 330  # steps: between two checkpoints
 
 
 def run_walkthrough(
     folder: Path, quiet: bool, colour: bool, scheduler: str = "local", address: str = ""
-) -> dict[str, object]:
+) -> Demo:
     """Run the story in an empty folder, and say how it ended."""
     needs_numpy()
     stage = Sandbox(folder, quiet, colour, scheduler, address)
@@ -139,19 +140,19 @@ def _clear_away(stage: Sandbox) -> None:
         run.scheduler.stop(job.instance, run.launcher.owner)
 
 
-def _ending(stage: Sandbox) -> dict[str, object]:
+def _ending(stage: Sandbox) -> Demo:
     memory = stage.run.record.memory()
     seconds = time.monotonic() - stage.began
     stage.show(
         f"\nThe demo took {format_span(seconds)}. Everything is in {stage.folder}: look around, "
         "then delete it."
     )
-    return {
-        "folder": str(stage.folder),
-        "slug": SLUG,
-        "instances": [instance.name for instance in memory.instances],
-        "tag": memory.sealed.tag if memory.sealed else None,
-        "record": stage.run.record.tip,
-        "issue": str(stage.run.state / "issue.md"),
-        "seconds": round(seconds, 1),
-    }
+    return Demo(
+        folder=str(stage.folder),
+        slug=SLUG,
+        instances=[instance.name for instance in memory.instances],
+        tag=memory.sealed.tag if memory.sealed else None,
+        record=stage.run.record.tip,
+        issue=str(stage.run.state / "issue.md"),
+        seconds=round(seconds, 1),
+    )

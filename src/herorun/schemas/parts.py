@@ -47,10 +47,16 @@ class Shape(BaseModel):
         return schema
 
     @classmethod
-    def of(cls, source: Any, **others: Any) -> Self:
-        """From the attributes of `source` that have the names of fields, and from `others`."""
-        fields_there = ((name, getattr(source, name, _NONE)) for name in cls.model_fields)
-        values = {name: value for name, value in fields_there if value is not _NONE}
+    def of(cls, *sources: Any, **others: Any) -> Self:
+        """From the attributes of `sources` that have the names of fields, a later source before an
+        earlier one, and from `others`.
+        """
+        values = {
+            name: value
+            for source in sources
+            for name in cls.model_fields
+            if (value := getattr(source, name, _NONE)) is not _NONE
+        }
         return cls.model_validate({**values, **others})
 
     @field_validator("*", mode="before")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from herorun import discover
+from herorun.core.babysit.action_key import parse_key
 from herorun.core.check import Response
 from herorun.core.durations import format_duration
 from herorun.core.errors import Blocked, CouldNotLook, sentence
@@ -51,8 +52,7 @@ def relaunch(run: MonitoredRun, instance: str, why: str, by_itself: bool = False
     if rollback_order is not None:
         raise Blocked(
             f"{rollback_order.by} ordered a rollback to step "
-            f"{rollback_order.about[-1].rpartition('/')[2]}, "
-            "which was interrupted: "
+            f"{parse_key(rollback_order.about[-1]).detail}, which was interrupted: "
             f"a person repeats it, or relaunches instead; `herorun status {run.slug}` shows the "
             "commands that work now."
         )

@@ -154,7 +154,7 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
         )
     if yes and final:
         raise Blocked(
-            f"{current.name} is not relaunched ({final[0].rpartition('/')[2]}) even if approved. "
+            f"{current.name} is not relaunched ({parse_key(final[0]).last}) even if approved. "
             f"The next command is `{_continuation_command(run, memory)}`."
         )
     warnings = order(run, Word.APPROVE if yes else Word.DENY, questions, reason)

@@ -38,7 +38,7 @@ def reconcile(act: bool) -> list[WatcherRow]:
 def watchers_document(
     rows: Sequence[WatcherRow], others: Sequence[UnregisteredProcess]
 ) -> Watchers:
-    entries = [WatcherEntry.of(row, **vars(row.watcher) if row.watcher else {}) for row in rows]
+    entries = [WatcherEntry.of(row, row.watcher) for row in rows]
     return Watchers(watchers=entries, others=others)
 
 
