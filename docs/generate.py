@@ -2,7 +2,7 @@
 is stale.
 
 checks.md from the checks' own pages, cli.md from the commands' help, contract.md from the
-contract's schema, triage.md from the signatures of failures, json.md from the shapes, library.md
+contract's schema, triage.md from the signatures of failures, json.md from the schemas, library.md
 from the docstrings, metrics.md from the exported metrics and the shipped alert rules, agents.md
 from the tools of `herorun mcp`, mutants.md from the file of surviving mutants; in the package the
 index of health checks and the signatures as JSON.

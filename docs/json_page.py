@@ -7,9 +7,9 @@ from typing import Any, get_args, get_type_hints
 
 from words import comments, page, sentence, shown, table
 
-from herorun import schemas as shapes
 from herorun.contract_schema import ContractSchema
 from herorun.core.lazy_pydantic import BaseModel
+from herorun.schemas import DOCUMENTS, FailureDocument
 
 Schema = Mapping[str, Any]
 INTRO = """\
@@ -24,23 +24,23 @@ Tests compare what the commands print with these types, key by key."""  # noqa: 
 
 
 def json_page() -> str:
-    schemas = {name: schema_of(model) for name, model in shapes.DOCUMENTS.items()}
+    schemas = {name: schema_of(model) for name, model in DOCUMENTS.items()}
     parts: dict[str, Schema] = {}
     for schema in schemas.values():
         parts |= schema.get("$defs", {})
     alike: dict[str, list[str]] = {}
-    for name, model in shapes.DOCUMENTS.items():
+    for name, model in DOCUMENTS.items():
         alike.setdefault(model.__name__, []).append(name)
     documents = [document_part(names, schemas[names[0]], parts) for names in alike.values()]
-    kinds = {kind.__name__: kind for model in shapes.DOCUMENTS.values() for kind in kinds_in(model)}
+    kinds = {kind.__name__: kind for model in DOCUMENTS.values() for kind in kinds_in(model)}
     sections = [
-        f"### {name}\n\n{shape_words(schema, parts, comments(kinds.get(name)))}"
+        f"### {name}\n\n{schema_words(schema, parts, comments(kinds.get(name)))}"
         for name, schema in sorted(parts.items())
         if "properties" in schema
     ]
-    failure = f"## A failure\n\n{shape_words(schema_of(shapes.FailureDocument), {}, {})}"
+    failure = f"## A failure\n\n{schema_words(schema_of(FailureDocument), {}, {})}"
     return page(
-        "JSON shapes", "herorun.schemas", [INTRO, failure, *documents, "## Parts", *sections]
+        "JSON schemas", "herorun.schemas", [INTRO, failure, *documents, "## Parts", *sections]
     )
 
 
@@ -49,7 +49,7 @@ def schema_of(model: type[BaseModel]) -> Schema:
 
 
 def kinds_in(kind: Any, ancestors: set[Any] | None = None) -> Iterator[Any]:
-    """The classes that a shape is made of, itself the first."""
+    """The classes that a schema is made of, itself the first."""
     ancestors = set() if ancestors is None else ancestors
     if kind in ancestors:
         return
@@ -65,10 +65,10 @@ def kinds_in(kind: Any, ancestors: set[Any] | None = None) -> Iterator[Any]:
 def document_part(names: list[str], schema: Schema, parts: Mapping[str, Schema]) -> str:
     commands = ", ".join(f"`herorun {name} --json`" for name in names)
     title = names[0] if len(names) == 1 else "orders"
-    return f"## {title}\n\n{commands}\n\n{shape_words(schema, parts, {})}"
+    return f"## {title}\n\n{commands}\n\n{schema_words(schema, parts, {})}"
 
 
-def shape_words(schema: Schema, parts: Mapping[str, Schema], comment_of: Mapping[str, str]) -> str:
+def schema_words(schema: Schema, parts: Mapping[str, Schema], comment_of: Mapping[str, str]) -> str:
     """What it is, and its keys; the key `schema` of every document is described once."""
     doc = (schema.get("description") or "").partition("\n")[0]
     rows = [

@@ -133,8 +133,8 @@ def test_the_recipes_work_and_their_tests_pass(copy: Path) -> None:
     tests = [test for recipe in RECIPES for test in recipe.tests]
     done = run(copy, "pytest", "-n0", *tests, "tests/checks/test_pages.py")
     assert done.returncode == 0, done.stdout[-3000:]
-    listed = "test_every_command_with_json_has_a_shape_and_a_test_of_it"
-    done = run(copy, "pytest", "-n0", f"tests/pages/test_shapes.py::{listed}")
+    listed = "test_every_command_with_json_has_a_schema_and_a_test_of_it"
+    done = run(copy, "pytest", "-n0", f"tests/pages/test_schemas.py::{listed}")
     assert done.returncode == 0, done.stdout[-3000:]
 
 

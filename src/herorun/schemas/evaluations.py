@@ -15,7 +15,7 @@ from herorun.core.lazy_pydantic import Field
 from herorun.core.recovery.classify import Cause
 from herorun.core.replay import Replay
 from herorun.core.retention import KeptCheckpoint, RetentionPolicy, Victim
-from herorun.schemas.parts import Document, FindingEntry, Shape, UnjudgedEntry, Verdict
+from herorun.schemas.parts import Document, FindingEntry, Schema, UnjudgedEntry, Verdict
 
 
 class SealDocument(Document):
@@ -58,7 +58,7 @@ class LogbookVerify(Document):
     notes: Sequence[str]
 
 
-class CheckPage(Shape):
+class CheckPage(Schema):
     """The page of a check."""
 
     check: str
@@ -89,7 +89,7 @@ class Waive(Document):
     note: str
 
 
-class ListedEntry(Shape):
+class ListedEntry(Schema):
     """A checkpoint under the run's roots."""
 
     path: str
@@ -124,7 +124,7 @@ class CheckpointsPlan(Document):
     remaining: Sequence[KeptCheckpoint]
 
 
-class Left(Shape):
+class Left(Schema):
     path: str
     why: str
 
@@ -135,7 +135,7 @@ class CheckpointsPrune(Document):
     bytes: int
 
 
-class Failure(Shape):
+class Failure(Schema):
     """What one log shows."""
 
     file: str
@@ -168,7 +168,7 @@ class TriageDocument(Document):
     files: Sequence[Failure]
 
 
-class FiredEntry(Shape):
+class FiredEntry(Schema):
     """An alert that a backtest raises on a curve."""
 
     check: str
@@ -183,7 +183,7 @@ class FiredEntry(Shape):
     """What to do next."""
 
 
-class Curve(Shape):
+class Curve(Schema):
     """One file of a backtest."""
 
     file: str
@@ -217,7 +217,7 @@ class CompareDocument(Document):
     """Config keys that differ, each with both values."""
 
 
-class GoodputOf(Shape):
+class GoodputOf(Schema):
     """Times are in seconds."""
 
     run: str

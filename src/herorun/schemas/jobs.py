@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from herorun.schemas.parts import Document, Shape
+from herorun.schemas.parts import Document, Schema
 
 
 class JobsList(Document):
@@ -38,7 +38,7 @@ class JobsRemove(Document):
     """The entries that were removed; their jobs continue."""
 
 
-class WatchedJob(Shape):
+class WatchedJob(Schema):
     """One job of the registry, as it was seen now."""
 
     type: str
@@ -61,13 +61,13 @@ class JobsWatch(Document):
     fault: str
 
 
-class DiscoveredJob(Shape):
+class DiscoveredJob(Schema):
     job: str
     description: str
     """What the place lists about the job."""
 
 
-class JobPlace(Shape):
+class JobPlace(Schema):
     """One place where jobs are searched for."""
 
     place: str

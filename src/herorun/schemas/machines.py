@@ -7,7 +7,7 @@ from herorun.core.doctor_report import DoctorPart
 from herorun.core.lazy_pydantic import Field
 from herorun.core.patrol.advice import Advice, PatrolState
 from herorun.core.patrol.observation import HostObservation
-from herorun.schemas.parts import Document, Shape
+from herorun.schemas.parts import Document, Schema
 
 
 class PatrolDocument(Document):
@@ -45,7 +45,7 @@ class Runbook(Document):
     """Where it was written; null with `--out -`."""
 
 
-class TimerFile(Shape):
+class TimerFile(Schema):
     path: str
     """Where the file belongs: under the home folder, or in the repository."""
     text: str
@@ -65,7 +65,7 @@ class TimerDocument(Document):
     """The files of `systemd` and `actions`; for `cron` there is only a line for the crontab."""
 
 
-class WatcherEntry(Shape):
+class WatcherEntry(Schema):
     """A wait that has registered itself on this machine. If its file cannot be read, only `state`,
     `why` and `action` are there.
     """
@@ -94,7 +94,7 @@ class WatcherEntry(Shape):
     """When it ends by itself, in seconds since 1970; 0: with its run."""
 
 
-class OtherProcess(Shape):
+class OtherProcess(Schema):
     """A process of one of these kinds, by its command line; it is never stopped."""
 
     pid: int
@@ -107,7 +107,7 @@ class Watchers(Document):
     others: Sequence[OtherProcess]
 
 
-class WatchedRun(Shape):
+class WatchedRun(Schema):
     """What the watchdog reads about one run."""
 
     slug: str

@@ -26,8 +26,8 @@ RunState: TypeAlias = Literal["starting", "healthy", "degraded", "down", "finish
 _NONE = object()  # the source has no attribute of the name
 
 
-class Shape(BaseModel):
-    # Each command imports all shapes and uses a few: `defer_build` builds one when it is used.
+class Schema(BaseModel):
+    # Each command imports all schemas and uses a few: `defer_build` builds one when it is used.
     # A value of core is read by the names of its fields, so that nobody writes these names twice.
     model_config = ConfigDict(
         frozen=True, defer_build=True, from_attributes=True, populate_by_name=True
@@ -74,9 +74,9 @@ class Shape(BaseModel):
         return document
 
 
-class Document(Shape):
+class Document(Schema):
     schema_: Literal[1] = Field(
-        default=1, alias="schema", description="The number of these shapes."
+        default=1, alias="schema", description="The version of these schemas."
     )
 
     def as_json(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class FailureDocument(Document):
     exit_code: Literal[1, 2, 3, 130]
 
 
-class WaiverEntry(Shape):
+class WaiverEntry(Schema):
     """The waiver that signs a finding."""
 
     check: str
@@ -106,14 +106,14 @@ class WaiverEntry(Shape):
     """When it ends, in UTC."""
 
 
-class CauseEntry(Shape):
+class CauseEntry(Schema):
     """The finding that another one follows from."""
 
     check: str
     subject: str
 
 
-class FindingEntry(Shape):
+class FindingEntry(Schema):
     """What one check says about one subject."""
 
     check: str
@@ -136,7 +136,7 @@ class FindingEntry(Shape):
     """The finding that this one follows from, or whose reason it shares; fix that one first."""
 
 
-class AlertEntry(Shape):
+class AlertEntry(Schema):
     """A finding of the health gate over time."""
 
     check: str
@@ -153,7 +153,7 @@ class AlertEntry(Shape):
     """What to do next; empty for a check that is gone, and for an alert that ended unresolved."""
 
 
-class AwaitedEntry(Shape):
+class AwaitedEntry(Schema):
     """Evidence that a run has not given yet."""
 
     evidence: Literal["job", "receipt", "row", "log", "checkpoint"]
@@ -162,7 +162,7 @@ class AwaitedEntry(Shape):
     """The time by which it must arrive; null if unknown."""
 
 
-class UnjudgedEntry(Shape):
+class UnjudgedEntry(Schema):
     """A metric that some checks cannot judge yet; until then their silence proves nothing."""
 
     metric: str
@@ -173,7 +173,7 @@ class UnjudgedEntry(Shape):
     not enough."""
 
 
-class Action(Shape):
+class Action(Schema):
     """What the babysitter did."""
 
     action: str
@@ -189,7 +189,7 @@ class Action(Shape):
     """Why the action failed; empty if it was done."""
 
 
-class OtherJob(Shape):
+class OtherJob(Schema):
     """A live job other than the current instance."""
 
     name: str
@@ -198,7 +198,7 @@ class OtherJob(Shape):
     kind: Literal["old attempt", "diagnostic"]
 
 
-class SourcedEntry(Shape):
+class SourcedEntry(Schema):
     """A value of the plan, and where it comes from."""
 
     value: Any
@@ -206,7 +206,7 @@ class SourcedEntry(Shape):
     inferred: bool
 
 
-class SubmissionEntry(Shape):
+class SubmissionEntry(Schema):
     """The exact request to the scheduler."""
 
     instance: str
@@ -219,7 +219,7 @@ class SubmissionEntry(Shape):
     """What the scheduler receives; empty if unknown here."""
 
 
-class CandidateEntry(Shape):
+class CandidateEntry(Schema):
     """A checkpoint that the run could start from."""
 
     path: str
@@ -235,7 +235,7 @@ class CandidateEntry(Shape):
     """The time that its trainer wrote, possibly without a time zone."""
 
 
-class DiscardedEntry(Shape):
+class DiscardedEntry(Schema):
     """What is lost by a start from the chosen checkpoint."""
 
     steps: int | None
@@ -243,7 +243,7 @@ class DiscardedEntry(Shape):
     why: str
 
 
-class Candidates(Shape):
+class Candidates(Schema):
     """The start checkpoint and the others in its folder, newest first."""
 
     start: str | None
@@ -256,7 +256,7 @@ class Candidates(Shape):
     """Why a root could not be read."""
 
 
-class ResponsibleEntry(Shape):
+class ResponsibleEntry(Schema):
     """What the run is for, and who decides."""
 
     goal: str
@@ -268,7 +268,7 @@ class ResponsibleEntry(Shape):
     """Where the DRI is notified while the run continues."""
 
 
-class EstimateEntry(Shape):
+class EstimateEntry(Schema):
     """What the run will take; null if nothing states it."""
 
     flops: float | None
@@ -281,7 +281,7 @@ class EstimateEntry(Shape):
     time_limit_hours: float | None
 
 
-class InstanceEntry(Shape):
+class InstanceEntry(Schema):
     """One launch of the run."""
 
     name: str
@@ -292,13 +292,13 @@ class InstanceEntry(Shape):
     """The job's state, as it was read now or when its end was recorded; null if it is unknown."""
 
 
-class PauseEntry(Shape):
+class PauseEntry(Schema):
     until: str
     by: str
     reason: str
 
 
-class Acked(Shape):
+class Acked(Schema):
     """An alert that a person acknowledged."""
 
     alert: str

@@ -5,17 +5,17 @@ from typing import Any, Literal
 
 from herorun.core.report.annotations import StepMark
 from herorun.schemas.evaluations import GoodputOf
-from herorun.schemas.parts import Document, Shape
+from herorun.schemas.parts import Document, Schema
 
 
-class ProgressEntry(Shape):
+class ProgressEntry(Schema):
     step: int | None
     """Completed updates."""
     final_step: int | None
     text: str
 
 
-class Estimated(Shape):
+class Estimated(Schema):
     """The expected end as a range; null if there is no estimate."""
 
     earliest: str | None
@@ -24,7 +24,7 @@ class Estimated(Shape):
     why: str
 
 
-class Saved(Shape):
+class Saved(Schema):
     """The newest complete checkpoint."""
 
     step: int
@@ -32,7 +32,7 @@ class Saved(Shape):
     at: str | None
 
 
-class ChartEntry(Shape):
+class ChartEntry(Schema):
     title: str
     metrics: Sequence[str]
     newest: Any
@@ -44,7 +44,7 @@ class ChartEntry(Shape):
     """Why the chart is empty."""
 
 
-class IncidentEntry(Shape):
+class IncidentEntry(Schema):
     """An alert that fired, once for all its ticks."""
 
     check: str
@@ -68,7 +68,7 @@ class IncidentEntry(Shape):
     message: str
 
 
-class LaunchedEntry(Shape):
+class LaunchedEntry(Schema):
     """One instance, and what differs between it and the one before."""
 
     name: str
@@ -93,7 +93,7 @@ class LaunchedEntry(Shape):
     changes: Any
 
 
-class ReportLink(Shape):
+class ReportLink(Schema):
     """A page with more about the run."""
 
     name: str
@@ -102,7 +102,7 @@ class ReportLink(Shape):
     """The address of a web page; empty if unknown."""
 
 
-class Recorded(Shape):
+class Recorded(Schema):
     commit: str | None
     pushed: bool | None
 

@@ -9,7 +9,7 @@ from herorun.schemas.parts import (
     EstimateEntry,
     FindingEntry,
     ResponsibleEntry,
-    Shape,
+    Schema,
     SourcedEntry,
     SubmissionEntry,
     Verdict,
@@ -52,7 +52,7 @@ class PreflightDocument(Document):
     findings: Sequence[FindingEntry]
 
 
-class AdoptedJob(Shape):
+class AdoptedJob(Schema):
     job: str
     """The id that its scheduler gave it."""
     state: str
@@ -82,7 +82,7 @@ class BabysitDocument(Document, StatusFields):
     """Only in the output of a loop, and if several runs are monitored."""
 
 
-class JobCauseEntry(Shape):
+class JobCauseEntry(Schema):
     """The root of a failure."""
 
     failure: str
@@ -106,7 +106,7 @@ class BabysitJobDocument(Document, TickEntry):
     """Why the job failed; null while it runs and if it succeeded."""
 
 
-class ListEntry(Shape):
+class ListEntry(Schema):
     slug: str
     stage: Literal["not initialised", "initialised", "launched", "sealed", "unknown"]
     run: str | None

@@ -12,12 +12,12 @@ from herorun.schemas.parts import (
     InstanceEntry,
     PauseEntry,
     RunState,
-    Shape,
+    Schema,
 )
 from herorun.schemas.tick import StatusFields
 
 
-class PaceEntry(Shape):
+class PaceEntry(Schema):
     """The speed of the run."""
 
     name: str
@@ -30,12 +30,12 @@ class PaceEntry(Shape):
     """Relative to the usual one: below 1 is slower, for speeds and for step times."""
 
 
-class NewestCheckpoint(Shape):
+class NewestCheckpoint(Schema):
     step: int
     age_seconds: float | str | None
 
 
-class RunSummaryEntry(Shape):
+class RunSummaryEntry(Schema):
     """The newest values of a run; null: not known."""
 
     step: int | None
@@ -107,7 +107,7 @@ class StatusOf(StatusFields):
     summary: RunSummaryEntry
 
 
-class WatchedAlert(Shape):
+class WatchedAlert(Schema):
     """An open alert, in short."""
 
     check: str
@@ -116,7 +116,7 @@ class WatchedAlert(Shape):
     message: str
 
 
-class WatchedRunEntry(Shape):
+class WatchedRunEntry(Schema):
     """One run, from the files of this machine's babysitter."""
 
     slug: str
@@ -132,7 +132,7 @@ class Status(Document, StatusOf):
     pass
 
 
-class NotRead(Shape):
+class NotRead(Schema):
     """A run, among several, that could not be read."""
 
     slug: str

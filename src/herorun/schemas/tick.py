@@ -10,12 +10,12 @@ from herorun.schemas.parts import (
     FindingEntry,
     OtherJob,
     RunState,
-    Shape,
+    Schema,
     UnjudgedEntry,
 )
 
 
-class TickEntry(Shape):
+class TickEntry(Schema):
     """What one tick saw and did."""
 
     run: RunState

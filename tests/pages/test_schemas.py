@@ -81,7 +81,7 @@ ELSEWHERE = {
 
 
 def lost(document: Any, model: BaseModel) -> Iterator[str]:
-    """The keys that the shape does not know, and those of the shape that the document lacks."""
+    """The keys that the schema does not know, and those of the schema that the document lacks."""
     yield from differing(document, json.loads(model.model_dump_json(by_alias=True)), "")
 
 
@@ -102,7 +102,7 @@ def must_fit(name: str, document: Any) -> None:
 
 
 @pytest.mark.thorough
-def test_every_document_of_a_run_has_its_shape(
+def test_every_document_of_a_run_has_its_schema(
     story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(story.home / "state"))
@@ -127,13 +127,13 @@ def test_every_document_of_a_run_has_its_shape(
             assert story.herorun("jobs", "add", "local", job, "--no-watch", "--session", "s") == 0
 
 
-def test_an_order_and_a_clean_up_have_their_shapes(story: Story) -> None:
+def test_an_order_and_a_clean_up_have_their_schemas(story: Story) -> None:
     for name in ORDERS:
         must_fit(name, OrderOutcome(story.run, "said", 0, ("a warning",)).document().as_json())
     must_fit("checkpoints prune", Pruned(("a",), (("b", "why"),), 3).document().as_json())
 
 
-def test_what_is_to_be_trusted_has_its_shape(
+def test_what_is_to_be_trusted_has_its_schema(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer = ask(story, capsys, "trust", "tiny", "--json")
@@ -141,7 +141,7 @@ def test_what_is_to_be_trusted_has_its_shape(
     must_fit("trust", answer.document)
 
 
-def test_what_is_written_for_a_box_has_its_shape(
+def test_what_is_written_for_a_box_has_its_schema(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stage = {"name": "eval", "run": "python eval.py"}
@@ -209,13 +209,13 @@ def all_commands() -> set[str]:
     }
 
 
-def test_every_command_with_json_has_a_shape_and_a_test_of_it() -> None:
+def test_every_command_with_json_has_a_schema_and_a_test_of_it() -> None:
     assert all_commands() - {"schema"} == {re.split(" --| [A-Z]", name)[0] for name in DOCUMENTS}
     partitions = {line.partition(": ")[0] for line in TOLD.strip().splitlines()}
     assert partitions | {*ORDERS, "checkpoints prune", *ELSEWHERE} == set(DOCUMENTS)
 
 
-def test_a_key_that_no_shape_knows_is_noticed() -> None:
+def test_a_key_that_no_schema_knows_is_noticed() -> None:
     with pytest.raises(AssertionError, match="note"):
         must_fit(
             "note",
