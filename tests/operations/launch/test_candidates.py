@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 import tomli_w
 
+from builders import a_checkpoint, a_contract, a_plan, an_instance
+from herorun.core.contract import Contract
 from herorun.core.errors import Blocked
-from herorun.core.evidence import Nothing, SourceRun, Unavailable
+from herorun.core.evidence import Checkpoints, History, Nothing, SourceRun, Unavailable
 from herorun.core.journal import Memory
+from herorun.operations.launch.candidates import checkpoint_choice
 from herorun.operations.launch.relaunch import plan_resume
 from herorun.runs import open_run
 from stories import CRASH, WAIT, Story, contract_of
@@ -38,6 +41,19 @@ def preflight(
     story.herorun("preflight", "tiny", "--json")
     document = json.loads(capsys.readouterr().out)
     return document["checkpoints"], {f["check"]: f["outcome"] for f in document["findings"]}
+
+
+def test_why_a_usable_one_was_not_chosen_without_a_plan_is_that_there_is_none() -> None:
+    history = History(instances=(an_instance(1),))
+    evidence: Any = {
+        Contract: a_contract(),
+        History: history,
+        Checkpoints: Checkpoints((a_checkpoint(20),)),
+    }
+    (candidate,) = checkpoint_choice(None, evidence).candidates
+    assert not candidate.is_start and mentions(candidate.refused, "no", "plan", "made")
+    (candidate,) = checkpoint_choice(a_plan(), evidence).candidates
+    assert mentions(candidate.refused, "from", "scratch")
 
 
 def test_a_first_launch_has_nothing_to_choose(

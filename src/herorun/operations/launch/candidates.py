@@ -25,6 +25,7 @@ def checkpoint_choice(plan: Plan | None, evidence: Evidence) -> Candidates:
     contract, past = evidence[Contract], evidence[History]
     history = past if isinstance(past, History) else History()  # `unread` says so
     start = plan.start.value if plan else None
+    reason = _why_another(plan)
     mine = _own_candidates(evidence, history)
     siblings = candidates_of(_place(evidence, StartSiblings))
     candidates = [
@@ -34,7 +35,7 @@ def checkpoint_choice(plan: Plan | None, evidence: Evidence) -> Candidates:
     return Candidates(
         start=start.path if start else None,
         candidates=[
-            _candidate_entry(c, start, _refusal(c, contract, history, c in mine))
+            _candidate_entry(c, start, _refusal(c, contract, history, c in mine), reason)
             for c in candidates
         ],
         unexamined=len({*mine, *siblings}) - len(candidates),
@@ -74,7 +75,16 @@ def _refusal(candidate: Candidate, contract: Contract, history: History, own: bo
     )
 
 
-def _candidate_entry(candidate: Candidate, start: Any, refusal_reason: str) -> CandidateEntry:
+def _why_another(plan: Plan | None) -> str:
+    """Why one that could be used is not the start."""
+    if plan is None:
+        return "no plan was made"
+    return "another one was chosen" if plan.start.value else "the plan starts from scratch"
+
+
+def _candidate_entry(
+    candidate: Candidate, start: Any, refusal_reason: str, reason: str
+) -> CandidateEntry:
     state = (
         "complete"
         if candidate.complete
@@ -85,7 +95,6 @@ def _candidate_entry(candidate: Candidate, start: Any, refusal_reason: str) -> C
         else "unexamined"
     )
     is_start = _is(candidate, start)
-    reason = "another one was chosen" if start is not None else "the plan starts from scratch"
     return CandidateEntry.of(
         candidate,
         state=state,
