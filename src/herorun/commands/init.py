@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from herorun.commands._options import RunArgument
+from herorun.commands._output import propose_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,17 +46,17 @@ def command(start: str, run: str, as_json: bool) -> int:
     if path.exists():
         document = _create_record(open_run(run, folder), path, draft)
         choices: tuple[str, ...] = ()
-        follow_up = f"herorun preflight {run}" if document.created else f"herorun status {run}"
+        follow_up = propose_command(start, "preflight" if document.created else "status", run)
         next_step = f"Next: `{follow_up}`."
     else:
         create_atomic(path, draft.text.encode())
         document, choices = _describe_draft(path), draft.choices
-        repeat = f"`herorun init {run}` creates the record"
+        repeat = f"`{propose_command(start, 'init', run)}` creates the record"
         next_step = f"Fill in the file, commit and push it; then {repeat}."
     if as_json:
         output.show_json(document)
     else:
-        _show_contract(document, choices, next_step)
+        _show_contract(document, choices, propose_command(start, "init", run), next_step)
     return 0
 
 
@@ -102,7 +103,7 @@ def _create_record(run: "Run", path: Path, draft: "ContractDraft") -> "Init":
     )
 
 
-def _show_contract(document: "Init", choices: "Iterable[str]", next_step: str) -> None:
+def _show_contract(document: "Init", choices: "Iterable[str]", again: str, next_step: str) -> None:
     from herorun.output import show_line, show_note
 
     for name in document.created:
@@ -117,8 +118,8 @@ def _show_contract(document: "Init", choices: "Iterable[str]", next_step: str) -
             f"{document.issue}"
         )
     if document.warning:
-        again = f"`herorun init {document.slug}` pushes it once the remote takes it"
-        show_note(f"the record is not pushed: {document.warning}; {again}.")
+        way_on = f"`{again}` pushes it once the remote takes it"
+        show_note(f"the record is not pushed: {document.warning}; {way_on}.")
     if document.advice:
         show_note(document.advice)
     show_line(next_step)

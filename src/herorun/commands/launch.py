@@ -78,7 +78,8 @@ def command(
     # a fix that is committed changes the plan, which must be reviewed again
     replan = propose_command(start, "preflight", run, "--out", plan) if plan else ""
     again = repeat_typed_command() if adopt or not replan else replan
-    _show_outcome(page, loaded_run, outcome, again, adopts=bool(adopt))
+    status = propose_command(start, "status", run)
+    _show_outcome(page, loaded_run, outcome, again, status, adopts=bool(adopt))
     if outcome.launched is not None and no_babysit:
         _show_babysit_command(page, loaded_run, start, run)
     elif outcome.launched is not None:
@@ -87,10 +88,10 @@ def command(
 
 
 def _show_outcome(
-    page: Any, run: "Run", outcome: "LaunchOutcome", again: str, adopts: bool
+    page: Any, run: "Run", outcome: "LaunchOutcome", again: str, status: str, adopts: bool
 ) -> None:
     """Prints the gate's result, and the job if there is one now. `again`: what is typed after the
-    fix of what blocks it.
+    fix of what blocks it; `status`: what shows a job that runs already.
     """
     from herorun import output
     from herorun.output.findings import show_next
@@ -98,7 +99,7 @@ def _show_outcome(
     if outcome.running and not adopts:
         names = ", ".join(map(output.clean, outcome.running))
         page.print(f"already running: {names}; nothing was submitted", style="bold red")
-        show_next(page, f"herorun status {run.slug}")
+        show_next(page, status)
         return
     nothing_done = "nothing was adopted" if adopts else "nothing was submitted"
     _show_gate(page, outcome, nothing_done, again)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from herorun.commands._options import RunArgument, yes
-from herorun.commands._output import repeat_typed_command
+from herorun.commands._output import propose_command, repeat_typed_command
 
 if TYPE_CHECKING:
     from herorun.operations.seal.seal import SealOutcome
@@ -65,7 +65,7 @@ def command(
     if as_json:
         output.show_json(outcome.document())
     else:
-        _show_seal(outcome, _effect(milestone, as_aborted, successor))
+        _show_seal(outcome, start, _effect(milestone, as_aborted, successor))
     for warning in outcome.warnings:
         output.show_note(warning)
     return {"clear": 0, "blocked": 1, "unknown": 3}[outcome.verdict.value]
@@ -87,7 +87,7 @@ def _where(remote: str | None) -> str:
     return f", pushed to {remote}" if remote else ", not pushed: there is no remote"
 
 
-def _show_seal(outcome: "SealOutcome", effect: str) -> None:
+def _show_seal(outcome: "SealOutcome", start: str, effect: str) -> None:
     """Prints the findings, and the tag or why there is none."""
     from herorun import output
     from herorun.core.seal.render import seal_lines
@@ -114,4 +114,4 @@ def _show_seal(outcome: "SealOutcome", effect: str) -> None:
     if outcome.remote is None:  # the same command pushes the tag, if the remote lacks it
         show_next(page, f"once the remote answers, repeat: {repeat_typed_command()}")
     else:
-        show_next(page, f"herorun verify {outcome.tag}")
+        show_next(page, propose_command(start, "verify", outcome.tag))

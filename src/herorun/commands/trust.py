@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from herorun.commands._options import RunArgument
+from herorun.commands._output import propose_command
 
 if TYPE_CHECKING:
     from herorun.operations.orders.trust import TrustQuestion
@@ -58,7 +59,7 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     if reject:
         leave_out(questions)
         outcome = "rejected"
-    elif not questions.nothing and (yes or _confirm_trust(as_json, questions)):
+    elif not questions.nothing and (yes or _confirm_trust(as_json, questions, start)):
         accept(questions)
         outcome = "trusted"
     if as_json:
@@ -68,7 +69,7 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     return 0 if outcome != "nothing" or questions.nothing else 3
 
 
-def _confirm_trust(as_json: bool, questions: "TrustQuestion") -> bool:
+def _confirm_trust(as_json: bool, questions: "TrustQuestion", start: str) -> bool:
     """Whether a person at a terminal answers yes; without a terminal, or with --json, the answer is
     no.
     """
@@ -77,9 +78,10 @@ def _confirm_trust(as_json: bool, questions: "TrustQuestion") -> bool:
     from herorun import output
 
     if as_json or not sys.stdin.isatty():
-        answers = f"`herorun trust {questions.slug} --yes` answers yes"
+        trust = propose_command(start, "trust", questions.slug)
+        answers = f"`{trust} --yes` answers yes"
         if questions.launches:
-            answers += f", and `herorun trust {questions.slug} --reject` excludes what is unproven"
+            answers += f", and `{trust} --reject` excludes what is unproven"
         output.show_note(
             f"not trusted: herorun asks before it trusts them, which needs a terminal; {answers}."
         )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from herorun.commands._options import RunArgument
+from herorun.commands._output import propose_command
 
 if TYPE_CHECKING:
     from herorun.core.seal.verification import SealProof
@@ -62,11 +63,11 @@ def verify_record(
     if as_json:
         output.show_json(verification.document())
     else:
-        _show_record(verification, run)
+        _show_record(verification, start, run)
     return EXIT_CODES[verification.verdict]
 
 
-def _show_record(verification: "Verified", run: str) -> None:
+def _show_record(verification: "Verified", start: str, run: str) -> None:
     from pathlib import Path
 
     from herorun import output
@@ -84,7 +85,8 @@ def _show_record(verification: "Verified", run: str) -> None:
         f"{' in the record' + seal_text if seal_text else ''}"
     )
     if verification.verdict == "unknown":
-        output.show_line(f"next: `herorun verify {run}`, once the rest can be read")
+        again = propose_command(start, "verify", run)
+        output.show_line(f"next: `{again}`, once the rest can be read")
     if verification.faults:
         slug = Path(run).stem if run.endswith(".toml") else run
         output.show_line(
@@ -118,11 +120,11 @@ def verify_tag(start: str, tag: str, offline: bool, as_json: bool) -> int:
     if as_json:
         output.show_json(VerifySeal.of(proof))
     else:
-        _show_seal(proof)
+        _show_seal(proof, start)
     return EXIT_CODES[proof.verdict]
 
 
-def _show_seal(proof: "SealProof") -> None:
+def _show_seal(proof: "SealProof", start: str) -> None:
     from herorun import output
     from herorun.core.finding import count
 
@@ -144,4 +146,5 @@ def _show_seal(proof: "SealProof") -> None:
             "next: do not rely on this seal until a person knows the cause of each fault"
         )
     elif proof.unproven:
-        output.show_line(f"next: `herorun verify {proof.tag}`, once the rest can be read")
+        again = propose_command(start, "verify", proof.tag)
+        output.show_line(f"next: `{again}`, once the rest can be read")
