@@ -198,15 +198,15 @@ def test_figures_need_labels_and_labels_their_shape(curves):
 
 
 def test_a_loss_by_another_name_is_judged(curves):
-    lost = write(
+    path = write(
         curves, "lost.csv", [*(f"{n},2.0" for n in range(200)), "200,nan"], "step,train/loss"
     )
     (curves / "labels.json").write_text(
         '{"lost.csv": {"shows": ["non-finite"], "events": [[200, 200]]}}'
     )
 
-    assert ran(lost).return_value == 1
-    assert ran(lost, "--labels", curves / "labels.json").return_value == 1
+    assert ran(path).return_value == 1
+    assert ran(path, "--labels", curves / "labels.json").return_value == 1
 
 
 def test_a_curve_of_which_nothing_is_judged_is_not_calm(curves):
@@ -253,10 +253,10 @@ def test_a_loss_that_the_checks_cannot_compare_is_not_silently_free_of_alarms(
     tmp_path, offset, is_judged
 ):
     path = write(tmp_path, "loss.csv", [f"{i},{offset + i % 7 / 100},{i}" for i in range(300)])
-    shown, document = run(path), json.loads(run(path, "--json").stdout)
+    output, document = run(path), json.loads(run(path, "--json").stdout)
     (unjudged,) = [curve["unjudged"] for curve in document["files"]]
     assert any("loss-spike" in each["checks"] for each in unjudged) is not is_judged
-    assert mentions(shown.stderr, "loss-spike") is not is_judged
+    assert mentions(output.stderr, "loss-spike") is not is_judged
 
 
 @pytest.mark.parametrize(

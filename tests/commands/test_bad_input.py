@@ -273,8 +273,8 @@ def test_a_remote_that_is_gone_is_named(
     assert mentions(
         ask(story, capsys, "logbook", "verify", SLUG).out, "could not", "query", "remote"
     )
-    noted = ask(story, capsys, *NOTE)
-    assert noted.code == 3 and mentions(noted.err, "repeat", "UTC")
+    note = ask(story, capsys, *NOTE)
+    assert note.code == 3 and mentions(note.err, "repeat", "UTC")
 
 
 def test_a_host_that_is_not_known_is_named(
@@ -535,10 +535,10 @@ def test_a_lost_issue_page_is_opened_again(story: Story, capsys: CAPTURE, comman
 def herorun(story: Story, *words: str, stdout: int = subprocess.PIPE) -> Answer:
     argv = [sys.executable, "-m", "herorun", "-C", str(story.work), *words]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
-    done = subprocess.run(
+    process = subprocess.run(
         argv, stdout=stdout, stderr=subprocess.PIPE, env=env, text=True, check=False
     )
-    return checked(Answer(done.returncode, done.stdout or "", done.stderr), words)
+    return checked(Answer(process.returncode, process.stdout or "", process.stderr), words)
 
 
 @pytest.mark.thorough

@@ -136,10 +136,10 @@ def test_init_without_a_contract_writes_that_file_and_says_so(
     assert f"created {path}" in (output := capsys.readouterr().out) and mentions(
         output, "file", "commit"
     )
-    written = path.read_text()
+    text = path.read_text()
     path.unlink()
     assert changes(before, checkout(story.work)) == []
-    assert 'slug = "other"' in written
+    assert 'slug = "other"' in text
 
 
 def test_what_fails_leaves_it_too(messy: Story) -> None:

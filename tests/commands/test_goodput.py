@@ -19,15 +19,15 @@ TIMED = '\\"timestamp\\": \\"$(date -u +%Y-%m-%dT%H:%M:%S.%3NZ)\\", '
 def finished_story() -> Iterator[Story]:
     """It crashed, was relaunched and finished."""
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
-        made = Story(Path(folder).resolve()).begin(hardware={"count": 8}, budget={"rate": 2.0})
-        (made.work / "train.sh").write_text(JOB.replace('{\\"step\\"', "{" + TIMED + '\\"step\\"'))
-        made.publish()
-        made.launched(CRASH)
-        made.tick()
-        made.ended("tiny-2")
-        made.tick()
-        yield made
-        made.end()
+        story = Story(Path(folder).resolve()).begin(hardware={"count": 8}, budget={"rate": 2.0})
+        (story.work / "train.sh").write_text(JOB.replace('{\\"step\\"', "{" + TIMED + '\\"step\\"'))
+        story.publish()
+        story.launched(CRASH)
+        story.tick()
+        story.ended("tiny-2")
+        story.tick()
+        yield story
+        story.end()
 
 
 def test_the_parts_are_the_whole_and_what_is_known_is_named(

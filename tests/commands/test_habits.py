@@ -117,7 +117,7 @@ def test_the_printed_script_completes_in_the_shell_itself(
         skip_or_fail(f"there is no {shell} here")
     env = {**os.environ, "PATH": f"{beside_herorun / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     env |= {"HOME": str(beside_herorun), "XDG_CONFIG_HOME": str(beside_herorun), "TERM": "dumb"}
-    done = subprocess.run(
+    process = subprocess.run(
         [program, "-c", TAB[shell]],
         cwd=beside_herorun,
         env=env,
@@ -125,7 +125,7 @@ def test_the_printed_script_completes_in_the_shell_itself(
         text=True,
         timeout=60,
     )
-    assert "dirty-tree" in done.stdout, done
+    assert "dirty-tree" in process.stdout, process
 
 
 # --- how much is said -----------------------------------------------------------------------------
@@ -199,8 +199,8 @@ def test_a_new_contract_begins_with_what_the_settings_say(story: Story, capsys: 
 def drawn(patience: float, *result: tuple[str, int, int | None]) -> str:
     out = io.StringIO()
     bar = Bar(patience, Console(file=out, force_terminal=True, width=80))
-    for what, done, total in result or (("reading the world", 1, 4), ("reading the world", 4, 4)):
-        bar(what, done, total)
+    for what, count, total in result or (("reading the world", 1, 4), ("reading the world", 4, 4)):
+        bar(what, count, total)
     return out.getvalue()
 
 
@@ -211,10 +211,10 @@ def test_a_bar_is_shown_for_what_lasts_and_for_nothing_else() -> None:
 
 def test_what_is_waited_for_within_something_does_not_take_its_bar_away() -> None:
     many, one = "looking at runs", "reading the world"
-    shown = drawn(
+    text = drawn(
         0.0, (many, 0, 2), (one, 1, 4), (one, 4, 4), (many, 1, 2), (many, 1, 1), (one, 1, 4)
     )
-    assert shown.index(many) < shown.index("50%") < shown.index(one)
+    assert text.index(many) < text.index("50%") < text.index(one)
 
 
 def test_how_much_there_is_need_not_be_known() -> None:
@@ -296,5 +296,5 @@ def test_what_may_last_shows_a_bar_on_a_terminal(
 @pytest.mark.thorough
 def test_nothing_is_drawn_where_nobody_looks(story: Story) -> None:
     argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "status", SLUG]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, "")
+    process = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    assert (process.returncode, process.stderr) == (0, "")

@@ -99,11 +99,11 @@ def test_a_pipe_gets_the_text_that_rich_would_write(
 ) -> None:
     hang(console(), "  head ", text, "bold")
     console().print(text, style="red")
-    written = capsys.readouterr().out
+    output = capsys.readouterr().out
     by_rich = Console(soft_wrap=True, width=200, highlight=False, markup=False, emoji=False)
     by_rich.print(Text.assemble("  head ", Text(text)))
     by_rich.print(text)
-    assert written == capsys.readouterr().out
+    assert output == capsys.readouterr().out
 
 
 def row(check: str, outcome: str, message: str = "m", **other: Any) -> dict[str, Any]:

@@ -105,8 +105,8 @@ def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_reported(
     code, output = terminal.ended()
     assert (code, ": unknown, monitor" in output) == (3, True), output  # nobody listens there
     state_document = state(tmp_path)
-    asked = state_document["job_id"], state_document["cluster"], state_document["experiment"]
-    assert asked == ("ray-run-1", "http://127.0.0.1:9", "experiments/isoflop_sweep.py")
+    facts = state_document["job_id"], state_document["cluster"], state_document["experiment"]
+    assert facts == ("ray-run-1", "http://127.0.0.1:9", "experiments/isoflop_sweep.py")
 
 
 @pytest.mark.thorough
@@ -153,7 +153,7 @@ def test_an_interruption_at_a_question_ends_with_130(at: Start) -> None:
 @pytest.mark.thorough
 def test_without_a_terminal_one_sentence_names_what_is_missing(tmp_path: Path) -> None:
     words = [sys.executable, *command(tmp_path, "--scheduler", "ray", "--job", "ray-run-1")]
-    done = subprocess.run(
+    process = subprocess.run(
         words,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -162,6 +162,6 @@ def test_without_a_terminal_one_sentence_names_what_is_missing(tmp_path: Path) -
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (2, "")
-    (line,) = done.stderr.splitlines()
+    assert (process.returncode, process.stdout) == (2, "")
+    (line,) = process.stderr.splitlines()
     assert mentions(line, "herorun: ", "needs", "--cluster", "--experiment")

@@ -31,15 +31,15 @@ WARM_UP = {"name": "warm-up ends", "step": 1, "kind": "warm-up-end"}
 @pytest.fixture(scope="module")
 def finished_story() -> Iterator[Story]:
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
-        made = Story(Path(folder).resolve()).begin(phase=[WARM_UP])
-        (made.work / "train.sh").write_text(JOB.replace('{\\"step\\"', "{" + TIMED + '\\"step\\"'))
-        made.publish()
-        made.launched(CRASH)
-        made.tick()
-        made.ended("tiny-2")
-        made.tick()
-        yield made
-        made.end()
+        story = Story(Path(folder).resolve()).begin(phase=[WARM_UP])
+        (story.work / "train.sh").write_text(JOB.replace('{\\"step\\"', "{" + TIMED + '\\"step\\"'))
+        story.publish()
+        story.launched(CRASH)
+        story.tick()
+        story.ended("tiny-2")
+        story.tick()
+        yield story
+        story.end()
 
 
 def test_the_document_tells_what_the_page_shows(finished_story: Story, capsys: CAPTURE) -> None:
@@ -155,8 +155,8 @@ def test_the_page_is_opened_in_the_users_browser(
     browser.chmod(0o700)
     monkeypatch.setenv("BROWSER", f"{browser} %s")
     argv = [sys.executable, "-m", "herorun", "-C", str(finished_story.work), "report", SLUG]
-    done = subprocess.run([*argv, "--out", str(page), "--open"], timeout=60, check=False)
-    assert done.returncode in (0, 3)
+    process = subprocess.run([*argv, "--out", str(page), "--open"], timeout=60, check=False)
+    assert process.returncode in (0, 3)
     assert (tmp_path / "opened").read_text() == page.as_uri()
 
 
@@ -188,10 +188,10 @@ def test_rows_that_cannot_be_read_are_reported_and_the_rest_stands(
 
 
 def test_no_rows_yet_is_no_failure_to_look_and_rows_that_are_gone_are_one() -> None:
-    none, lost = {Metrics: Nothing("no metrics file yet")}, {Metrics: Unavailable("no answer")}
+    none, failure = {Metrics: Nothing("no metrics file yet")}, {Metrics: Unavailable("no answer")}
     observations = Decided(at=NOON, run="healthy", monitor="fresh", progress="~3/4", alerts=())
     assert report._none_yet(none, Memory())
-    assert not report._none_yet(lost, Memory())
+    assert not report._none_yet(failure, Memory())
     assert not report._none_yet(none, Memory(last_decided=observations))
     assert report._none_yet(none, Memory(last_decided=replace(observations, progress="~unknown/4")))
 

@@ -326,11 +326,11 @@ JOBS: tuple[tuple[Job | Unavailable, tuple[str, str], tuple[str, str]], ...] = (
 )
 
 
-@pytest.mark.parametrize(("job", "record", "shown"), JOBS)
+@pytest.mark.parametrize(("job", "record", "words"), JOBS)
 def test_what_the_scheduler_says_now_beats_what_was_seen_last(
-    job: Job | Unavailable, record: tuple[str, str], shown: tuple[str, str]
+    job: Job | Unavailable, record: tuple[str, str], words: tuple[str, str]
 ) -> None:
-    assert overview._state_of_job(job, record) == shown
+    assert overview._state_of_job(job, record) == words
 
 
 def test_the_newest_checkpoint_is_one_of_the_present_lineage() -> None:
@@ -367,10 +367,10 @@ def test_a_table_fits_its_terminal_and_cuts_neither_state_nor_number(width: int)
         seen_at=at - timedelta(seconds=250),
     )
     out = Console(file=StringIO(), width=width)
-    shown = [run, RunSummary(slug="x", stage="initialised")]
-    out.print(table_of(shown, at, width))
+    summaries = [run, RunSummary(slug="x", stage="initialised")]
+    out.print(table_of(summaries, at, width))
     lines = [line.rstrip() for line in out.file.getvalue().splitlines()]
-    assert plain_lines(shown, at, width) == lines  # as a pipe gets them
+    assert plain_lines(summaries, at, width) == lines  # as a pipe gets them
     assert len(lines) == 3 and max(map(len, lines)) <= width
     assert mentions(lines[1], "healthy", "monitor stale")
     assert lines[1].startswith("grug-moe-1e23 ") and "…" not in lines[1]

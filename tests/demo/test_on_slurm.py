@@ -27,9 +27,11 @@ def test_the_demo_runs_on_slurm_from_contract_to_seal(cluster: Cluster, tmp_path
         str(tmp_path / "demo"),
     ]
     env = {**os.environ, "SLURM_CONF": cluster.conf}
-    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=240, check=False)
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    process = subprocess.run(
+        argv, env=env, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert process.returncode == 0, process.stderr
+    document = json.loads(process.stdout)
     assert (
         document["instances"] == ["tiny-lm-1", "tiny-lm-2"]
         and document["tag"] == "herorun/tiny-lm/seal-1"

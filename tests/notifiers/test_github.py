@@ -33,12 +33,12 @@ class Bench:
     def __init__(self, github: GitHub) -> None:
         self._github = github
         first = an_issue(github)
-        self._known = first.open(START, LABELS)
+        self._recorded_issue = first.open(START, LABELS)
         self._session, self._repository = first._session, first._repository
 
     def connect(self) -> IssueTracker:
         """Again, with nothing known of the page; who we are is asked once."""
-        issue = an_issue(self._github, recorded_issue=self._known)
+        issue = an_issue(self._github, recorded_issue=self._recorded_issue)
         issue._session, issue._repository = self._session, self._repository
         return issue
 
@@ -421,11 +421,11 @@ def test_a_workflow_s_own_token_may_not_ask_who_it_is(
     issue = an_issue(github)
     issue.open(START, ())
     assert issue._session.login == "github-actions[bot]"
-    named = an_issue(github, login="DRI", number=1)  # in whatever case a person writes it
-    assert named.find("init:tiny") == github.issues()[0]["html_url"]
+    same_issue = an_issue(github, login="DRI", number=1)  # in whatever case a person writes it
+    assert same_issue.find("init:tiny") == github.issues()[0]["html_url"]
     assert (
-        named.post(a_post())
-        == named.edit(a_post(body="edited"))
+        same_issue.post(a_post())
+        == same_issue.edit(a_post(body="edited"))
         == github.comments()[0]["html_url"]
     )
     assert len(github.comments()) == 1
@@ -461,10 +461,10 @@ def test_the_description_of_the_api_is_held_against_every_request(github: GitHub
         ("is a required property", lambda each: _but(each, sent={})),
         ("is a required property", lambda each: _but(each, answer={"number": 1})),
     ]
-    (made,) = github.asked("POST", "/issues")
-    assert github_api.faults([made]) == []
+    (issue,) = github.asked("POST", "/issues")
+    assert github_api.faults([issue]) == []
     for words, change in wrong:
-        assert any(words in fault for fault in github_api.faults([change(made)])), words
+        assert any(words in fault for fault in github_api.faults([change(issue)])), words
 
 
 def _but(each: Any, **changes: Any) -> Any:

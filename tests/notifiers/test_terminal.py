@@ -23,14 +23,14 @@ class Bench:
         self._place = Place("tiny", str(folder), "/data/tiny", ".")
         self._capsys = capsys
         self._patch = monkeypatch
-        self._said = ""
+        self._output = ""
 
     def connect(self) -> Notifier:
         return terminal.connect(terminal.Options(), self._place)
 
     def said(self) -> str:
-        self._said += self._capsys.readouterr().err
-        return self._said
+        self._output += self._capsys.readouterr().err
+        return self._output
 
     def cut_off(self) -> None:
         self._patch.setattr(sys, "stderr", None)
@@ -109,10 +109,10 @@ def test_only_a_terminal_gets_bold_and_only_if_it_may(
     with os.fdopen(line, "w") as stream:
         monkeypatch.setattr(sys, "stderr", stream)
         bench.connect().post(a_post())
-        shown = os.read(screen, 4096)
+        output = os.read(screen, 4096)
     os.close(screen)
-    assert (b"\x1b[1mtiny: tiny-1 crashed\x1b[0m" in shown) is coloured
-    assert (b"\x1b" in shown) is coloured
+    assert (b"\x1b[1mtiny: tiny-1 crashed\x1b[0m" in output) is coloured
+    assert (b"\x1b" in output) is coloured
 
 
 SAY = """
@@ -130,8 +130,8 @@ print(notifier.find("key"))
 def test_a_restarted_process_says_it_again_and_standard_output_stays_clean() -> None:
     plain = {"PYTHONPATH": SRC, "PYTHONIOENCODING": "ascii", "PATH": os.environ["PATH"]}
     for _ in range(2):
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", SAY], env=plain, capture_output=True, timeout=60
         )
-        assert done.stderr == b"tiny: title \\u65e5\\u672c\n  body\n"
-        assert done.stdout == b"None\nstandard error\n"
+        assert process.stderr == b"tiny: title \\u65e5\\u672c\n  body\n"
+        assert process.stdout == b"None\nstandard error\n"

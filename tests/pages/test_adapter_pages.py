@@ -35,9 +35,9 @@ def test_a_back_end_has_a_page_whose_contract_is_valid(
     place = Place("tiny", str(tmp_path), "/data/tiny", str(tmp_path))
     page = (DOCS / port / f"{kind}.md").read_text(encoding="utf-8")
     name = port.removesuffix("s")
-    shown = [text for text in BLOCK.findall(page) if f"[{name}]" in text]
-    assert shown, f"docs/{port}/{kind}.md shows no [{name}]"
-    for text in shown:
+    blocks = [text for text in BLOCK.findall(page) if f"[{name}]" in text]
+    assert blocks, f"docs/{port}/{kind}.md shows no [{name}]"
+    for text in blocks:
         table = tomllib.loads(text)[name]
         assert table["kind"] == kind
         whole = tomli_w.dumps({**tomllib.loads(REST), **tomllib.loads(text)})

@@ -38,8 +38,8 @@ def test_the_picture_shows_every_room() -> None:
     rooms = {
         path.name for path in (SRC / "operations").iterdir() if (path / "__init__.py").exists()
     }
-    shown = set(re.findall(r"[\w.]+", picture))
-    assert rooms - shown == set()
+    names = set(re.findall(r"[\w.]+", picture))
+    assert rooms - names == set()
     layers = {path.name for path in SRC.iterdir() if (path / "__init__.py").exists()}
     assert layers - set(re.findall(r"(\w+)/", PAGE)) - {"signatures"} == set()
 

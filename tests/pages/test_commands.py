@@ -100,12 +100,12 @@ def nothing(world: World) -> None:
 
 def as_shown(world: World) -> None:
     """The files of the tutorial, the job a hundred times as fast."""
-    shown = files(text("docs/tutorial.md"))
-    assert set(shown) == {"train.py", "config.toml", "runs/my-run.toml"}
-    shown["config.toml"] = shown["config.toml"].replace(
+    page_files = files(text("docs/tutorial.md"))
+    assert set(page_files) == {"train.py", "config.toml", "runs/my-run.toml"}
+    page_files["config.toml"] = page_files["config.toml"].replace(
         "seconds_per_step = 0.1", "seconds_per_step = 0.001"
     )
-    world.write(shown)
+    world.write(page_files)
 
 
 JOB = """\
@@ -138,19 +138,19 @@ def grug(world: World) -> None:
 
 def planned(world: World) -> None:
     """The same run before its launch, in a repository that is `~/project` too."""
-    made = Story(world.home).begin()
-    (made.work / "runs" / "tiny.toml").unlink()
-    (made.work / "train.sh").write_text(JOB)
-    fields = {**contract_of(made.data), "slug": "grug", "final_step": 50_000}
+    story = Story(world.home).begin()
+    (story.work / "runs" / "tiny.toml").unlink()
+    (story.work / "train.sh").write_text(JOB)
+    fields = {**contract_of(story.data), "slug": "grug", "final_step": 50_000}
     fields["output"] = {
-        "root": str(made.data / "grug"),
-        "temporary_root": str(made.data / "grug-temporary"),
+        "root": str(story.data / "grug"),
+        "temporary_root": str(story.data / "grug-temporary"),
     }
     fields["tracker"] = {**fields["tracker"], "id": "grug"}
-    (made.work / "runs" / "grug.toml").write_text(tomli_w.dumps(fields))
-    made.publish()
-    world.here = made.work
-    (world.home / "project").symlink_to(made.work)
+    (story.work / "runs" / "grug.toml").write_text(tomli_w.dumps(fields))
+    story.publish()
+    world.here = story.work
+    (world.home / "project").symlink_to(story.work)
     (world.home / ".local/share/bash-completion/completions").mkdir(parents=True)
     assert world.type(Typed("", "herorun init grug")).code == 0
 
@@ -204,9 +204,9 @@ def world(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     # where watchers write themselves down
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
     monkeypatch.setenv("HOME", str(home))
-    made = World(home, home)
-    yield made
-    made.end()
+    new_world = World(home, home)
+    yield new_world
+    new_world.end()
 
 
 @pytest.mark.thorough
@@ -253,8 +253,8 @@ def test_an_answer_that_is_shown_again_is_the_one_that_was_seen(page: str) -> No
 
 def test_no_reason_outlives_its_command_or_the_test_that_it_names() -> None:
     assert set(NOT_RUN) <= {typed.line for value in TYPED.values() for typed in value}
-    named = {name for why in NOT_RUN.values() for name in re.findall(r"tests/[\w/]+\.py", why)}
-    assert [name for name in named if not (TOP / name).is_file()] == []
+    paths = {name for why in NOT_RUN.values() for name in re.findall(r"tests/[\w/]+\.py", why)}
+    assert [name for name in paths if not (TOP / name).is_file()] == []
 
 
 # --- how a page is read ---------------------------------------------------------------------------
@@ -275,7 +275,7 @@ def test_a_console_block_holds_commands_with_their_answers_and_a_shell_block_com
 
 
 @pytest.mark.parametrize(
-    ("shown", "true"),
+    ("lines", "true"),
     [
         (("one", "two"), True),
         (("one", "three"), False),
@@ -284,5 +284,5 @@ def test_a_console_block_holds_commands_with_their_answers_and_a_shell_block_com
         (("wo",), False),
     ],
 )
-def test_an_answer_is_the_shown_lines_in_their_order(shown: tuple[str, ...], true: bool) -> None:
-    assert answered(shown, "one\ntwo\nthree\n") is true
+def test_an_answer_is_the_shown_lines_in_their_order(lines: tuple[str, ...], true: bool) -> None:
+    assert answered(lines, "one\ntwo\nthree\n") is true

@@ -58,9 +58,9 @@ def test_what_stands_in_a_block_of_code_is_left_alone(site: Any) -> None:
 
 def test_every_page_is_in_the_navigation(site: Any, staged: Path) -> None:
     document = site.tomllib.loads((staged / "zensical.toml").read_text(encoding="utf-8"))
-    named = list(site.flat(document["project"]["nav"]))
-    assert len(named) == len(set(named))
-    assert set(named) == set(site.page_names().values())
+    pages = list(site.flat(document["project"]["nav"]))
+    assert len(pages) == len(set(pages))
+    assert set(pages) == set(site.page_names().values())
 
 
 @pytest.mark.parametrize(

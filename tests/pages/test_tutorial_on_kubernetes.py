@@ -65,7 +65,7 @@ def ended(space: Space) -> bool:
 def test_the_tutorial_can_be_followed_on_a_cluster(
     world: World, space: Space, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    added, shown = TYPED[PAGE][:2]
+    added, block = TYPED[PAGE][:2]
     monkeypatch.setenv("KUBECONFIG", space.kubeconfig)  # of the person, who types kubectl
     claim(space, world.home / "data")
     for typed in TYPED["docs/tutorial.md"]:
@@ -83,7 +83,7 @@ def test_the_tutorial_can_be_followed_on_a_cluster(
         output = world.type(typed)
         assert output.code in CODES.get(typed.line, {0}), output
         if typed.line.startswith("herorun launch"):
-            line = shown.line.replace("train-cluster", "test").replace("heroes", space.name)
-            output = world.type(type(shown)(PAGE, line.replace("kubectl", kubectl(), 1)))
+            line = block.line.replace("train-cluster", "test").replace("heroes", space.name)
+            output = world.type(type(block)(PAGE, line.replace("kubectl", kubectl(), 1)))
             assert output.code == 0 and "my-run-1" in output.out, output
     assert world.said[-1].typed.line == "herorun verify my-run"

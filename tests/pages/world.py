@@ -71,10 +71,10 @@ class World:
         ):
             code, out, err = self._herorun(shlex.split(line)[1:])
         else:
-            done = subprocess.run(
+            process = subprocess.run(
                 ["sh", "-c", line], cwd=self.here, capture_output=True, text=True, timeout=60
             )
-            code, out, err = done.returncode, done.stdout, done.stderr
+            code, out, err = process.returncode, process.stdout, process.stderr
         self.said.append(PostedComment(typed, code, self.shown(out), self.shown(err)))
         return self.said[-1]
 

@@ -71,8 +71,8 @@ def begins(turns: list[Seen], check: str) -> list[Any]:
 @pytest.mark.parametrize("name", RUNNING)
 def test_the_named_check_fires_in_time_and_no_other_critical(name: str, tmp_path: Path) -> None:
     output, turns = played(name, "fault", tmp_path)
-    named = [*output.get("fires", []), *output.get("warns", [])]
-    for each in named:
+    checks = [*output.get("fires", []), *output.get("warns", [])]
+    for each in checks:
         times = begins(turns, each["check"])
         assert any(each["since"] <= at <= each["by"] for at in times), (each["check"], times)
         critical = CHECKS[each["check"]].severity == "critical"
@@ -83,10 +83,10 @@ def test_the_named_check_fires_in_time_and_no_other_critical(name: str, tmp_path
 
 
 def _decided(fields: dict[str, Any], turns: list[Seen]) -> None:
-    done = [
+    interventions = [
         action for turn in turns for action in turn.actions if isinstance(action, INTERVENTIONS)
     ]
-    assert [type(action) for action in done] == [Relaunch] * {"never": 0, "once": 1}[
+    assert [type(action) for action in interventions] == [Relaunch] * {"never": 0, "once": 1}[
         fields["relaunch"]
     ]
     assert turns[-1].tick.run == fields.get("run", turns[-1].tick.run)
@@ -132,8 +132,10 @@ def asked(incident: Incident, contract: Contract, config: dict[str, Any]) -> tup
     store, layout = Store(incident, clock), Levanter()
     history = _history(incident)
     own = read_checkpoints(contract, store, layout, history, Nothing(""))
-    named = contract.start.from_ is not None
-    beside = read_start_siblings(contract, store, layout) if named else Nothing("no start is named")
+    has_start = contract.start.from_ is not None
+    beside = (
+        read_start_siblings(contract, store, layout) if has_start else Nothing("no start is named")
+    )
     siblings = beside if isinstance(beside, StartSiblings) else StartSiblings()
     sources = Sources("sha256:c0de", config, "config.toml", "runs/replay.toml")
     shell, bundle = (
@@ -187,8 +189,8 @@ def bundle_of(incident: Incident, contract: Contract, moment: datetime) -> Bundl
     files = newest(incident, "bundle", moment)
     if files is None:
         return Nothing("the contract names no bundle")
-    held = {path: ("100644", oid) for path, oid in files.items()}
-    return BundleContent(str(contract.runtime.bundle), digest(held), held)
+    entries = {path: ("100644", oid) for path, oid in files.items()}
+    return BundleContent(str(contract.runtime.bundle), digest(entries), entries)
 
 
 def launched_before(
@@ -217,19 +219,19 @@ def launched_before(
     )
     here = newest(incident, "shell", incident.end) or {}
     flags = tuple(Flag(name, "train.py", 7) for name in facts["reads"])
-    given: dict[Any, Any] = {
+    evidence: dict[Any, Any] = {
         PriorLaunch: PriorLaunch(history.instances[-1].name, scrub_tree(before.values)),
         Environment: shell,
         CodeFlags: CodeFlags(flags, {name: here[name] for name in facts["reads"] if name in here}),
     }
     if before.bundle.value:
-        given[Bundle] = Bundle(
+        evidence[Bundle] = Bundle(
             name=str(contract.runtime.bundle),
             identity=str(plan.bundle.value),
             admitted=str(before.bundle.value),
             compared=2,
         )
-    return given
+    return evidence
 
 
 def _history(incident: Incident) -> History:

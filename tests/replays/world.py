@@ -111,8 +111,8 @@ def order(line: dict[str, Any]) -> list[Event]:
     """A person's order; that of a stop is carried out, as `herorun stop` does."""
     ordered = decode(Ordered, {"at": line["at"], **line["ordered"]})
     stops = [write_key(Verb.STOP, name) for name in ordered.about if ordered.word is Word.STOP]
-    done = [Done(at=ordered.at, key=key, attempt=1, result="stopped") for key in stops]
-    return [ordered, *done]
+    stop_events = [Done(at=ordered.at, key=key, attempt=1, result="stopped") for key in stops]
+    return [ordered, *stop_events]
 
 
 # --- ports ----------------------------------------------------------------------------------------

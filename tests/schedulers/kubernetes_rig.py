@@ -64,12 +64,12 @@ def unexpected_fields(*paths: Path) -> dict[str, list[str]]:
         skip_or_fail(f"{program} is not there: `make services` installs it")
     versions = [word for version in VERSIONS for word in ("-k", version)]
     argv = [program, "--strict", *versions, *paths]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    lines = (done.stdout + done.stderr).splitlines()
+    process = subprocess.run(argv, capture_output=True, text=True, check=False)
+    lines = (process.stdout + process.stderr).splitlines()
     fields: dict[str, list[str]] = {}
     for line in lines:
         against = re.search(r" against version ([\d.]+)(?:$|: .*'(\w+)' was unexpected)", line)
         assert against, lines
         fields.setdefault(against[1], []).extend(filter(None, [against[2]]))
-    assert (done.returncode == 0) == (not any(fields.values())), lines
+    assert (process.returncode == 0) == (not any(fields.values())), lines
     return fields

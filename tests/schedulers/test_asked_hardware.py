@@ -122,7 +122,7 @@ def test_another_slice_than_the_contracts_blocks() -> None:
 
 
 def test_a_slice_by_its_type_is_the_contracts_in_chips_or_cores() -> None:
-    given = Offered({"accelerator": "v5p-256", "count": 128, "topology": "v5p-256"})
+    offer = Offered({"accelerator": "v5p-256", "count": 128, "topology": "v5p-256"})
     for count in (128, 256):
         contract = a_contract(hardware={"accelerator": "v5p", "count": count, "topology": "4x4x8"})
-        assert {v.outcome for v in answers(hardware_mismatch, contract, given)} == {"pass"}
+        assert {v.outcome for v in answers(hardware_mismatch, contract, offer)} == {"pass"}

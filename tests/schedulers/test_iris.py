@@ -275,8 +275,8 @@ def test_the_request_is_shown_as_it_is_sent(rig: Rig, cluster: Cluster) -> None:
     )
     assert mentions(text, "TRAINING_TOKEN", "cluster")
     rig.run(rig.job("true"))
-    (sent,) = cluster.asked("job run --no-wait")
-    assert sent.partition(" -- ")[0] in text
+    (command,) = cluster.asked("job run --no-wait")
+    assert command.partition(" -- ")[0] in text
 
 
 @pytest.mark.thorough
@@ -284,8 +284,8 @@ def test_a_job_that_has_run_for_days_can_be_stopped(rig: Rig, cluster: Cluster) 
     """For longer than Iris surely remembers one that has ended (`forgets`)."""
     rig.submit(rig.job("sleep 30"))
     (spec,) = cluster.folder.glob("jobs/*tiny-1/spec.json")
-    begun = (datetime.now(UTC) - timedelta(days=9)).timestamp()
-    utime(spec, (begun, begun))
+    start = (datetime.now(UTC) - timedelta(days=9)).timestamp()
+    utime(spec, (start, start))
     rig.connect().stop("tiny-1", "ada@box")
     assert cluster.asked("job cancel")
 

@@ -98,9 +98,9 @@ def test_a_failure_of_the_cluster_is_never_no_such_job() -> None:
 
 @pytest.fixture
 def proxy(space: Space) -> Iterator[Proxy]:
-    made = Proxy(space.control)
-    yield made
-    made.stop()
+    kubernetes_proxy = Proxy(space.control)
+    yield kubernetes_proxy
+    kubernetes_proxy.stop()
 
 
 def strict(space: Space) -> str:

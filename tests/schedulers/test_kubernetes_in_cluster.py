@@ -110,9 +110,9 @@ def can_i(space: Space, verb: str, resource: str) -> bool:
     argv = [kubectl(), f"--kubeconfig={space.kubeconfig}", "--context=test"]
     argv += [f"--namespace={space.name}", f"--as=system:serviceaccount:{space.name}:herorun"]
     argv += ["auth", "can-i", verb, *resource.replace("pods/", "pods --subresource=").split()]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    assert done.stdout.strip() in ("yes", "no"), done
-    return done.stdout.strip() == "yes"
+    process = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert process.stdout.strip() in ("yes", "no"), process
+    return process.stdout.strip() == "yes"
 
 
 @pytest.fixture

@@ -79,10 +79,10 @@ def inner(jobset: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_nothing_starts_it_again() -> None:
-    sent = a_request(replicas=4, time_limit="2d")
-    assert sent["metadata"]["name"] == "tiny-1"
-    assert sent["spec"]["failurePolicy"] == {"maxRestarts": 0}
-    job = inner(sent)
+    body = a_request(replicas=4, time_limit="2d")
+    assert body["metadata"]["name"] == "tiny-1"
+    assert body["spec"]["failurePolicy"] == {"maxRestarts": 0}
+    job = inner(body)
     policy = {
         name: job[name] for name in ("backoffLimit", "podReplacementPolicy", "completionMode")
     }
@@ -93,7 +93,7 @@ def test_nothing_starts_it_again() -> None:
     }
     assert (job["parallelism"], job["completions"], job["activeDeadlineSeconds"]) == (4, 4, 172800)
     assert job["template"]["spec"]["restartPolicy"] == "Never"
-    assert "ttlSecondsAfterFinished" not in {**sent["spec"], **job}
+    assert "ttlSecondsAfterFinished" not in {**body["spec"], **job}
     again = a_request(restarts="backend", retries=2)
     assert (
         again["spec"]["failurePolicy"] == {"maxRestarts": 2} and inner(again)["backoffLimit"] == 0
@@ -101,10 +101,10 @@ def test_nothing_starts_it_again() -> None:
 
 
 def test_kueue_holds_the_whole_set() -> None:
-    sent = a_request(queue="heroes")
-    assert sent["spec"]["suspend"] is True and "suspend" not in inner(sent)
-    assert sent["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "heroes"
-    template = sent["spec"]["replicatedJobs"][0]["template"]
+    body = a_request(queue="heroes")
+    assert body["spec"]["suspend"] is True and "suspend" not in inner(body)
+    assert body["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "heroes"
+    template = body["spec"]["replicatedJobs"][0]["template"]
     assert template["metadata"]["labels"] == request()["metadata"]["labels"]
 
 
@@ -142,11 +142,11 @@ def test_a_zero_that_is_left_out_is_no_change_and_another_number_is() -> None:
 
 
 def test_the_verbs_that_it_needs() -> None:
-    asked = {
+    verbs = {
         f"{verb} {resource}" for verb, _, resource, _ in list_permissions(options(object="jobset"))
     }
-    assert {"create jobsets", "patch jobsets", "list jobs", "list pods"} <= asked
-    assert "create jobs" not in asked
+    assert {"create jobsets", "patch jobsets", "list jobs", "list pods"} <= verbs
+    assert "create jobs" not in verbs
     queued = {f"{verb} {each}" for verb, _, each, _ in list_permissions(options(queue="heroes"))}
     assert {"list workloads", "get workloads", "patch workloads", "create jobs"} <= queued
 
@@ -188,11 +188,11 @@ def test_its_job_is_no_end_before_its_own_condition() -> None:
 
 def test_a_stop_is_over_once_the_controller_says_that_it_is_suspended() -> None:
     notes = {"herorun/stopped-by": "ada@box"}
-    asked = a_set(suspend=True, annotations=notes)
-    assert judged(asked, its_job()).state is JobState.PENDING
-    done = a_set(("Suspended", "SuspendedJobs"), suspend=True, annotations=notes)
-    assert judged(done, its_job(), a_pod("Running")).state.live
-    answer = judged(done, its_job())
+    order = a_set(suspend=True, annotations=notes)
+    assert judged(order, its_job()).state is JobState.PENDING
+    end = a_set(("Suspended", "SuspendedJobs"), suspend=True, annotations=notes)
+    assert judged(end, its_job(), a_pod("Running")).state.live
+    answer = judged(end, its_job())
     assert (answer.state, answer.stopped_by) == (JobState.CANCELLED, "ada@box")
 
 
@@ -226,9 +226,9 @@ def test_the_request_is_admitted_as_it_was_sent_once(by_hand: Space, tmp_path: P
     (admitted,) = sets_of(by_hand)
     assert (admitted["metadata"]["name"], admitted["metadata"]["uid"]) == ("tiny-1", job.id)
     printed = scheduler.request(a_submission("sleep 600"), str(tmp_path), "/state/admission.json")
-    first, _, sent = printed.partition("\n")
+    first, _, body = printed.partition("\n")
     assert first.startswith("POST /apis/jobset.x-k8s.io/v1alpha2/")
-    assert differing_fields(json.loads(sent), admitted) == ()
+    assert differing_fields(json.loads(body), admitted) == ()
     assert submit(scheduler, tmp_path, "sleep 600").id == job.id
     assert find_job(scheduler).state is JobState.PENDING
     assert [each.instance for each in scheduler.live_jobs("tiny")] == ["tiny-1"]
@@ -324,8 +324,8 @@ def test_a_cluster_without_jobset_is_reported_with_what_to_do(tmp_path: Path) ->
     program.chmod(0o755)
     stated = {"context": "prod", "namespace": "heroes", "image": "x", "code": "shared"}
     fields = {**stated, "object": "jobset", "program": str(program)}
-    chosen = kubernetes.Options.model_validate(fields)
-    scheduler = kubernetes.connect(chosen, Place("tiny", str(tmp_path), "/out", "/repository"))
+    own_options = kubernetes.Options.model_validate(fields)
+    scheduler = kubernetes.connect(own_options, Place("tiny", str(tmp_path), "/out", "/repository"))
     answer = scheduler.find("tiny-1", long_ago())
     assert isinstance(answer, Unknown) and mentions(answer.why, "install JobSet", "object")
     with pytest.raises(WrongUse, match="JobSet"):

@@ -269,8 +269,8 @@ def test_a_container_writes_on_while_its_node_does_not_answer(
         lambda: (job := job_of(scheduler, "tiny-1")).state is JobState.UNKNOWN and job, 60
     )
     assert mentions(job.reason, NODE, "answer")
-    written = (code / "rows").stat().st_size
-    wait_for(lambda: (code / "rows").stat().st_size > written)
+    size = (code / "rows").stat().st_size
+    wait_for(lambda: (code / "rows").stat().st_size > size)
     with pytest.raises(CouldNotLook):
         scheduler.tail("tiny-1", 5)
     with pytest.raises(CouldNotLook):
@@ -278,8 +278,8 @@ def test_a_container_writes_on_while_its_node_does_not_answer(
     # a forced deletion makes a replacement, and the old process writes on
     path = f"/api/v1/namespaces/{real_space.name}/pods/{pod['metadata']['name']}"
     node.control.ask("DELETE", path, {"gracePeriodSeconds": 0})
-    written = (code / "rows").stat().st_size
-    wait_for(lambda: (code / "rows").stat().st_size > written)
+    size = (code / "rows").stat().st_size
+    wait_for(lambda: (code / "rows").stat().st_size > size)
     assert not job_of(scheduler, "tiny-1").state.ended
 
 
@@ -382,9 +382,9 @@ MOUNTED = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 def of_this_machine(*paths: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Volumes and mounts of folders under their own paths: in place of an image with herorun."""
-    named = [(f"here-{number}", path) for number, path in enumerate(paths)]
-    volumes = [{"name": name, "hostPath": {"path": path}} for name, path in named]
-    return volumes, [{"name": name, "mountPath": path} for name, path in named]
+    paths_by_name = [(f"here-{number}", path) for number, path in enumerate(paths)]
+    volumes = [{"name": name, "hostPath": {"path": path}} for name, path in paths_by_name]
+    return volumes, [{"name": name, "mountPath": path} for name, path in paths_by_name]
 
 
 def deployment(story: Story, image: str) -> dict[str, Any]:
@@ -483,8 +483,8 @@ def test_the_babysitter_of_the_template_relaunches_a_run_from_its_own_pod(
     def says(pod: str, container: str) -> str:
         argv = [kubectl(), f"--kubeconfig={space.kubeconfig}", "--context=test", "logs"]
         argv += [f"--namespace={space.name}", pod, "-c", container]
-        done = subprocess.run(argv, capture_output=True, text=True, check=False)
-        return done.stdout + done.stderr
+        result = subprocess.run(argv, capture_output=True, text=True, check=False)
+        return result.stdout + result.stderr
 
     def babysitter() -> str:
         names = [each["metadata"]["name"] for each in space.control.pods(space.name)]

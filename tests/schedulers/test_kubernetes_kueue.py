@@ -81,9 +81,9 @@ def test_a_stop_of_a_jobset_that_waits_deactivates_its_workload(
     notes = crds.control.ask("GET", path)["metadata"]["annotations"]
     assert notes["herorun/stopped-by"] == "ada@box"
     assert find_job(scheduler).state is JobState.PENDING  # until its controller says so
-    done = condition("Suspended", "True", "SuspendedJobs")
+    suspension = condition("Suspended", "True", "SuspendedJobs")
     k8s_crds.set_status(
-        crds.control, "jobsets.jobset.x-k8s.io", crds.name, "tiny-1", conditions=[done]
+        crds.control, "jobsets.jobset.x-k8s.io", crds.name, "tiny-1", conditions=[suspension]
     )
     answer = find_job(scheduler)
     assert (answer.state, answer.stopped_by) == (JobState.CANCELLED, "ada@box")

@@ -64,17 +64,17 @@ def test_it_says_whose_it_is() -> None:
 
 def test_no_value_of_a_secret_is_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "correct-horse")
-    asked = submission(secrets=("TOKEN",))
-    job = job_of(asked, options(secrets={"TOKEN": "tokens/wandb"}), TOLD, {})
+    order = submission(secrets=("TOKEN",))
+    job = job_of(order, options(secrets={"TOKEN": "tokens/wandb"}), TOLD, {})
     (entry,) = [each for each in spec_of(job)["containers"][0]["env"] if each["name"] == "TOKEN"]
     assert entry["valueFrom"] == {"secretKeyRef": {"name": "tokens", "key": "wandb"}}
     assert "correct-horse" not in json.dumps(job)
     with pytest.raises(WrongUse, match="TOKEN"):
-        must_be_sound(asked, options())
+        must_be_sound(order, options())
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "order",
     [
         submission("a\0b"),
         submission("caf\udce9"),
@@ -83,9 +83,9 @@ def test_no_value_of_a_secret_is_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
         submission(env={"1 A": "1"}),
     ],
 )
-def test_what_kubernetes_could_not_hold_is_refused(asked: Submission) -> None:
+def test_what_kubernetes_could_not_hold_is_refused(order: Submission) -> None:
     with pytest.raises(WrongUse):
-        must_be_sound(asked, options())
+        must_be_sound(order, options())
 
 
 def test_a_template_is_merged_by_names() -> None:
@@ -125,33 +125,33 @@ def test_a_template_decides_nothing_that_herorun_decides(template: dict[str, Any
 
 
 def test_what_was_dropped_or_changed_is_named_and_what_was_added_is_not() -> None:
-    sent = request(resources={"memory": "1024Mi", "cpu": "0.5"})
-    admitted = json.loads(json.dumps(sent))
+    body = request(resources={"memory": "1024Mi", "cpu": "0.5"})
+    admitted = json.loads(json.dumps(body))
     admitted["spec"]["manualSelector"] = False
     spec_of(admitted)["containers"].append({"name": "istio", "image": "x"})
     limits = {"memory": "1Gi", "cpu": "500m"}
     spec_of(admitted)["containers"][-2]["resources"] = {"requests": limits, "limits": limits}
-    assert differing_fields(sent, admitted) == ()
+    assert differing_fields(body, admitted) == ()
     del admitted["spec"]["podReplacementPolicy"]
     spec_of(admitted)["containers"][0]["image"] = "mirror/x"
-    differences = differing_fields(sent, admitted)
+    differences = differing_fields(body, admitted)
     assert differences[0] == "spec.podReplacementPolicy was dropped"
     assert mentions(differences[1], "spec.template.spec.containers[main].image", "changed")
     tolerated = ("spec.podReplacementPolicy", "spec.template.spec.containers[main].image")
-    assert differing_fields(sent, admitted, tolerated) == ()
+    assert differing_fields(body, admitted, tolerated) == ()
 
 
 def test_what_a_server_adds_to_the_parts_of_a_list_is_no_change() -> None:
     """Seen: with the `apiVersion` of a `fieldRef`, each launch from an image was refused."""
-    sent = request({"spec": {"tolerations": [{"key": "gpu"}]}})
-    admitted = json.loads(json.dumps(sent))
+    body = request({"spec": {"tolerations": [{"key": "gpu"}]}})
+    admitted = json.loads(json.dumps(body))
     (volume,) = spec_of(admitted)["volumes"]
     volume["downwardAPI"]["items"][0]["fieldRef"]["apiVersion"] = "v1"
     spec_of(admitted)["tolerations"].append({"key": "spot"})
-    assert differing_fields(sent, admitted) == ()
+    assert differing_fields(body, admitted) == ()
     volume["downwardAPI"]["items"][0]["path"] = "elsewhere"
     spec_of(admitted)["tolerations"] = []
-    paths = [words.partition(" ")[0] for words in differing_fields(sent, admitted)]
+    paths = [words.partition(" ")[0] for words in differing_fields(body, admitted)]
     assert paths == [
         "spec.template.spec.tolerations[0]",
         "spec.template.spec.volumes[herorun].downwardAPI.items[0].path",
@@ -220,12 +220,12 @@ def test_who_may_preempt_it() -> None:
 @pytest.mark.thorough
 def test_the_request_fits_the_schemas_of_newer_servers(tmp_path: Path) -> None:
     """The server of the tests drops without a word what it does not know."""
-    asked = {"replicas": 4, "queue": "heroes", "time_limit": "2d"}
-    asked["resources"] = {"nvidia.com/gpu": "8"}
+    fields = {"replicas": 4, "queue": "heroes", "time_limit": "2d"}
+    fields["resources"] = {"nvidia.com/gpu": "8"}
     job, inner = tmp_path / "job.json", tmp_path / "inner.json"
-    job.write_text(json.dumps(request(**asked)))
-    inner.write_text(json.dumps(job_in(jobset_of(request(**asked), options(**asked)))))
-    bundled, bundle_options = request(**asked), options(**asked, code="bundle", folder=None)
+    job.write_text(json.dumps(request(**fields)))
+    inner.write_text(json.dumps(job_in(jobset_of(request(**fields), options(**fields)))))
+    bundled, bundle_options = request(**fields), options(**fields, code="bundle", folder=None)
     template = bundled["spec"]["template"]
     bundled["spec"]["template"] = with_bundle(
         template, CodeArchive("/out/a.tar", "abc"), bundle_options

@@ -26,7 +26,7 @@ def stamp(seconds: float = 0) -> str:
 
 
 def a_job(*conditions: tuple[str, str], **result: Any) -> dict[str, Any]:
-    listed = [
+    entries = [
         {"type": name, "status": "True", "reason": reason, "lastTransitionTime": stamp(1900)}
         for name, reason in conditions
     ]
@@ -42,7 +42,7 @@ def a_job(*conditions: tuple[str, str], **result: Any) -> dict[str, Any]:
             "parallelism": result.get("parallelism", 1),
             "suspend": result.get("suspend", False),
         },
-        "status": {"startTime": stamp(), "conditions": listed},
+        "status": {"startTime": stamp(), "conditions": entries},
     }
 
 
@@ -67,8 +67,8 @@ def a_pod(phase: str, name: str = "tiny-1-a", **result: Any) -> dict[str, Any]:
     return {"metadata": meta, "spec": {"nodeName": result.get("node", "node-1")}, "status": status}
 
 
-def judged(job: dict[str, Any], *pods: dict[str, Any], lost: tuple[str, ...] = ()) -> Job:
-    return judge_kubernetes(job_record(job), [pod_record(pod) for pod in pods], lost)
+def judged(job: dict[str, Any], *pods: dict[str, Any], names: tuple[str, ...] = ()) -> Job:
+    return judge_kubernetes(job_record(job), [pod_record(pod) for pod in pods], names)
 
 
 def ended(code: int, reason: str = "Error", **result: Any) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def test_a_pod_that_begins_is_building() -> None:
 
 def test_a_node_that_does_not_answer_leaves_its_pod_unknown() -> None:
     """Seen: the phase stays Running, and 44 rows were written in 22 s of NotReady."""
-    job = judged(a_job(), a_pod("Running"), lost=("node-1",))
+    job = judged(a_job(), a_pod("Running"), names=("node-1",))
     assert job.state is JobState.UNKNOWN and "node-1" in job.reason
 
 

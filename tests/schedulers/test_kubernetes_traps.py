@@ -70,8 +70,8 @@ def find_job(scheduler: Kubernetes) -> Job:
 
 
 def jobs_of(space: Space) -> list[str]:
-    listed = space.control.ask("GET", f"{BATCH}/{space.name}/jobs")["items"]
-    return [each["metadata"]["name"] for each in listed]
+    jobs = space.control.ask("GET", f"{BATCH}/{space.name}/jobs")["items"]
+    return [each["metadata"]["name"] for each in jobs]
 
 
 def one_pod(space: Space) -> str:
@@ -164,10 +164,10 @@ def test_another_job_of_the_name_is_left_alone(space: Space, tmp_path: Path) -> 
 def test_an_answer_that_was_lost_is_looked_for(space: Space, tmp_path: Path) -> None:
     """The request went through, and the connection broke: one job, not two, and not none."""
     program = tmp_path / "kubectl"
-    lost = "The connection to the server was refused - did you specify the right host or port?"
+    message = "The connection to the server was refused - did you specify the right host or port?"
     program.write_text(
         f'#!/bin/sh\n{kubectl()} "$@"; code=$?\n'
-        f'case "$*" in *dryRun*) ;; *create*) echo "{lost}" >&2; exit 1;; esac\nexit $code\n'
+        f'case "$*" in *dryRun*) ;; *create*) echo "{message}" >&2; exit 1;; esac\nexit $code\n'
     )
     program.chmod(0o755)
     job = submit(adapter(space, tmp_path, program=str(program)), tmp_path, "sleep 30")

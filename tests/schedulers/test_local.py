@@ -513,8 +513,8 @@ def test_half_an_order_starts_nothing(jobs: Path) -> None:
         {"folder": str(jobs / "tiny-1"), "argv": ["true"], "cwd": "/", "request": {}}
     )
     command = [sys.executable, "-I", "-S", "-X", "utf8", _supervisor.__file__]
-    done = subprocess.run(command, input=order[:-1].encode(), capture_output=True, check=False)
-    assert done.returncode != 0
+    process = subprocess.run(command, input=order[:-1].encode(), capture_output=True, check=False)
+    assert process.returncode != 0
     assert list(jobs.iterdir()) == []
 
 
@@ -678,8 +678,8 @@ def test_a_relaunch_gets_the_environment_of_the_launch(rig: Rig, jobs: Path, mon
     rig.run(rig.job(SHOW, number=2, env={"OMP_NUM_THREADS": "8"}))
     rig.run(rig.job(SHOW, number=3, env={"OMP_NUM_THREADS": "8"}))
     assert "secret-1234" not in (jobs / "environment.json").read_text()
-    shown = f"{ours}|/venv||8|http://ada:secret-1234@proxy:3128|\n"
-    assert rig.tail("tiny-2") == rig.tail("tiny-3") == shown
+    line = f"{ours}|/venv||8|http://ada:secret-1234@proxy:3128|\n"
+    assert rig.tail("tiny-2") == rig.tail("tiny-3") == line
 
 
 def test_a_later_launch_by_hand_is_the_one_that_counts(rig: Rig, monkeypatch) -> None:

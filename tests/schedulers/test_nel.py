@@ -220,9 +220,14 @@ def test_a_failure_keeps_its_exit_code(story: Story) -> None:
 
 
 def test_a_success_has_its_times_in_order(story: Story) -> None:
-    done = story.seen["succeeded"]
-    assert (done.state, done.exit_code) == (JobState.SUCCEEDED, 0)
-    assert done.submitted.replace(microsecond=0) <= done.started <= done.ended <= datetime.now(UTC)
+    answer = story.seen["succeeded"]
+    assert (answer.state, answer.exit_code) == (JobState.SUCCEEDED, 0)
+    assert (
+        answer.submitted.replace(microsecond=0)
+        <= answer.started
+        <= answer.ended
+        <= datetime.now(UTC)
+    )
 
 
 def test_one_answer_reports_many(story: Story) -> None:

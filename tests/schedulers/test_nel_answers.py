@@ -132,9 +132,9 @@ def test_without_slurms_word_nels_is_not_believed(word: str) -> None:
 
 
 def test_what_nel_starts_again_has_not_ended() -> None:
-    lost = Job(id="71", instance="71", state=JobState.TIMED_OUT, raw="TIMEOUT")
-    assert slurm_part(entry(executor="slurm"), "pending", lost).state is JobState.PENDING
-    assert slurm_part(entry(executor="slurm"), "failed", lost).state is JobState.TIMED_OUT
+    job = Job(id="71", instance="71", state=JobState.TIMED_OUT, raw="TIMEOUT")
+    assert slurm_part(entry(executor="slurm"), "pending", job).state is JobState.PENDING
+    assert slurm_part(entry(executor="slurm"), "failed", job).state is JobState.TIMED_OUT
 
 
 def test_the_newest_number_of_a_job_that_was_started_again_counts() -> None:

@@ -130,12 +130,14 @@ def test_slurms_own_answer_that_there_is_no_such_job_settles_its_executors() -> 
 
 
 def test_the_first_look_is_kept_for_the_next_process_until_the_word_changes(tmp_path: Path) -> None:
-    lost = part("error")
-    assert UnconfirmedEnds(tmp_path / "kept").since(lost, AT) == AT
-    assert UnconfirmedEnds(tmp_path / "kept").since(lost, LATER) == AT
-    assert UnconfirmedEnds(tmp_path / "kept").since(replace(lost, raw="not_found"), LATER) == LATER
-    UnconfirmedEnds(tmp_path / "kept").forget(lost)
-    assert UnconfirmedEnds(tmp_path / "kept").since(lost, LATER) == LATER
+    failure = part("error")
+    assert UnconfirmedEnds(tmp_path / "kept").since(failure, AT) == AT
+    assert UnconfirmedEnds(tmp_path / "kept").since(failure, LATER) == AT
+    assert (
+        UnconfirmedEnds(tmp_path / "kept").since(replace(failure, raw="not_found"), LATER) == LATER
+    )
+    UnconfirmedEnds(tmp_path / "kept").forget(failure)
+    assert UnconfirmedEnds(tmp_path / "kept").since(failure, LATER) == LATER
 
 
 @pytest.mark.parametrize(

@@ -174,9 +174,9 @@ def ended(job: Job) -> bool:
 
 def test_nel_submits_over_ssh_and_its_job_is_followed_on_slurm_and_stopped(login: Login) -> None:
     assert login.adapter.find("tiny-1", long_ago()) == Absent()
-    begun = login.submit("tiny-1")
+    submission = login.submit("tiny-1")
     login.until("tiny-1", running_for_both)
-    assert login.submit("tiny-1").id == begun.id
+    assert login.submit("tiny-1").id == submission.id
     assert [job.instance for job in login.adapter.live_jobs("tiny")] == ["tiny-1"]
     eventually(lambda: login.logged("tiny-1"), within=120)
     assert login.adapter.tail("tiny-1", 5) == "evaluating tiny-1\n"
@@ -195,13 +195,13 @@ def test_an_end_keeps_its_exit_code_and_the_secret_stays_private(login: Login) -
     for instance, code in (("tiny-2", 5), ("tiny-3", 0)):
         login.tell(instance, code)
         login.submit(instance)
-    failed, done = login.until("tiny-2", ended), login.until("tiny-3", ended)
+    failed, success = login.until("tiny-2", ended), login.until("tiny-3", ended)
     assert (failed.state, failed.exit_code, failed.raw) == (
         JobState.FAILED,
         5,
         "failed; Slurm FAILED",
     )
-    assert (done.state, done.exit_code, done.raw) == (
+    assert (success.state, success.exit_code, success.raw) == (
         JobState.SUCCEEDED,
         0,
         "success; Slurm COMPLETED",

@@ -225,10 +225,10 @@ def test_a_head_that_is_started_again_has_forgotten_and_is_not_believed(
     down = adapter.find("tiny-1", long_ago())
     assert isinstance(down, Unknown) and mentions(down.why, "cannot", "reached")
     with own_head(folder, port=int(head.url.rpartition(":")[2])):
-        anew, elsewhere = (
+        again, elsewhere = (
             adapter.find("tiny-1", long_ago()),
             an_adapter(head.url, tmp_path / "other"),
         )
-        assert isinstance(anew, Unknown) and mentions(anew.why, "forgotten", "before")
+        assert isinstance(again, Unknown) and mentions(again.why, "forgotten", "before")
         assert isinstance(elsewhere.find("tiny-1", long_ago()), Unknown)
         assert elsewhere.find("tiny-2", just_now()) == Absent()

@@ -48,9 +48,9 @@ class Stand:
                 path = self.path.partition("?")[0]
                 stand.asked.append(f"{self.command} {path}")
                 stand.headers.append(dict(self.headers))
-                sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 value = stand.answers.get(path, stand.other)
-                value = value(sent) if callable(value) else value
+                value = value(content) if callable(value) else value
                 status, body = value if isinstance(value, tuple) else (200, value)
                 data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
                 self.send_response(status)
@@ -166,7 +166,7 @@ def test_a_version_without_a_session_is_none_to_submit_to(stand, adapter, tmp_pa
     stand.answers["/api/version"] = {"version": "1"}
     with pytest.raises(CouldNotLook, match=r"dashboard.*2\.9"):
         adapter().submit(Submission("tiny-1", ("true",), ".", {}, ()), str(tmp_path), "")
-    assert not [asked for asked in stand.asked if asked.startswith("POST")]
+    assert not [request for request in stand.asked if request.startswith("POST")]
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_a_strangers_job_of_our_name_is_neither_ours_nor_touched(stand, adapter,
         adapter().submit(Submission("tiny-1", ("true",), ".", {}, ()), str(tmp_path), "")
     with pytest.raises(WrongUse, match="left alone"):
         adapter().stop("tiny-1", "ada@box")
-    assert not [asked for asked in stand.asked if asked.startswith("POST")]
+    assert not [request for request in stand.asked if request.startswith("POST")]
 
 
 def test_one_of_another_plan_is_not_adopted(stand, adapter, tmp_path) -> None:
@@ -370,9 +370,9 @@ def test_what_ray_refuses_is_wrong_use_and_what_it_could_not_do_is_not(
 
 def test_the_printed_request_is_what_is_sent(stand, adapter, tmp_path) -> None:
     submission = Submission("tiny-1", ("true",), ".", {}, ())
-    shown = adapter().request(submission, str(tmp_path), "")
-    assert shown.startswith(f"POST {stand.url}/api/jobs/\n") and stand.asked == []
-    assert json.loads(shown.splitlines()[1])["submission_id"] == "tiny-1"
+    text = adapter().request(submission, str(tmp_path), "")
+    assert text.startswith(f"POST {stand.url}/api/jobs/\n") and stand.asked == []
+    assert json.loads(text.splitlines()[1])["submission_id"] == "tiny-1"
     with pytest.raises(HerorunError, match="HF_TOKEN"):
         adapter().request(
             Submission("tiny-1", ("true",), ".", {}, ("HF_TOKEN",)), str(tmp_path), ""
@@ -381,8 +381,8 @@ def test_the_printed_request_is_what_is_sent(stand, adapter, tmp_path) -> None:
 
 @pytest.mark.parametrize("code", ["shared", "upload"])
 def test_a_preflight_shows_the_request_before_there_is_a_code_folder(adapter, code) -> None:
-    shown = adapter(code=code).request(
+    text = adapter(code=code).request(
         Submission("tiny-1", ("true",), ".", {}, ()), "<code>", "<admission.json>"
     )
-    assert ("cd '<code>'" in shown) == (code == "shared")
-    assert ("_ray_pkg_<digest>" in shown) == (code == "upload")
+    assert ("cd '<code>'" in text) == (code == "shared")
+    assert ("_ray_pkg_<digest>" in text) == (code == "upload")

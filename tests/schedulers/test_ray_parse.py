@@ -100,8 +100,11 @@ def test_what_took_the_supervisor_is_recognised_by_its_message(
 
 
 def test_a_supervisor_on_a_dead_node_has_lost_its_node() -> None:
-    lost = job("supervisor died", lost_on="192.0.2.2")
-    assert (lost.state, lost.failed_on) == (JobState.NODE_FAILED, ("192.0.2.2",))
+    job_of_dead_node = job("supervisor died", lost_on="192.0.2.2")
+    assert (job_of_dead_node.state, job_of_dead_node.failed_on) == (
+        JobState.NODE_FAILED,
+        ("192.0.2.2",),
+    )
 
 
 def test_the_memory_monitor_in_the_log_is_out_of_memory_and_an_accelerators_is_not() -> None:
@@ -254,7 +257,7 @@ def a_submission(**changes: object) -> Submission:
 
 
 def test_the_request_is_the_same_each_time_and_carries_the_instance() -> None:
-    asked = [
+    requests = [
         request_of(
             a_submission(),
             "p-tiny-1",
@@ -265,8 +268,8 @@ def test_the_request_is_the_same_each_time_and_carries_the_instance() -> None:
         )
         for _ in "ab"
     ]
-    assert asked[0] == asked[1]
-    assert asked[0] == {
+    assert requests[0] == requests[1]
+    assert requests[0] == {
         "submission_id": "p-tiny-1",
         "entrypoint": 'cd /code || exit 126; export HERORUN_ADMISSION=/state/admission.json '
             'HERORUN_CODE="$PWD" '
@@ -286,8 +289,10 @@ def test_what_ray_would_expand_travels_in_the_entrypoint_and_arrives_as_it_is(
 ) -> None:
     odd = {"ODD": "$HOME ${HOME} `x` '\n", "PLAIN": "é 'x'"}
     where = replace(SHARED, code=str(tmp_path))
-    asked = a_submission(argv=("sh", "-c", 'printf "%s|" "$ODD" "$1"', "sh", "-n $HOME"), env=odd)
-    body = request_of(asked, "tiny-1", where, Needs(), timedelta(seconds=1), "")
+    submission = a_submission(
+        argv=("sh", "-c", 'printf "%s|" "$ODD" "$1"', "sh", "-n $HOME"), env=odd
+    )
+    body = request_of(submission, "tiny-1", where, Needs(), timedelta(seconds=1), "")
     assert (
         "ODD" not in body["runtime_env"]["env_vars"]
         and body["runtime_env"]["env_vars"]["PLAIN"] == "é 'x'"

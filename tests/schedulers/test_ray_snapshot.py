@@ -190,8 +190,8 @@ def test_what_took_the_workers_is_asked_of_the_one_job_that_is_looked_for(
     scheduler = run_on(stand, tmp_path)
     assert scheduler.live_jobs("tiny") == scheduler.other_jobs("tiny") == ()
     assert "GET /api/v0/tasks" not in stand.asked
-    lost = scheduler.find_all({"tiny-1": LONG_AGO})["tiny-1"]
-    assert isinstance(lost, Found) and lost.job.state is JobState.NODE_FAILED
+    answer = scheduler.find_all({"tiny-1": LONG_AGO})["tiny-1"]
+    assert isinstance(answer, Found) and answer.job.state is JobState.NODE_FAILED
     assert stand.asked.count("GET /api/v0/tasks") == 1
     stand.answers["/api/v0/tasks"] = (500, "no")
     failed = run_on(stand, tmp_path).find_all({"tiny-1": LONG_AGO})["tiny-1"]

@@ -57,7 +57,7 @@ def rig(cluster: Cluster, state: Path, tmp_path: Path) -> Rig:
     elsewhere.write_text(
         "ClusterName=x\nSlurmctldHost=nowhere(127.0.0.1)\nSlurmctldPort=1\nMessageTimeout=2\n"
     )
-    shown = (
+    commands = (
         "scontrol show job",
         "squeue -t all -O Comment:,Command:",
         "sacct -a --format=SubmitLine,Comment",
@@ -65,7 +65,7 @@ def rig(cluster: Cluster, state: Path, tmp_path: Path) -> Rig:
 
     def traces() -> Iterator[bytes]:
         yield from (path.read_bytes() for path in state.rglob("*") if path.is_file())
-        yield from (cluster.ask(*words.split(" ")).encode() for words in shown)
+        yield from (cluster.ask(*words.split(" ")).encode() for words in commands)
         yield from (path.read_bytes() for path in (cluster.folder / "state").rglob("script"))
 
     return Rig(
@@ -127,11 +127,11 @@ def test_three_runs_are_watched_by_one_squeue_and_one_sacct(
     """One runs, one has ended, and one was never submitted. Slurm is real, and its programs are
     counted.
     """
-    counted, asked = tmp_path / "counted", tmp_path / "asked"
+    counted, calls_log = tmp_path / "counted", tmp_path / "asked"
     counted.mkdir()
     for name in ("squeue", "sacct", "sbatch", "scancel", "scontrol"):
         (counted / name).write_text(
-            f"#!/bin/sh\necho {name} >> '{asked}'\nexec {which(name)} \"$@\"\n"
+            f"#!/bin/sh\necho {name} >> '{calls_log}'\nexec {which(name)} \"$@\"\n"
         )
         (counted / name).chmod(0o755)
     options = slurm.Options(slurm_conf=cluster.conf, slurm_bin=str(counted), settle="1ms")
@@ -145,7 +145,7 @@ def test_three_runs_are_watched_by_one_squeue_and_one_sacct(
     eventually(lambda: runs["ended"].find("tiny-1", long_ago()).job.state.ended, within=120)
     runs["runs"].submit(rig.job("sleep 60", number=2), str(rig.code), rig.admission)
     fields = {"runs": "tiny-2", "ended": "tiny-1", "never": "tiny-3"}
-    asked.write_text("")
+    calls_log.write_text("")
     polls = SharedPolls()
     for name, instance in fields.items():
         polls.note_intent(name, runs[name], (instance, long_ago()))
@@ -157,7 +157,7 @@ def test_three_runs_are_watched_by_one_squeue_and_one_sacct(
         name: snapshots[name].find(instance, long_ago()) for name, instance in fields.items()
     }
     live = {name: [each.instance for each in snapshots[name].live_jobs("tiny")] for name in fields}
-    assert asked.read_text().split() == ["squeue", "sacct"]
+    assert calls_log.read_text().split() == ["squeue", "sacct"]
     assert searches["ended"].job.id == job.id and searches["ended"].job.exit_code == 3
     assert searches["runs"].job.state.live and searches["never"] == Absent()
     assert live == {"runs": ["tiny-2"], "ended": [], "never": []}
@@ -303,10 +303,10 @@ def test_a_job_whose_name_holds_rows_of_jobs_is_one_job(cluster: Cluster, state:
     forged = (
         f"odd\n{squeue('RUNNING', '4711', comment='')}\n{squeue('RUNNING', '4712', comment='')}"
     )
-    held = cluster.ask("sbatch", "--parsable", "--hold", f"--job-name={forged}", "--wrap=true")
+    job = cluster.ask("sbatch", "--parsable", "--hold", f"--job-name={forged}", "--wrap=true")
     assert adapter(cluster, state).live_jobs("tiny") == ()
     assert forged.strip() in [row.name for row in adapter(cluster, state)._queue()]
-    cluster.ask("scancel", held)
+    cluster.ask("scancel", job)
 
 
 # --- behind a login node --------------------------------------------------------------------------

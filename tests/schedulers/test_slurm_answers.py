@@ -202,8 +202,8 @@ def test_what_sacct_calls_live_and_squeue_does_not_know_is_unknown() -> None:
 
 def test_a_job_that_nobody_knows_is_absent_unless_it_was_taken() -> None:
     assert search_of([], []) == Absent()
-    taken = search_of([], [], SubmissionRecord(True, "71"))
-    assert isinstance(taken, Unknown) and taken.forgotten
+    search = search_of([], [], SubmissionRecord(True, "71"))
+    assert isinstance(search, Unknown) and search.forgotten
     unread = search_of([], Accounting(silent="sacct failed: down"), SubmissionRecord(True, "71"))
     assert isinstance(unread, Unknown) and not unread.forgotten
 
@@ -211,8 +211,8 @@ def test_a_job_that_nobody_knows_is_absent_unless_it_was_taken() -> None:
 def test_without_accounting_a_forgotten_job_is_gone_and_one_that_may_never_have_been_is_unsure() -> (  # noqa: E501  # its name is the sentence
     None
 ):
-    gone = job([], Accounting(is_disabled=True), SubmissionRecord(True, "71"))
-    assert gone.state is JobState.GONE and mentions(gone.reason, "keeps", "accounting")
+    answer = job([], Accounting(is_disabled=True), SubmissionRecord(True, "71"))
+    assert answer.state is JobState.GONE and mentions(answer.reason, "keeps", "accounting")
     assert isinstance(search_of([], Accounting(is_disabled=True), SubmissionRecord(True)), Unknown)
 
 
@@ -388,9 +388,9 @@ def test_no_two_questions_part_their_columns_alike() -> None:
 
 
 def test_a_log_that_a_jobs_name_reports_is_not_read() -> None:
-    shown = "JobId=7 JobName={}\n   UserId=ada(7) GroupId=ada(7)\n   StdOut=/x/{}.log\n   Power=\n"
-    assert log_in(shown.format("tiny", "100%%")) == "/x/100%.log"
-    assert log_in(shown.format("x\n   StdOut=/etc/passwd\n   y=", "1")) == log_in("") == ""
+    text = "JobId=7 JobName={}\n   UserId=ada(7) GroupId=ada(7)\n   StdOut=/x/{}.log\n   Power=\n"
+    assert log_in(text.format("tiny", "100%%")) == "/x/100%.log"
+    assert log_in(text.format("x\n   StdOut=/etc/passwd\n   y=", "1")) == log_in("") == ""
 
 
 def test_what_gave_way_to_a_submission_at_the_same_time_is_not_how_the_instance_ended() -> None:

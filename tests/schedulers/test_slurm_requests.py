@@ -142,31 +142,31 @@ def test_the_script_gives_every_word_as_it_was(tmp_path: Path) -> None:
     (tmp_path / WEIRD).mkdir()
     odd = Submission("tiny-1", ("printf", "%s|", WEIRD, "-n", ""), WEIRD, {"ODD": WEIRD}, ())
     where = RemotePaths(str(tmp_path), "/admission.json", "/log")
-    done = subprocess.run(
+    process = subprocess.run(
         ["sh"], input=job_script(odd, where).encode(), capture_output=True, check=True
     )
-    assert done.stdout.decode() == f"{WEIRD}|-n||"
+    assert process.stdout.decode() == f"{WEIRD}|-n||"
 
 
 def test_a_script_in_a_folder_that_is_not_there_ends_and_says_so() -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         ["sh"], input=job_script(JOB, WHERE), capture_output=True, text=True, check=False
     )
-    assert done.returncode == 76 and mentions(done.stderr, "/code/src", "node")
+    assert process.returncode == 76 and mentions(process.stderr, "/code/src", "node")
 
 
 def test_an_attempt_is_counted_by_slurms_restarts() -> None:
     submission = Submission("tiny-1", ("printenv", "HERORUN_ATTEMPT"), ".", {}, ())
     for env, attempt in (({}, "1\n"), ({"SLURM_RESTART_COUNT": "2"}, "3\n")):
         script = job_script(submission, RemotePaths("/", "/a", "/l"))
-        done = subprocess.run(
+        process = subprocess.run(
             ["sh"],
             input=script,
             env={"PATH": "/usr/bin:/bin", **env},
             capture_output=True,
             text=True,
         )
-        assert done.stdout == attempt
+        assert process.stdout == attempt
 
 
 def test_neither_argument_nor_file_holds_a_secret() -> None:

@@ -334,7 +334,7 @@ def test_a_checkout_is_not_copied(login: Slurm) -> None:
 
 def test_a_job_that_was_submitted_months_ago_and_lives_can_be_stopped(stand_in: Slurm) -> None:
     """A hero run may run for longer than anybody looks back for a job that has ended."""
-    begun = int((datetime.now(UTC) - timedelta(days=100)).timestamp())
-    stand_in.says("squeue", stand_in.queue("RUNNING", submitted=begun))
+    start = int((datetime.now(UTC) - timedelta(days=100)).timestamp())
+    stand_in.says("squeue", stand_in.queue("RUNNING", submitted=start))
     stand_in.adapter().stop("tiny-1", "ada@one")
     assert stand_in.asked("scancel") == 1

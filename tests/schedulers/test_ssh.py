@@ -85,8 +85,8 @@ def shared() -> Iterator[Path]:
     """A folder that the box sees under the same path, as on a shared disk: /tmp it has for
     itself.
     """
-    with tempfile.TemporaryDirectory(prefix="herorun-", dir="/var/tmp") as made:
-        yield Path(made)
+    with tempfile.TemporaryDirectory(prefix="herorun-", dir="/var/tmp") as base:
+        yield Path(base)
 
 
 @pytest.fixture

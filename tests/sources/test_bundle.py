@@ -53,11 +53,13 @@ def content(work: Path, name: str | None) -> BundleContent | Nothing:
 
 
 def read(work: Path, name: str) -> Bundle:
-    held = content(work, name)
-    assert isinstance(held, BundleContent)
+    bundle_content = content(work, name)
+    assert isinstance(bundle_content, BundleContent)
     commit = git(work, "rev-parse", "HEAD").strip()
-    plan = replace(a_plan(), commit=Sourced(commit, "HEAD"), bundle=Sourced(held.identity, ""))
-    bundle = read_bundle(held, plan, Repository(work, work / ".git"), FILE)
+    plan = replace(
+        a_plan(), commit=Sourced(commit, "HEAD"), bundle=Sourced(bundle_content.identity, "")
+    )
+    bundle = read_bundle(bundle_content, plan, Repository(work, work / ".git"), FILE)
     assert isinstance(bundle, Bundle)
     return bundle
 
@@ -74,19 +76,19 @@ def test_an_archive_of_the_commit_holds_its_files(work: Path, name: str) -> None
 
 
 def test_an_identity_is_the_content_and_not_its_wrapping(work: Path) -> None:
-    held = [content(work, name) for name in ("commit.tar", "prefix.tar", "commit.tar.gz")]
+    contents = [content(work, name) for name in ("commit.tar", "prefix.tar", "commit.tar.gz")]
 
-    assert len({each.digest for each in held if isinstance(each, BundleContent)}) == 1
+    assert len({each.digest for each in contents if isinstance(each, BundleContent)}) == 1
 
 
 def test_the_digest_of_all_files_is_the_code_tree(work: Path) -> None:
     with tarfile.open(work / "whole.tar", "w") as tar:
         for name in git(work, "ls-files").split():
             tar.add(work / name, name)
-    held = content(work, "whole.tar")
+    bundle_content = content(work, "whole.tar")
 
-    assert isinstance(held, BundleContent)
-    assert held.digest == code_tree(Repository(work, work / ".git"), "HEAD", FILE.path)
+    assert isinstance(bundle_content, BundleContent)
+    assert bundle_content.digest == code_tree(Repository(work, work / ".git"), "HEAD", FILE.path)
 
 
 def append(tar: tarfile.TarFile, name: str, data: bytes) -> None:

@@ -199,9 +199,9 @@ def test_a_rejected_lineage_is_only_listed(disk: Disk) -> None:
 def test_a_tainted_one_is_passed_over(local: LocalDisk) -> None:
     for step in (10, 20, 30):
         save(local, step)
-    (listed,) = (c for c in look(local).candidates if c.step == 20)
-    assert listed.modified
-    taints = (Taint(check="not-finite", since=listed.modified, step=20),)
+    (candidate,) = (c for c in look(local).candidates if c.step == 20)
+    assert candidate.modified
+    taints = (Taint(check="not-finite", since=candidate.modified, step=20),)
     history = a_history(instances=LAUNCHED.instances, taints=taints)
     assert states(look(local, history)) == {10: "unexamined", 20: "complete", 30: "complete"}
 
@@ -297,8 +297,8 @@ def test_one_that_is_pruned_meanwhile_is_left_out(disk: Disk) -> None:
 # --- beside the start -----------------------------------------------------------------------------
 
 
-def beside(disk: Disk, named: str, store: Any = None, **start: Any) -> dict[int, str]:
-    contract = a_contract(start={"from": named, **start})
+def beside(disk: Disk, path: str, store: Any = None, **start: Any) -> dict[int, str]:
+    contract = a_contract(start={"from": path, **start})
     siblings = read_start_siblings(contract, store or disk.store, LAYOUT)
     return states(Checkpoints(siblings.candidates))
 

@@ -62,8 +62,8 @@ class World:
         return self.clock(passed) if self.shared else NOON + passed
 
     def read(self, cursor: str) -> Rows:
-        done = int(cursor or 0)
-        return Rows(rows=tuple(self.rows[done:]), cursor=str(len(self.rows)), changed_at=None)
+        offset = int(cursor or 0)
+        return Rows(rows=tuple(self.rows[offset:]), cursor=str(len(self.rows)), changed_at=None)
 
     def find(self, instance: str, since: datetime) -> Found:
         return Found(self.job)
@@ -203,11 +203,11 @@ def test_a_start_that_differs_a_little_at_each_look_makes_no_younger_job(
 def test_a_job_that_waits_for_hours_has_not_run_since(tmp_path: Path) -> None:
     """The clock leaps while it waits, and the scheduler dates its start by one that is right."""
     world = World(tmp_path, timedelta(hours=3), 10 * MINUTE, shared=False)
-    begun, world.job = world.job, a_job(JobState.PENDING, started=None)
+    first_job, world.job = world.job, a_job(JobState.PENDING, started=None)
     for minute in (0, 5, 10):
         world.passed = minute * MINUTE
         world.look()
-    world.job = replace(begun, started=NOON + 12 * MINUTE)
+    world.job = replace(first_job, started=NOON + 12 * MINUTE)
     world.passed = 15 * MINUTE
     now = Now(world.clock(world.passed), "boot", 1000 + world.passed.total_seconds())
     job = read_job(world, world.history, world.place, now)

@@ -67,6 +67,6 @@ def test_warnings_are_kept_and_are_no_gap_where_they_cannot_be_read() -> None:
     assert history.current is not None
     name = history.current.name
     assert read_job_warnings(ReportsWarnings(), history) == JobWarnings((f"{name}: BackOff",))
-    lost = a_history(instances=(replace(history.current, name="tiny-2"),))
-    assert isinstance(read_job_warnings(ReportsWarnings(), lost), Nothing)
+    past = a_history(instances=(replace(history.current, name="tiny-2"),))
+    assert isinstance(read_job_warnings(ReportsWarnings(), past), Nothing)
     assert isinstance(read_job_warnings(object(), history), Nothing)

@@ -31,12 +31,12 @@ class Feed:
 
     def read(self, cursor: str) -> Rows:
         self.asked.append(cursor)
-        done = int(cursor or 0)
-        restarted = done > len(self.rows)
-        done = 0 if restarted else done
+        offset = int(cursor or 0)
+        restarted = offset > len(self.rows)
+        offset = 0 if restarted else offset
         return Rows(
-            rows=tuple(self.rows[done : done + 25]),
-            cursor=str(min(done + 25, len(self.rows))),
+            rows=tuple(self.rows[offset : offset + 25]),
+            cursor=str(min(offset + 25, len(self.rows))),
             changed_at=NOON,
             restarted=restarted,
         )

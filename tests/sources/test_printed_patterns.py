@@ -39,9 +39,9 @@ def test_words_that_the_package_holds_are_found_and_others_are_lost(tmp_path: Pa
     evidence = read(tmp_path, rows)
     assert isinstance(evidence, PrintedPatterns)
     assert dict(evidence.found) == {"there": f"pytest {pytest.__version__}"}
-    lost = dict(evidence.lost)
-    assert mentions(lost.pop("gone"), f"pytest {pytest.__version__}", "none", f"'{keyword}'")
-    assert mentions(lost.pop("absent"), "no-such-package", "not installed") and lost == {}
+    problems = dict(evidence.lost)
+    assert mentions(problems.pop("gone"), f"pytest {pytest.__version__}", "none", f"'{keyword}'")
+    assert mentions(problems.pop("absent"), "no-such-package", "not installed") and problems == {}
 
 
 def test_a_word_across_two_parts_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

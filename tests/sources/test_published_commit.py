@@ -141,16 +141,16 @@ def test_a_commit_that_was_not_pushed(world: World) -> None:
 
 
 def test_a_stale_remote_tracking_ref_proves_nothing(world: World) -> None:
-    lost = world.commit()
+    commit = world.commit()
     world.push("main")
     other = world.other()
     git(other, "reset", "-q", "--hard", "HEAD^")
     world.commit(where=other)
     world.push("+HEAD:main", where=other)
-    assert git(world.work, "rev-parse", "origin/main").strip() == lost
+    assert git(world.work, "rev-parse", "origin/main").strip() == commit
     evidence = world.read()
     assert (evidence.refs, evidence.elsewhere, evidence.why_not) == ((), (), "")
-    assert git(world.work, "rev-parse", "origin/main").strip() == lost  # and it is the user's
+    assert git(world.work, "rev-parse", "origin/main").strip() == commit  # and it is the user's
 
 
 def test_a_commit_that_only_a_fork_has(world: World) -> None:
@@ -209,7 +209,7 @@ def test_a_tag_of_no_commit_is_passed_over(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "refs", "named"),
+    ("name", "refs", "is_named"),
     [
         ("refs/heads/main", ("refs/heads/*",), True),
         ("refs/heads/a/b", ("refs/heads/*",), True),
@@ -222,8 +222,8 @@ def test_a_tag_of_no_commit_is_passed_over(world: World) -> None:
         ("refs/heads/herorun/tiny", ("herorun/tiny",), True),
     ],
 )
-def test_which_refs_the_contract_names(name: str, refs: tuple[str, ...], named: bool) -> None:
-    assert is_ref_named(name, refs) is named
+def test_which_refs_the_contract_names(name: str, refs: tuple[str, ...], is_named: bool) -> None:
+    assert is_ref_named(name, refs) is is_named
 
 
 # --- measured against the right ref ---------------------------------------------------------------
@@ -414,8 +414,8 @@ def test_what_a_dead_process_left_goes_and_a_living_one_keeps_its_own(world: Wor
         git(world.work, "update-ref", name, "HEAD")
     contract = a_contract()
     read(world.repository, contract, world.tree())
-    left = git(world.work, "for-each-ref", "--format=%(refname)", PROBE).split()
-    assert left == [living]
+    refs = git(world.work, "for-each-ref", "--format=%(refname)", PROBE).split()
+    assert refs == [living]
 
 
 # --- over HTTP ------------------------------------------------------------------------------------

@@ -196,12 +196,12 @@ def test_a_job_that_waits_or_just_began_has_no_log_and_one_that_runs_must(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("written", "at"),
+    ("text", "at"),
     [
         ("2026-05-01T12:00:00Z", datetime(2026, 5, 1, 12, tzinfo=UTC)),
         ("yesterday", None),
         (7, None),
     ],
 )
-def test_when_the_job_checked_in_by_its_own_clock(written: object, at: datetime | None) -> None:
-    assert parse_receipt({**json.loads(receipt()), "at": written}).at == at
+def test_when_the_job_checked_in_by_its_own_clock(text: object, at: datetime | None) -> None:
+    assert parse_receipt({**json.loads(receipt()), "at": text}).at == at

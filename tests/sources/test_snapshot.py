@@ -37,7 +37,7 @@ def waiver(check: str = "dirty-tree", ends: timedelta = MINUTE) -> Waivers:
 
 
 @pytest.mark.parametrize(
-    ("waivers", "taken"),
+    ("waivers", "is_taken"),
     [
         (waiver(), True),
         (waiver(ends=timedelta()), False),
@@ -46,7 +46,7 @@ def waiver(check: str = "dirty-tree", ends: timedelta = MINUTE) -> Waivers:
     ],
 )
 def test_only_a_waiver_that_stands_lets_it_be_taken(
-    story: Story, waivers: Waivers, taken: bool
+    story: Story, waivers: Waivers, is_taken: bool
 ) -> None:
     (story.work / "train.sh").write_text("exit 0\n")
     repository = find_repository(story.work)
@@ -60,7 +60,7 @@ def test_only_a_waiver_that_stands_lets_it_be_taken(
         waivers=waivers,
         now=Now(NOON),
     )
-    assert isinstance(snapshot, Snapshot if taken else Nothing)
+    assert isinstance(snapshot, Snapshot if is_taken else Nothing)
 
 
 def test_without_a_snapshot_there_is_a_plan_and_with_an_unread_one_there_is_none(
@@ -69,11 +69,11 @@ def test_without_a_snapshot_there_is_a_plan_and_with_an_unread_one_there_is_none
     run = story.run
 
     def planned(snapshot: Any) -> Any:
-        given = {**run.given(run.record.memory()), Snapshot: snapshot}
+        evidence = {**run.given(run.record.memory()), Snapshot: snapshot}
         tree = WorkTree(commit=str(run.repository.resolve("HEAD")))
         rest = {WorkTree: tree, Checkpoints: Checkpoints(), StartSiblings: StartSiblings()}
         rest |= {Environment: Environment()}
-        return gather([Plan], {Sources: read_sources, Plan: read_plan}, {**given, **rest})[Plan]
+        return gather([Plan], {Sources: read_sources, Plan: read_plan}, {**evidence, **rest})[Plan]
 
     assert planned(Nothing("clean")).patch.value is None
     assert planned(Unavailable("git is away")) == Unavailable("git is away")

@@ -67,7 +67,7 @@ def test_a_lease_that_cannot_be_read_is_not_nobodys(root: Path) -> None:
 
 def test_a_babysitter_of_this_machine_is_seen_by_its_lock(root: Path) -> None:
     lock = lock_file(find_repository(root.parent).common, "tiny", "babysitter")
-    held = take_lock(lock, 0.0, "a test")
+    held_lock = take_lock(lock, 0.0, "a test")
     assert read(root).here
-    os.close(held)
+    os.close(held_lock)
     assert not read(root).here

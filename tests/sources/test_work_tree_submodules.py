@@ -155,11 +155,16 @@ def test_an_edit_that_is_hidden_inside_is_seen(work: Path) -> None:
 
 @pytest.mark.thorough
 def test_another_commit_than_head_names(work: Path) -> None:
-    named = lib(work).commit
+    commit = lib(work).commit
     (work / "lib" / "lib.py").write_text("VALUE = 2\n")
     there = publish(work / "lib")
     row = lib(work)
-    assert (row.commit, row.checked_out, row.modified, row.published) == (named, there, False, True)
+    assert (row.commit, row.checked_out, row.modified, row.published) == (
+        commit,
+        there,
+        False,
+        True,
+    )
     git(work, "add", "lib")
     assert lib(work) == row
     assert read(work).staged == ("lib",)

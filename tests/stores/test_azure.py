@@ -103,8 +103,10 @@ def test_a_listing_is_one_request_a_page_and_never_a_walk(
     monkeypatch.setattr(_azure_requests, "PAGE", 5)
     azure.requests()
     assert len(connect().names(root)) == 7
-    asked = azure.requests()
-    assert len(asked) == 2 and all("comp=list" in line and "delimiter=/" in line for line in asked)
+    requests = azure.requests()
+    assert len(requests) == 2 and all(
+        "comp=list" in line and "delimiter=/" in line for line in requests
+    )
 
 
 def test_a_marker_that_another_process_wrote_is_seen_at_once(azure: Service, root: str) -> None:
@@ -200,10 +202,10 @@ def test_an_object_that_somebody_holds_a_lease_of_is_no_lost_race(
     store, path = connect(), f"{root}/lease"
     store.create(path, b"mine")
     with client(azure) as service:
-        held = service.get_blob_client(root.split("/")[2], "tiny/lease").acquire_lease()
+        lease = service.get_blob_client(root.split("/")[2], "tiny/lease").acquire_lease()
         with pytest.raises(OSError, match="412 LeaseIdMissing"):
             store.swap(path, b"mine", b"new")
-        held.release()
+        lease.release()
     assert store.swap(path, b"mine", b"new")
 
 
@@ -372,10 +374,10 @@ print(store.names("{root}"))
 
 def _typed(script: str) -> tuple[str, str]:
     env = {**os.environ, "PYTHONPATH": SRC}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=300
     )
-    return done.stdout, done.stderr
+    return process.stdout, process.stderr
 
 
 def test_without_adlfs_it_says_what_to_install() -> None:

@@ -434,10 +434,10 @@ assert "gcsfs" in sys.modules and "gcsfs.extended_gcsfs" not in sys.modules
 @pytest.mark.thorough
 def test_nothing_is_loaded_before_it_is_used_and_the_jobs_environment_stays(gcs: Service) -> None:
     env = {**os.environ, "PYTHONPATH": SRC}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", MANNERS], env=env, capture_output=True, text=True, timeout=60
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (process.returncode, process.stderr) == (0, "")
 
 
 # --- checksums ------------------------------------------------------------------------------------

@@ -182,9 +182,9 @@ def test_a_root_that_is_a_file_is_not_an_empty_root(root: Path) -> None:
 def test_a_save_over_an_unread_one_is_looked_into_again(tmp_path: Path) -> None:
     disk = LocalDisk(tmp_path)
     disk.save(Marin(), 10)
-    (listed,) = Marin.layout.listed(disk.store, disk.root, False)
+    (candidate,) = Marin.layout.listed(disk.store, disk.root, False)
     unread = Candidate(
-        path=listed.path, step=10, root=disk.root, problem="it could not be read", examined=False
+        path=candidate.path, step=10, root=disk.root, problem="it could not be read", examined=False
     )
     observations = Marin.layout.examined(disk.store, unread)
     assert observations and observations.complete

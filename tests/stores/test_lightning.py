@@ -16,12 +16,12 @@ from wording import mentions
 
 def a_zip(members: int = 3, big: bool = False) -> bytes:
     """As `torch.save` writes: stored, not deflated; in its 64-bit form where it is `big`."""
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         for number in range(members):
             with archive.open(f"archive/data/{number}", "w", force_zip64=big) as member:
                 member.write(bytes(range(256)))
-    return written.getvalue()
+    return buffer.getvalue()
 
 
 class Whole:

@@ -154,10 +154,10 @@ sys.exit(1)
 @pytest.mark.thorough
 def test_a_probe_that_fails_names_the_step_and_leaves_nothing(tmp_path: Path) -> None:
     root = tmp_path / "root"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", FULL, str(root)], env={**os.environ, "PYTHONPATH": SRC}, timeout=60
     )
-    assert done.returncode == 0
+    assert process.returncode == 0
     assert list(root.iterdir()) == []
 
 

@@ -24,8 +24,10 @@ class Distributed:
         return f"iter_{step:07d}"
 
     def files(self, step: int, *, temporary: bool, is_complete: bool) -> dict[str, bytes]:
-        written = {"__0_0.distcp": b"\0" * 9, "common.pt": b"PK"}
-        return {**written, ".metadata": b"\x80", "metadata.json": b"{}"} if is_complete else written
+        contents = {"__0_0.distcp": b"\0" * 9, "common.pt": b"PK"}
+        return (
+            {**contents, ".metadata": b"\x80", "metadata.json": b"{}"} if is_complete else contents
+        )
 
     def beside(self, step: int, *, is_complete: bool) -> dict[str, bytes]:
         return {TRACKER: str(step).encode()} if is_complete else {}
@@ -87,17 +89,17 @@ def test_the_tracker_file_must_have_reached_it(
 
 
 @pytest.mark.parametrize(
-    "gone",
+    "name",
     [
         ".metadata",
         "__0_0.distcp",
         "metadata.json",
     ],
 )
-def test_a_part_that_is_missing_is_reported(disk: LocalDisk, gone: str, notice: Notice) -> None:
+def test_a_part_that_is_missing_is_reported(disk: LocalDisk, name: str, notice: Notice) -> None:
     path = disk.save(Distributed(), 100)
     disk.write(f"{path}/__1_0.distcp", b"1")
-    disk.prune(f"{path}/{gone}")
+    disk.prune(f"{path}/{name}")
     assert newest(disk).problem == notice
 
 

@@ -363,11 +363,11 @@ except WrongUse as error:
 @pytest.mark.thorough
 def test_without_s3fs_it_says_what_to_install() -> None:
     env = {**os.environ, "PYTHONPATH": SRC}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", MISSING], env=env, capture_output=True, text=True, timeout=60
     )
-    assert done.stderr == ""
-    assert mentions(done.stdout, "s3://", "s3fs", "`pip install", "'herorun[s3]'`")
+    assert process.stderr == ""
+    assert mentions(process.stdout, "s3://", "s3fs", "`pip install", "'herorun[s3]'`")
 
 
 # --- checksums ------------------------------------------------------------------------------------

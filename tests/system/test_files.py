@@ -46,11 +46,11 @@ def no_links(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
 
 def test_who_waits_for_a_lock_is_next(tmp_path: Path) -> None:
     """Whoever takes it again and again, as a babysitter does under load, does not get before."""
-    path, taken, enough = tmp_path / "act.lock", threading.Event(), threading.Event()
+    path, lock_taken, enough = tmp_path / "act.lock", threading.Event(), threading.Event()
 
     def wait_for_it() -> None:
         with hold_lock(path):
-            taken.set()
+            lock_taken.set()
             enough.wait(60)
 
     waiter = threading.Thread(target=wait_for_it)
@@ -60,7 +60,7 @@ def test_who_waits_for_a_lock_is_next(tmp_path: Path) -> None:
     try:
         with pytest.raises(LockHeld), hold_lock(path, wait=0):
             pass
-        assert taken.wait(60)
+        assert lock_taken.wait(60)
     finally:
         enough.set()
         waiter.join()

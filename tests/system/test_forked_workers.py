@@ -39,12 +39,12 @@ print(json.dumps([ME, calls, answers, left]), file=sys.__stdout__)
 
 def answers_of(body: str = "") -> tuple[set[int], int, Any]:
     """The processes that worked, that of this script, and what came out."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", SCRIPT.format(body=body)], capture_output=True, text=True, timeout=60
     )
-    assert done.returncode == 0, done.stderr
-    own, calls, answers, left = json.loads(done.stdout)
-    assert calls[-1] == own and not left
+    assert process.returncode == 0, process.stderr
+    own, calls, answers, leftovers = json.loads(process.stdout)
+    assert calls[-1] == own and not leftovers
     return {pid for *_, pid in answers}, own, [answer[:2] for answer in answers]
 
 

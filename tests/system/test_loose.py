@@ -43,15 +43,15 @@ def repository(story: Story) -> Repository:
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What git was started for."""
-    asked: list[str] = []
+    requests: list[str] = []
 
     def spy(words: tuple[str, ...], timeout: float, **more: Any) -> ProcessResult:
-        asked.append(words[len(run.FLAGS) + 1])
+        requests.append(words[len(run.FLAGS) + 1])
         return real(words, timeout, **more)
 
     real = asking.run
     monkeypatch.setattr(asking, "run", spy)
-    return asked
+    return requests
 
 
 def looks(of: Repository) -> list[object]:

@@ -195,9 +195,9 @@ def test_a_torn_end_is_dropped_and_fetched_again(tmp_path: Path, cut: int) -> No
     (path,) = files_in(tmp_path / "0001")
     size = path.stat().st_size
     os.truncate(path, max(size - cut, 0))
-    left = len(points_of(tmp_path)) if cut < size else 0
-    assert left < 3 and Writer(tmp_path, "a").cursor == (str(left) if left else "")
-    append_batches(tmp_path, [row(step) for step in range(left, 3)])
+    count = len(points_of(tmp_path)) if cut < size else 0
+    assert count < 3 and Writer(tmp_path, "a").cursor == (str(count) if count else "")
+    append_batches(tmp_path, [row(step) for step in range(count, 3)])
     assert [step for _, step, _ in points_of(tmp_path)] == [0, 1, 2]
 
 
@@ -286,11 +286,13 @@ def test_the_rows_on_disk_stay_below_the_cap_and_what_is_not_finite_stays(
         batch = [row(step, values[step], eval=step) for step in range(begin, begin + 256)]
         cache.append(batch, str(begin + 256), NAMES, NOON)
         assert sum(path.stat().st_size for path in files_in(tmp_path / "0001")) <= cap
-    left = {step: value for _, step, value in points_of(tmp_path)}
-    assert left.keys() >= {0, 77, 600, 2047, *range(1792, 2048)} and len(left) < 1536
-    assert math.isnan(left[77]) and left[600] == math.inf
-    assert all(left[step] == values[step] for step in left.keys() - {77})
-    assert {step for _, step, value in points_of(tmp_path, "eval") if value == step} == left.keys()
-    gaps = [after - step for step, after in pairwise(sorted(left))]
+    points = {step: value for _, step, value in points_of(tmp_path)}
+    assert points.keys() >= {0, 77, 600, 2047, *range(1792, 2048)} and len(points) < 1536
+    assert math.isnan(points[77]) and points[600] == math.inf
+    assert all(points[step] == values[step] for step in points.keys() - {77})
+    assert {
+        step for _, step, value in points_of(tmp_path, "eval") if value == step
+    } == points.keys()
+    gaps = [after - step for step, after in pairwise(sorted(points))]
     assert max(gaps[:100]) <= 64  # the oldest are thin, and none of them is a hole
     assert Writer(tmp_path, "a").cursor == "2048"

@@ -46,10 +46,10 @@ def test_nothing_of_a_run_is_open_to_others(story: Story) -> None:
     paths = [
         path for path in state.rglob("*") if not path.is_symlink() and "code" not in path.parts
     ]
-    shown = {
+    modes = {
         str(path.relative_to(state)): oct(_mode(path)) for path in paths if _mode(path) & OTHERS
     }
-    assert set(shown) <= {".gitignore"}
+    assert set(modes) <= {".gitignore"}
     assert [
         str(path) for path in (story.work / ".git" / "herorun").iterdir() if _mode(path) & OTHERS
     ] == []

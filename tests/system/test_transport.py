@@ -46,8 +46,8 @@ def test_every_login_shell_reads_the_command_alike(shell: str) -> None:
     if shutil.which(shell) is None:
         skip_or_fail(f"{shell} is not installed: `.ci/install` installs it")
     command = remote_command(["printf", "%s|", *ODD], "MARK", 5)
-    done = subprocess.run([shell, "-c", command], capture_output=True, check=True)
-    reply = unframe(ProcessResult(0, done.stdout, b""), "MARK")
+    process = subprocess.run([shell, "-c", command], capture_output=True, check=True)
+    reply = unframe(ProcessResult(0, process.stdout, b""), "MARK")
     assert reply is not None and (reply.code, reply.text) == (0, "|".join([*ODD, ""]))
 
 
@@ -218,11 +218,11 @@ def test_a_busy_server_is_asked_again_before_it_is_reported(
     busy = ProcessResult(
         255, b"", b"kex_exchange_identification: Connection closed by remote host\n"
     )
-    asked: list[object] = []
+    calls: list[object] = []
 
     def answer(argv: list[str], timeout: float, stdin: bytes) -> ProcessResult:
-        asked.append(argv)
-        if len(asked) < 3:
+        calls.append(argv)
+        if len(calls) < 3:
             return busy
         mark = transport.re.search(r"herorun-[0-9a-f]+", argv[-1])
         assert mark
@@ -230,7 +230,7 @@ def test_a_busy_server_is_asked_again_before_it_is_reported(
 
     monkeypatch.setattr(transport, "run", answer)
     assert SshTransport(SshLogin(host="busy1")).run(["echo", "hello"], 5).out == b"hello"
-    assert len(asked) == 3
+    assert len(calls) == 3
 
 
 def test_however_many_ask_at_once_each_gets_its_answer(box: Box) -> None:

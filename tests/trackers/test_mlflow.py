@@ -107,11 +107,11 @@ ANYTHING = st.recursive(
 def test_whatever_a_page_holds_each_point_is_a_row_or_a_problem(
     points: list[Any], following: str
 ) -> None:
-    held, marks, problems = take([MetricPage("loss", Mark(), points, following)])
-    assert len(held) + len(problems) <= len(points)
-    assert following or len(held) + len(problems) == len(points)
+    rows, marks, problems = take([MetricPage("loss", Mark(), points, following)])
+    assert len(rows) + len(problems) <= len(points)
+    assert following or len(rows) + len(problems) == len(points)
     assert following or marks["loss"].points == len(points)
-    assert all(row.step >= 0 for row in merge_rows(held))
+    assert all(row.step >= 0 for row in merge_rows(rows))
 
 
 @pytest.mark.parametrize(
@@ -257,8 +257,8 @@ def test_both_rows_of_a_replayed_step_come_and_the_run_is_heard_of(
     assert [row.step for row in drain(tracker(mlflow))[0]] == [0, 1, 2, 3, 4, 5, 3, 4]
     identity = tracker(mlflow).identify()
     assert (identity.last_step, identity.state) == (5, TrackerState.RUNNING)
-    heard = datetime.fromisoformat(identity.heartbeat) - datetime.fromisoformat(old)
-    assert heard >= timedelta(minutes=29)
+    age = datetime.fromisoformat(identity.heartbeat) - datetime.fromisoformat(old)
+    assert age >= timedelta(minutes=29)
     monkeypatch.setattr(adapter, "MOST_PAGES", 0)
     assert tracker(mlflow).identify().heartbeat == ""  # nobody looked far enough
 
@@ -384,13 +384,13 @@ def test_steps_that_were_trained_twice_are_compared(
 ) -> None:
     """150 steps, then a resume from step 120 up to step 160: nothing of it is dropped."""
     run = mlflow.begin()
-    begun = mlflow.time
+    start = mlflow.time
     mlflow.log(run, *((step, {LOSS: 2.0 + 0.002 * (step % 3)}) for step in range(150)))
     again = mlflow.time = mlflow.time + 600_000
     second = ((step, {LOSS: factor * (2.0 + 0.002 * (step % 3))}) for step in range(120, 160))
     mlflow.log(run, *second)
     history = History(
-        initialised=True, instances=(instance(0, at(begun), 0), instance(1, at(again), 120))
+        initialised=True, instances=(instance(0, at(start), 0), instance(1, at(again), 120))
     )
 
     rows = drain(tracker(mlflow))[0]

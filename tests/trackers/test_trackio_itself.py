@@ -44,8 +44,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "HF_HUB_OFFLINE": "1",
     }
     argv = [str(PYTHON), "-c", TRAIN]
-    done = subprocess.run(argv, env=env, cwd=home, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(argv, env=env, cwd=home, capture_output=True, text=True, timeout=120)
+    assert process.returncode == 0, process.stderr
     return home / "db"
 
 
@@ -81,10 +81,10 @@ def test_an_alert_comes_with_its_level_and_step(tracker: trackio.Trackio) -> Non
 
 
 def test_the_tables_of_the_other_tests_are_trackios(folder: Path, tmp_path: Path) -> None:
-    made = tmp_path / "proj.db"
-    trackio_rows(made, (0, "{}"))
+    path = tmp_path / "proj.db"
+    trackio_rows(path, (0, "{}"))
     for table in ("metrics", "configs", "alerts"):
-        assert columns(made, table) == columns(folder / "proj.db", table)
+        assert columns(path, table) == columns(folder / "proj.db", table)
 
 
 def columns(path: Path, table: str) -> list[tuple[str, str]]:

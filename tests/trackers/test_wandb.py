@@ -95,9 +95,9 @@ def write(wandb: WandbService, folder: Path, program: str, *words: str, **variab
         **variables,
     }
     argv = [sys.executable, "-c", program, *words]
-    done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    process = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, timeout=60)
+    assert process.returncode == 0, process.stderr
+    return process.stdout
 
 
 def left_behind(mark: str) -> list[str]:

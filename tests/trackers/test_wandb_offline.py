@@ -335,8 +335,8 @@ def test_what_is_no_log_is_unreadable_and_not_empty(bench: Bench) -> None:
 
 def test_a_log_that_has_only_begun_has_no_rows_yet(bench: Bench) -> None:
     bench.log_file.parent.mkdir(parents=True)
-    for begun in (b"", BEGIN[:3], BEGIN):
-        bench.log_file.write_bytes(begun)
+    for data in (b"", BEGIN[:3], BEGIN):
+        bench.log_file.write_bytes(data)
         batch = bench.connect().read("")
         assert (batch.rows, batch.problems) == ((), ())
         assert bench.connect().identify().state is TrackerState.RUNNING

@@ -63,9 +63,9 @@ def write(
     }
     env = {**env, "WANDB_ERROR_REPORTING": "false", "PYTHONUNBUFFERED": "1"}
     argv = [sys.executable, "-c", WRITER, str(first), str(last), str(rate), str(factor)]
-    done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return done.stdout + done.stderr
+    process = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    assert process.returncode == 0, process.stderr
+    return process.stdout + process.stderr
 
 
 def instance(number: int, at: datetime, start: int) -> Instance:

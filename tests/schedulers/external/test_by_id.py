@@ -308,26 +308,26 @@ def test_each_kind_declares_what_its_ids_look_like_and_what_it_can_do(
     kind: str, tmp_path: Path
 ) -> None:
     declared = job_kinds.job_kind(kind)
-    named = JobSpec(job="x", kind=kind, cluster="https://c", config="c.yaml", host="box")
+    spec = JobSpec(job="x", kind=kind, cluster="https://c", config="c.yaml", host="box")
     assert {*declared.needs, *declared.place} <= {*JobSpec.__dataclass_fields__}
     assert not declared.id_pattern.fullmatch("")
     assert not declared.id_pattern.fullmatch("1\0")
     assert declared.printed.groups and declared.id_form and declared.absent
-    options = declared.adapter_options(named)
+    options = declared.adapter_options(spec)
     adapter = adapters.connect(job_kinds.PORT, kind, {}, Place("x", *[str(tmp_path)] * 3), options)
     assert missing_members(ById, adapter) == ()
-    assert bool(declared.listing(named)) == hasattr(adapter, "listed")
+    assert bool(declared.listing(spec)) == hasattr(adapter, "listed")
 
 
 def test_a_jobs_name_cannot_say_whose_it_is() -> None:
-    shown = (
+    output = (
         "JobId=7 JobName={}\n   UserId=grace(1001) GroupId=x(1)\n   Command=/x/a.sh\n   "
         "WorkDir=/x\n"
     )
-    assert origin_in(shown.format("tiny"), "1000").mine is False
+    assert origin_in(output.format("tiny"), "1000").mine is False
     with pytest.raises(CouldNotLook, match=r"scontrol.*owners"):
-        origin_in(shown.format("UserId=ada(1000)"), "1000")
-    assert origin_in(shown.format("x\n   Command=/forged"), "1001").details == ""
+        origin_in(output.format("UserId=ada(1000)"), "1000")
+    assert origin_in(output.format("x\n   Command=/forged"), "1001").details == ""
 
 
 def test_a_process_that_is_gone_says_what_the_box_knows_of_it() -> None:

@@ -322,7 +322,7 @@ class TestNel(ByIdSuite):
         monkeypatch.setenv("PATH", f"{docker.parent}:{os.environ['PATH']}")
         monkeypatch.setenv("HOME", str(tmp_path))
         recorded = json.loads(RECORDED.read_text().splitlines()[0])
-        listed, jobs = tmp_path / "exec.v1.jsonl", list[str]()
+        path, jobs = tmp_path / "exec.v1.jsonl", list[str]()
 
         def folder_of(job: str) -> Path:
             return tmp_path / f"run-{job}" / "logs"
@@ -336,14 +336,14 @@ class TestNel(ByIdSuite):
             (logs / "client_stdout.log").write_text("one\ntwo\n")
             data = {**recorded["data"], "output_dir": str(logs.parent)}
             row = {**recorded, "invocation_id": jobs[-1], "job_id": f"{jobs[-1]}.0", "data": data}
-            with listed.open("a") as file:
+            with path.open("a") as file:
                 file.write(json.dumps({**row, "timestamp": time.time()}) + "\n")
             return jobs[-1]
 
         (tmp_path / "broken").mkdir()
         return ByIdRig(
             kind="nel",
-            connect=connector("nel", tmp_path, program=nel_program, exec_db=str(listed)),
+            connect=connector("nel", tmp_path, program=nel_program, exec_db=str(path)),
             blind=connector("nel", tmp_path, program=nel_program, exec_db=str(tmp_path / "broken")),
             start=start,
             end=lambda job: (

@@ -29,8 +29,8 @@ def test_it_is_submitted_as_the_repository_does_it(
     spec = JobSpec(
         job="ray-run-1", kind="ray", cluster=CLUSTER, experiment="e x.py", cwd=str(tmp_path)
     )
-    made = with_command(spec).resubmit
-    assert shlex.split(made) == [*command.split()[:-2], "e x.py"]
-    job_kind("ray").must_return(made)
+    resubmit = with_command(spec).resubmit
+    assert shlex.split(resubmit) == [*command.split()[:-2], "e x.py"]
+    job_kind("ray").must_return(resubmit)
     own = replace(spec, resubmit="sh again.sh --no-wait")
     assert with_command(own).resubmit == own.resubmit

@@ -38,9 +38,9 @@ def test_an_invocation_is_looked_at_by_its_id_and_its_scores_are_read(
     recorded = Path(__file__).parents[2] / "recordings" / "nel" / "exec.v1.jsonl"
     row = json.loads(recorded.read_text().splitlines()[0])
     row["data"]["output_dir"], row["timestamp"] = str(folder), time.time()
-    listed = tmp_path / "exec.v1.jsonl"
-    listed.write_text(json.dumps(row) + "\n")
-    monkeypatch.setenv("NEMO_EVALUATOR_EXEC_DB_FILE", str(listed))
+    path = tmp_path / "exec.v1.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    monkeypatch.setenv("NEMO_EVALUATOR_EXEC_DB_FILE", str(path))
     monkeypatch.setenv("PATH", f"{PROGRAM}:{os.environ['PATH']}")
     adapter = nel.connect(nel.Options(), Place("j", str(tmp_path), str(tmp_path), str(tmp_path)))
     answer = adapter.find_job("01047efef1aeb3cc")
@@ -59,5 +59,5 @@ def test_an_invocation_is_looked_at_by_its_id_and_its_scores_are_read(
     different = {**again, "invocation_id": "0ddc0de00ddc0de0", "job_id": "0ddc0de00ddc0de0.0"}
     again["data"] = {**row["data"], "output_dir": str(other)}
     rows = [row, again, {**different, "data": again["data"], "config": {"other": 1}}]
-    listed.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
     assert adapter.live_namesakes("01047efef1aeb3cc") == ("0badc0de0badc0de",)

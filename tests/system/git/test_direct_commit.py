@@ -67,11 +67,11 @@ def test_what_it_has_written_is_not_read_again_while_it_lies_there(
 ) -> None:
     second = commit_files(repository, REF, first, NEXT, "second\n", AT)
     loose = Loose(f"{repository.common}/objects")
-    listed = git(repository.top, "ls-tree", "-r", "-z", second).split("\0")[:-1]
+    entries = git(repository.top, "ls-tree", "-r", "-z", second).split("\0")[:-1]
     with monkeypatch.context() as patch:
         patch.setattr(Loose, "content", _elsewhere)
         rows = loose.files(second)
-    assert [f"{mode} blob {oid}\t{path}" for mode, oid, path in rows] == listed
+    assert [f"{mode} blob {oid}\t{path}" for mode, oid, path in rows] == entries
 
     tree = loose.top(second)
     path = Path(loose.store, tree[:2], tree[2:])
@@ -376,12 +376,12 @@ commit_files(repository, "refs/herorun/record/x", sys.argv[2], {"e": b"z"}, "x",
 """
 
 
-def _kill_writer(repository: Repository, first: str, begun: Path, call: str, of: str = "") -> None:
+def _kill_writer(repository: Repository, first: str, marker: Path, call: str, of: str = "") -> None:
     """In the first such call whose arguments hold `of`."""
-    argv = [sys.executable, "-c", WRITE, str(repository.top), first, str(begun), call, of]
+    argv = [sys.executable, "-c", WRITE, str(repository.top), first, str(marker), call, of]
     writer = subprocess.Popen(argv)
     until = time.monotonic() + 30
-    while not begun.exists() and time.monotonic() < until:
+    while not marker.exists() and time.monotonic() < until:
         time.sleep(0.01)
     os.kill(writer.pid, signal.SIGKILL)
     assert writer.wait() == -signal.SIGKILL

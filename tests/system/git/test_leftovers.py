@@ -57,11 +57,11 @@ def test_somebody_elses_stays(repository: Path) -> None:
     sweep(repository, since=None)
     assert len(reports(repository)) == 1
     pack = repository / "objects" / "pack"
-    old, held = pack / "tmp_pack_old", pack / "tmp_pack_held"
+    old, held_pack = pack / "tmp_pack_old", pack / "tmp_pack_held"
     old.write_bytes(b"PACK")
     os.utime(old, (1_000_000_000, 1_000_000_000))
     broken_import(repository.parent, "# refs/herorun/record/tiny")
-    with held.open("wb"):
+    with held_pack.open("wb"):
         sweep(repository)
     assert sorted(path.name for path in pack.glob("tmp_*")) == ["tmp_pack_held", "tmp_pack_old"]
     sweep(repository)  # the next chance: nobody holds it any more
@@ -178,8 +178,8 @@ def test_the_lock_of_a_ref_that_a_killed_git_left_stops_no_later_write(repositor
 def test_a_process_that_ends_while_it_is_looked_at_has_nothing_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    listed, gone = os.listdir, str(ended())
-    monkeypatch.setattr(os, "listdir", lambda path: [gone, *listed(path)])
+    listdir, dead_pid = os.listdir, str(ended())
+    monkeypatch.setattr(os, "listdir", lambda path: [dead_pid, *listdir(path)])
     own = os.stat(sys.executable)
     with open(sys.executable, "rb"):
         assert (own.st_dev, own.st_ino) in (leftovers._open_files() or set())
@@ -204,10 +204,10 @@ def test_a_file_that_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path)
     dead = subprocess.Popen(["true"])
     dead.wait()
     path = tmp_path / "lease.json"
-    left = tmp_path / f".lease.json.{files.node()}-{dead.pid}-0123abcd.new"
+    file = tmp_path / f".lease.json.{files.node()}-{dead.pid}-0123abcd.new"
     living = tmp_path / f".lease.json.{files.node()}-{os.getpid()}-0123abcd.new"
     elsewhere = tmp_path / f".lease.json.00000000-{dead.pid}-0123abcd.new"
-    for each in (left, living, elsewhere):
+    for each in (file, living, elsewhere):
         each.write_text("half")
     write_atomic(path, b"whole")
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted(

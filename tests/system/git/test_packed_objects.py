@@ -248,7 +248,7 @@ def test_deltas_of_more_bytes_than_are_read_are_left_to_git(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inflated = list[object]()
-    monkeypatch.setattr(packed_objects, "_inflate_object", lambda *given: inflated.append(given))
+    monkeypatch.setattr(packed_objects, "_inflate_object", lambda *args: inflated.append(args))
     monkeypatch.setattr(packed_objects, "_MOST", 4 << 20)
     objects, last, _ = _chain(100, 50_000)
     with pytest.raises(Elsewhere):

@@ -125,12 +125,12 @@ def test_fetching_one_ref_moves_none_of_the_users(story: Story, repository: Repo
 def test_an_export_removes_what_a_killed_one_left(repository: Repository, tmp_path: Path) -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()
-    left = tmp_path / f".export-{node()}-{ended.pid}-abc"
+    leftover = tmp_path / f".export-{node()}-{ended.pid}-abc"
     others = (
         tmp_path / f".export-{node()}-{os.getpid()}-abc",
         tmp_path / f".export-00000000-{ended.pid}-abc",
     )
-    for folder in (left, *others):
+    for folder in (leftover, *others):
         (folder / "tree").mkdir(parents=True)
     commit = repository.git("rev-parse", "HEAD").text.strip()
     export(repository, commit, tmp_path / "code")

@@ -43,10 +43,10 @@ def _move(repository: Repository, ref: str) -> Path:
 def _fail(monkeypatch: pytest.MonkeyPatch, call: str, path: Path, number: int) -> None:
     real = getattr(os, call)
 
-    def failing(where: object, *rest: object, **named: object) -> object:
+    def failing(where: object, *rest: object, **keywords: object) -> object:
         if str(where) == str(path):
             raise OSError(number, os.strerror(number), str(path))
-        return real(where, *rest, **named)
+        return real(where, *rest, **keywords)
 
     monkeypatch.setattr(os, call, failing)
 

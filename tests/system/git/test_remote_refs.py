@@ -14,7 +14,7 @@ MAIN = "refs/heads/main"
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def asked_remotes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The remotes that were asked for their refs."""
     remotes: list[str] = []
     real = Repository.remote_tips
@@ -28,35 +28,35 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_one_listing_serves_for_seconds(
-    story: Story, asked: list[str], monkeypatch: pytest.MonkeyPatch
+    story: Story, asked_remotes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository = find_repository(story.work)
     first, is_new = recent_tips(repository, "origin")
     assert is_new and MAIN in first
-    assert recent_tips(repository, "origin") == (first, False) and asked == ["origin"]
+    assert recent_tips(repository, "origin") == (first, False) and asked_remotes == ["origin"]
     monkeypatch.setattr(remote_refs, "SHARED", 0.0)
     git(story.work, "push", "-q", "origin", "HEAD:refs/heads/later")
     later, is_new = recent_tips(repository, "origin")
     assert is_new and "refs/heads/later" in later
 
 
-def test_a_silent_remote_is_asked_once_for_all(story: Story, asked: list[str]) -> None:
+def test_a_silent_remote_is_asked_once_for_all(story: Story, asked_remotes: list[str]) -> None:
     repository = find_repository(story.work)
     story.origin.rename(story.home / "gone")
     for _ in range(3):
         with pytest.raises(CouldNotLook) as caught:
             recent_tips(repository, "origin")
         assert caught.value.root == "remote origin"
-    assert asked == ["origin"]
+    assert asked_remotes == ["origin"]
 
 
 def test_one_listing_says_of_each_run_whether_it_has_a_record(
-    story: Story, asked: list[str]
+    story: Story, asked_remotes: list[str]
 ) -> None:
     repository = find_repository(story.work)
     records = [Record.found(repository, f"absent-{number}", remote="origin") for number in range(3)]
     for record in records:
         record.fetch(record.ask_recently)
-    assert asked == ["origin"]
+    assert asked_remotes == ["origin"]
     records[0].fetch()  # who is about to act asks for the present
-    assert asked == ["origin", "origin"]
+    assert asked_remotes == ["origin", "origin"]

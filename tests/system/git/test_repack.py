@@ -62,10 +62,10 @@ class Growing:
     def is_whole(self) -> bool:
         """Nothing is missing, and every version of the file is what it was."""
         git(self.work, "fsck", "--full", "--strict", "--no-dangling")
-        held = git(self.work, "log", "--format=%H", REF).split()
+        commits = git(self.work, "log", "--format=%H", REF).split()
         sizes = [
             int(git(self.work, "cat-file", "-s", f"{oid}:a/tiny.journal/20260101.jsonl"))
-            for oid in held
+            for oid in commits
         ]
         return sizes == sorted(sizes, reverse=True) and sizes[0] == len(self.text)
 
@@ -199,10 +199,10 @@ def test_no_object_goes_that_the_pack_does_not_name(
     before = growing.loose
     real = Repository.git
 
-    def half(self: Repository, *args: str, **named: object) -> object:
+    def half(self: Repository, *args: str, **keywords: object) -> object:
         if args[0] == "pack-objects":
-            named["stdin"] = b"\n".join(bytes(named["stdin"]).split(b"\n")[:1]) + b"\n"
-        return real(self, *args, **named)
+            keywords["stdin"] = b"\n".join(bytes(keywords["stdin"]).split(b"\n")[:1]) + b"\n"
+        return real(self, *args, **keywords)
 
     monkeypatch.setattr(Repository, "git", half)
     growing.pack()
