@@ -28,7 +28,7 @@ def show_candidates(out: Any, document: Mapping[str, Any]) -> None:
     if left_out:
         out.print(f"  and {left_out} more", style="dim")
     if document["discarded"]:
-        out.print(f"  {_describe_discarded(document['discarded'])}")
+        hang(out, "  ", _describe_discarded(document["discarded"]))
 
 
 def _describe_discarded(discarded_entry: Mapping[str, Any]) -> str:
