@@ -20,7 +20,15 @@ from screens.wording import pin_wording, pinned
 
 FOLDER = Path(__file__).parent / "screens"
 SCREENS = all_screens()
-UNWRAPPED = ("chain", "completion", "metrics", "runbook", "schema", "timer")  # text for programs
+UNWRAPPED = (
+    "chain",
+    "completion",
+    "json",
+    "metrics",
+    "runbook",
+    "schema",
+    "timer",
+)  # text for programs
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=[screen.name for screen in SCREENS])
@@ -46,7 +54,16 @@ def test_a_state_is_shown_and_not_a_refusal_to_show_it() -> None:
 
 def is_one_piece(line: str) -> bool:
     """A command, a path or a digest is pasted, so it stays whole."""
-    starts = ("$ ", "digest ", "scp ", "herorun -C ", "next: herorun ", "(w=$(", "systemctl ")
+    starts = (
+        "$ ",
+        "digest ",
+        "scp ",
+        "herorun -C ",
+        "next: herorun ",
+        "next       herorun ",
+        "(w=$(",
+        "systemctl ",
+    )
     return line.startswith(starts) or " " not in line.strip()
 
 
@@ -86,6 +103,13 @@ def test_every_state_of_a_document_has_a_screen() -> None:
     assert coverage.missing(states.values()) == []
     del states["trust-rejected"]  # without its screen the value is missing
     assert coverage.missing(states.values()) == ["trust.result: rejected"]
+
+
+def test_every_mark_of_a_finding_has_a_screen() -> None:
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.txt")}
+    assert coverage.missing_marks(texts.values()) == []
+    del texts["preflight-waived"]  # without its screen the mark is missing
+    assert coverage.missing_marks(texts.values()) == ["waived"]
 
 
 def test_a_screen_that_changed_is_noticed(tmp_path: Path) -> None:
@@ -131,7 +155,7 @@ def test_a_notice_in_other_words_is_noticed() -> None:
     assert text + " again" != notices.Notice(module, test)
 
 
-@pytest.mark.parametrize("name", ["catalogue", "orders", "refusals", "outcomes"])
+@pytest.mark.parametrize("name", ["catalogue", "orders", "refusals", "outcomes", "details"])
 def test_no_name_of_a_catalogue_is_bound_twice(name: str) -> None:
     """The screens are rendered lazily: of two tables with one name, both loops read the later."""
     module = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))

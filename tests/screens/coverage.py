@@ -14,6 +14,8 @@ from typing import Any
 import click
 
 from herorun.commands._families import load, visible
+from herorun.core.finding_groups import FindingMark
+from herorun.output.findings import MARKS
 from herorun.schemas.documents import DOCUMENTS
 from screens.rendering import Screen, render
 
@@ -96,6 +98,8 @@ def declared_states() -> States:
 
 def document_of(argv: list[str]) -> str:
     """The key of `DOCUMENTS`; empty for a command without a document."""
+    if "-f" in argv:  # a document for each part of the log
+        return ""
     if argv[0] == "verify":
         return "verify TAG" if "/" in argv[1] else "verify RUN"
     names = sorted(DOCUMENTS, key=len, reverse=True)
@@ -160,6 +164,17 @@ def missing(documents: Iterable[States]) -> list[str]:
     return sorted(
         each for each in lacking if not {each, each.partition(":")[0]} & {*NOT_ON_A_SCREEN}
     )
+
+
+def missing_marks(texts: Iterable[str]) -> list[str]:
+    """The marks of findings that no screen shows."""
+    lines = [line for text in texts for line in text.splitlines()]
+    marks = {name: f"{sign} {word}" for name, (sign, word, _) in MARKS.items()}
+    return [
+        name
+        for name in (*FindingMark, "lenient")
+        if not any(line.startswith(f"{marks[name]} ") for line in lines)
+    ]
 
 
 def _same(at: str) -> str:

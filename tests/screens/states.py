@@ -1,5 +1,6 @@
 """The states of a run, as values: healthy ones of `builders`, each with one difference."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import SimpleNamespace
@@ -28,9 +29,11 @@ from herorun.core.evidence import (
     RequestReview,
     Unavailable,
 )
+from herorun.core.finding import Waiver, waive
 from herorun.core.gate_verdict import verdict_of
 from herorun.core.health.training_proof import SOURCES, training
 from herorun.core.journal import Memory
+from herorun.core.plan import Plan
 from herorun.core.ports import submission_of
 from herorun.core.recovery.policy import ActionPause, RelaunchAnswer
 from herorun.core.responsible import responsible
@@ -100,21 +103,24 @@ NOTHING: Evidence = {
 # --- gates ----------------------------------------------------------------------------------------
 
 
-def gate(kind: Gate, *changes: Any, mode: Mode = Mode.ENFORCE) -> GateReport:
+def gate(
+    kind: Gate, *changes: Any, mode: Mode = Mode.ENFORCE, waivers: Sequence[Waiver] = ()
+) -> GateReport:
     """The answer of a gate about a healthy run, but for these pieces of evidence."""
     evidence: Evidence = healthy(kind) | (NOTHING if kind is Gate.LAUNCH else {})
     for change in changes:
         evidence |= change if isinstance(change, dict) else {type(change): change}
     checks = discover.checks(kind)
     by_name = {check.name: check for check in checks}
-    findings = evaluate(checks, evidence, {})
+    findings = waive(evaluate(checks, evidence, {}), waivers, NOON)
     return GateReport(kind, verdict_of(findings, by_name, mode), findings, by_name, evidence, mode)
 
 
-def preflight(*changes: Any, mode: Mode = Mode.ENFORCE) -> PreflightOutcome:
-    plan = a_plan(RUN.contract)
+def preflight(*changes: Any, plan: Plan | None = None, **by: Any) -> PreflightOutcome:
+    """`by`: the gate's mode and waivers."""
+    report = gate(Gate.LAUNCH, *changes, *filter(None, [plan]), **by)
+    plan = plan or a_plan(RUN.contract)
     submission = submission_of(plan, "tiny-1")
-    report = gate(Gate.LAUNCH, *changes, mode=mode)
     people = responsible(RUN.contract, "@dri", False, "issue.md", notifies_nobody(report))
     return PreflightOutcome(report, plan, submission, "", people)
 

@@ -1,0 +1,322 @@
+"""The screens of rarer states: a waived finding, a log that is followed, what was left out."""
+
+import errno
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from builders import NOON, a_checkpoint, a_history, a_job, a_plan, a_tree, an_instance
+from herorun.core.contract import ContractFile
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import (
+    Adoptee,
+    Checkpoints,
+    History,
+    JobState,
+    Unavailable,
+    WaiverUse,
+)
+from herorun.core.finding import Waiver
+from herorun.core.plan import Plan
+from herorun.core.ports import Found, LogPart
+from herorun.core.retention import SizedCheckpoint
+from herorun.operations.babysit.replay import ReplayedTicks
+from herorun.operations.checkpoints.list import CheckpointListing, SearchedRoots
+from herorun.operations.checkpoints.prune import Pruned
+from herorun.operations.launch.launch import LaunchOutcome
+from herorun.operations.remote.watchers import WatcherRow
+from herorun.operations.report.report import RunReport
+from herorun.schemas.evaluations import Failure
+from herorun.schemas.reports import ReportDocument
+from screens.catalogue import AT_WORK, PLAN, WAIT, patrolled
+from screens.orders import MEMORY, run_with
+from screens.outcomes import (
+    JOB,
+    LAUNCHED,
+    OPERATIONS,
+    REPLAYED,
+    SESSION,
+    WATCHES,
+    answered_by,
+    logs,
+    raising,
+)
+from screens.rendering import Screen
+from screens.states import (
+    DONE,
+    HEALTHY,
+    INSTANCE,
+    NO_ANSWER,
+    OPENED,
+    QUESTION,
+    RUN,
+    SLOW,
+    crashed,
+    preflight,
+    status,
+    tick,
+)
+
+# --- the launch gate ------------------------------------------------------------------------------
+
+DIRTY = a_tree(unstaged=("train.py",))
+SIGNED = Waiver("dirty-tree", "generated files, reviewed", "@dri", NOON + timedelta(days=7))
+OWN = (a_checkpoint(150), a_checkpoint(100))
+PAST = a_history(1)
+FROM_NEWEST = a_plan(RUN.contract, OWN, history=PAST)
+NO_STEP = replace(
+    FROM_NEWEST,
+    start=replace(FROM_NEWEST.start, value=replace(FROM_NEWEST.start.value, step=None)),
+)
+NOT_COMMITTED = ContractFile("runs/tiny.toml", 'slug = "tiny"\n')
+ADOPTING = "launch tiny --adopt 4711"
+
+
+def gates() -> Iterator[Screen]:
+    target = "launch.preflight.preflight"
+    for name, outcome in {
+        "waived": preflight(DIRTY, waivers=(SIGNED,)),
+        "warning": preflight(WaiverUse(unused=(SIGNED,))),
+        "newest": preflight(PAST, Checkpoints(OWN), plan=FROM_NEWEST),
+        "no-step": preflight(PAST, Checkpoints(OWN), plan=NO_STEP),
+        "uncommitted": preflight(NOT_COMMITTED, History()),
+        "unplanned": unplanned(),
+    }.items():
+        yield answered_by(f"preflight-{name}", "preflight tiny", target, outcome)
+    proposing = {
+        f"{OPERATIONS}orders.waive.open_run": SimpleNamespace(
+            **vars(RUN), file=SimpleNamespace(path="runs/tiny.toml")
+        ),
+        f"{OPERATIONS}orders.waive.preflight": preflight(),
+        f"{OPERATIONS}orders.waive.now": NOON,
+    }
+    yield Screen("waive-none", "waive dirty-tree tiny", {**OPENED, **proposing})
+    refusal = LaunchOutcome(preflight=preflight(DIRTY), launched=None)
+    yield answered_by("launch-adopt-blocked", ADOPTING, "launch.launch.launch", refusal)
+    adoptee = Adoptee(a_job(), "slurm")
+    adoption = LaunchOutcome(
+        preflight=preflight(adoptee), launched=LAUNCHED, babysitter=WATCHES, adopted=adoptee
+    )
+    yield answered_by("launch-adopted", ADOPTING, "launch.launch.launch", adoption)
+
+
+def unplanned() -> Any:
+    """Without the config, which is in no commit, there is no plan."""
+    no_config = Unavailable("config.toml is not in commit 3f2a9c1d0: commit it", "file config.toml")
+    outcome = preflight(a_tree(untracked=("config.toml",)), {Plan: no_config})
+    return replace(outcome, plan=None, submission=None)
+
+
+# --- logs -----------------------------------------------------------------------------------------
+
+
+class FastTime:
+    """Instead of the module `time`: each look is long after the one before, and nothing waits."""
+
+    seconds = count(0.0, 60.0)
+
+    @classmethod
+    def monotonic(cls) -> float:
+        return next(cls.seconds)
+
+    @staticmethod
+    def sleep(_: float) -> None:
+        pass
+
+
+def part(text: str, **changes: Any) -> LogPart:
+    return LogPart(text.encode(), len(text), len(text), "mark", **changes)
+
+
+class GrowingLog:
+    """A scheduler whose log appears, is empty, is unreadable, grows, and is replaced."""
+
+    def __init__(self) -> None:
+        self.parts = iter(
+            (
+                FileNotFoundError(),
+                part(""),
+                CouldNotLook("node7 does not answer: connection timed out"),
+                part("step 119 loss 2.51\n"),
+                part("step 120 loss 2.50\n", restarted=True),
+            )
+        )
+        self.states = iter((*[JobState.RUNNING] * 4, JobState.SUCCEEDED))
+
+    def read_log(self, *_: Any) -> LogPart:
+        answer = next(self.parts, part(""))
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def find(self, *_: Any) -> Found:
+        return Found(a_job(next(self.states)))
+
+
+def log_screens() -> Iterator[Screen]:
+    reads = {
+        **OPENED,
+        f"{OPERATIONS}report.logs.instance_of": an_instance(1),
+        f"{OPERATIONS}report.logs.time": FastTime,
+        "herorun.runs.watched_run": lambda *_, **__: (
+            SimpleNamespace(**{**vars(RUN), "scheduler": GrowingLog()}),
+            "",
+        ),
+    }
+    yield Screen("logs-follow", "logs tiny -f", reads)
+    yield Screen("logs-none", "logs tiny", reads)
+
+
+# --- watching -------------------------------------------------------------------------------------
+
+
+def watching() -> Iterator[Screen]:
+    down = replace(HEALTHY, run="down", next_tick=None)
+    past = replace(HEALTHY, run="finished", step=100_001, next_tick=None, checkpoint_step=100_000)
+    crash = crashed()
+    for name, values in {
+        "elsewhere": status(
+            down,
+            alerts=[crash],
+            next="herorun handoff tiny --take --wait 31m && herorun relaunch tiny --stop-first",
+            babysitter="another clone holds the lease: eve@node7",
+        ),
+        "one-step-more": status(
+            past,
+            progress=DONE.replace("100000/", "100001/"),
+            next="herorun seal tiny",
+            babysitter="stopped (the run is finished), last heartbeat 2m0s ago",
+            monitor="not-needed",
+        ),
+        "other-version": status(questions=["escalate/judge/0.2.0"]),
+        "relaunch-blocked": status(
+            down, alerts=[crash], questions=[QUESTION], next="herorun preflight tiny"
+        ),
+        "just-submitted": status(instances=[INSTANCE.model_copy(update={"started": NOON})]),
+    }.items():
+        yield answered_by(f"status-{name}", "status tiny", "report.status.status_of_run", values)
+    run = run_with(replace(MEMORY, launchings={"tiny-1": SimpleNamespace(relaunch_of="")}))
+    end = tick("degraded", alerts=[SLOW], push="origin does not answer")[1]
+
+    def watch(_: str, __: Path, report: Any, *___: Any, **____: Any) -> int:
+        report(run, end)
+        return 0
+
+    replacements = {**OPENED, f"{OPERATIONS}babysit.loop.watch": watch}
+    yield Screen("babysit-until", "babysit tiny --until step=41200", replacements)
+
+
+# --- what was left out, or found nothing ----------------------------------------------------------
+
+
+def closer() -> Iterator[Screen]:
+    listing = CheckpointListing((SizedCheckpoint(a_checkpoint(300)),), NOON)
+    roots = {
+        "checkpoints__list__searched_roots": SearchedRoots(("/data/tiny",), ("/data/old",), ())
+    }
+    target, argv = "checkpoints.list.list_with_refusals", "checkpoints list tiny"
+    yield answered_by("checkpoints-list-missing", argv, target, listing, **roots)
+    plan = {"checkpoints__list__read_plan": replace(PLAN, victims=())}
+    argv = "checkpoints prune tiny --plan plan.json"
+    nothing = Pruned((), (), 0)
+    yield answered_by("checkpoints-prune-empty", argv, "checkpoints.prune.prune", nothing, **plan)
+    ticks = ReplayedTicks("tiny", None, "sha256:aa", REPLAYED["same"])
+    screen = answered_by("replay-admitted", "replay tiny", "babysit.replay.replay_run", ticks)
+    drift = RUN, "final_step is 200 in the admitted contract and 300 in the file"
+    yield replace(screen, given={**screen.given, "herorun.runs.watched_run": drift})
+    verdict = "tiny is healthy at ~41200/100000 steps; no alert fires."
+    report = RunReport(ReportDocument.model_construct(verdict=verdict), (), (), "")
+    screen = answered_by(
+        "report-no-browser",
+        "report tiny --out page.html --open",
+        "report.report.report_of",
+        report,
+        report__html__page_of="",
+    )
+    yield replace(screen, given={**screen.given, "webbrowser.open": False})
+    failure = Failure.model_construct(
+        file="tiny",
+        class_="not-a-failure",
+        frame=None,
+        line=None,
+        excerpt="tiny has not been launched",
+        advice="",
+    )
+    run_read = {f"{OPERATIONS}health.diagnose.run_diagnosed": failure}
+    yield Screen("triage-run", "triage", {**OPENED, **run_read})
+    yield Screen("explain-always", "explain uncommitted-contract")
+    for name, argv in {
+        "triage-exit-code": "triage calm.log --exit-code 139",
+        "triage-none": "triage",
+        "backtest-unjudged": "backtest short.csv empty.csv other.csv",
+    }.items():
+        yield Screen(name, argv, home=files)
+
+
+def files(folder: Path) -> None:
+    logs(folder)
+    (folder / "runs" / "other.toml").write_text('slug = "other"\n')
+    (folder / "empty.csv").write_text("no columns\n")
+    (folder / "other.csv").write_text("step,colour\n1,2\n")
+
+
+# --- machines and jobs ----------------------------------------------------------------------------
+
+
+def machines() -> Iterator[Screen]:
+    notifying = {"remote__patrol_news__send_patrol": ["slack does not answer within 10 s"]}
+    observed = patrolled(AT_WORK)
+    argv = "box patrol tiny --notify"
+    yield answered_by("patrol-not-notified", argv, "remote.patrol.patrol", observed, **notifying)
+    stuck_row = WatcherRow(WAIT, Path("a"), "stale", "tiny is sealed", "could not be retired")
+    other_row = WatcherRow(
+        replace(WAIT, run="old", pid=12),
+        Path("b"),
+        "stale",
+        NO_ANSWER,
+        "left alone: stop it yourself",
+    )
+    processes = {
+        f"{OPERATIONS}remote.watchers.reconcile": [stuck_row, other_row],
+        "herorun.system.process_registry.others": [],
+    }
+    yield Screen("watchers-stuck", "box watchers", processes)
+    session = {f"{OPERATIONS}record.session.current_session": SESSION}
+    new = {**JOB, "last_status": "", "last_queried": ""}
+    entries = {f"{OPERATIONS}record.session.read_jobs": ([new], "")}
+    yield Screen("jobs-list-new", "jobs list", {**session, **entries})
+    registering = {f"{OPERATIONS}record.registry.register": None}
+    argv = "jobs add local /data/jobs/loose-1 --no-watch"
+    yield Screen("jobs-add-unwatched", argv, {**session, **registering})
+    pages = {"remote__runbook__write_page": Path("/work/.herorun/tiny/runbook.md")}
+    yield answered_by("runbook-file", "box runbook tiny", "remote.runbook.page_of", "", **pages)
+
+
+# --- what goes wrong ------------------------------------------------------------------------------
+
+
+def wrong() -> Iterator[Screen]:
+    for name, argv in {
+        "no-force": "launch tiny --force",
+        "watch-once": "watch --once",
+        "json-before": "checkpoints --json",
+        "several-runs": "seal",
+    }.items():
+        yield Screen(name, argv, home=files)
+    target = "launch.preflight.preflight"
+    for name, code in {"full-disk": errno.ENOSPC, "no-access": errno.EACCES}.items():
+        error = OSError(code, {errno.ENOSPC: "No space left on device"}.get(code, "Denied"), "/x")
+        yield answered_by(f"error-{name}", "preflight tiny", target, raising(error))
+
+
+def detail_screens() -> Iterator[Screen]:
+    yield from gates()
+    yield from log_screens()
+    yield from watching()
+    yield from closer()
+    yield from machines()
+    yield from wrong()
