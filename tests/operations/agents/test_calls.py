@@ -34,9 +34,9 @@ class TypedCalls(ToolCalls):
 def test_a_launch_is_confirmed_once_by_the_plan_that_was_shown(tmp_path: Path) -> None:
     with TypedCalls(tmp_path) as calls:
         digest = calls.preview("launch", LAUNCH).structured["digest"]
-        (shown,) = [word for argv in calls.typed for word in argv if word.startswith("--out=")]
+        (option,) = [word for argv in calls.typed for word in argv if word.startswith("--out=")]
         server._answer(calls, True, CONFIRM, {"digest": digest})
-        assert calls.typed[-1][:2] == ["launch", shown.replace("--out=", "--plan=")]
+        assert calls.typed[-1][:2] == ["launch", option.replace("--out=", "--plan=")]
         with pytest.raises(WrongUse):
             calls.confirm(digest)
 
@@ -70,15 +70,15 @@ def test_a_comparison_that_nothing_judges_is_not_called_clear() -> None:
 def test_only_the_token_is_served(
     kind: str, headers: list[tuple[bytes, bytes]], is_served: bool
 ) -> None:
-    served, sent = [], []
+    served, requests = [], []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         served.append(scope)
 
     async def send(message: Mapping[str, Any]) -> None:
-        sent.append(message)
+        requests.append(message)
 
     guarded = server._with_token(app, TOKEN)
     asyncio.run(guarded({"type": kind, "headers": headers}, None, send))
     assert bool(served) is is_served
-    assert [message.get("status") for message in sent] == ([] if is_served else [401, None])
+    assert [message.get("status") for message in requests] == ([] if is_served else [401, None])

@@ -84,17 +84,17 @@ def test_an_order_is_given_once_as_it_was_shown(story: Story) -> None:
     story.launched(WAIT)
 
     async def talk(agent: Agent) -> None:
-        shown = await agent.preview("stop", run=SLUG, reason="wrong data")
-        assert shown["done"] is False
-        assert mentions(shown["would_run"], "herorun stop", "wrong data")
+        preview = await agent.preview("stop", run=SLUG, reason="wrong data")
+        assert preview["done"] is False
+        assert mentions(preview["would_run"], "herorun stop", "wrong data")
         assert not story.events("Ordered")
         # the run changes, so that what was shown is no longer what would be done
         await agent.order("pause", run=SLUG, until="2h", reason="maintenance")
-        answer = await agent.call(CONFIRM, digest=shown["digest"])
+        answer = await agent.call(CONFIRM, digest=preview["digest"])
         assert answer.is_error
         assert mentions(text_of(answer), "changed", "nothing")
         again = await agent.preview("stop", run=SLUG, reason="wrong data")
-        assert again["digest"] != shown["digest"]
+        assert again["digest"] != preview["digest"]
         answer = await agent.call(CONFIRM, digest=again["digest"])
         assert not answer.is_error, text_of(answer)
         answer = await agent.call(CONFIRM, digest=again["digest"])
@@ -115,9 +115,9 @@ def test_a_relaunch_of_a_running_job_is_confirmed_only_with_a_stop(story: Story)
     story.launched(WAIT)
     order = {"run": SLUG, "reason": "hangs"}
     with ToolCalls(story.work) as tools:
-        shown = tools.preview("relaunch", order).structured
-        assert "digest" not in shown
-        assert mentions(str(shown["next"]), "tiny-1", "running", "stop_first")
+        preview = tools.preview("relaunch", order).structured
+        assert "digest" not in preview
+        assert mentions(str(preview["next"]), "tiny-1", "running", "stop_first")
         assert tools.preview("relaunch", {**order, "stop_first": True}).structured["digest"]
 
 
@@ -127,9 +127,9 @@ def test_a_digest_that_is_too_old_gives_no_order(
     story.launched(WAIT)
     monkeypatch.setattr(calls, "EXPIRES", -1.0)
     with ToolCalls(story.work) as tools:
-        shown = tools.preview("stop", {"run": SLUG, "reason": "wrong data"}).structured
+        preview = tools.preview("stop", {"run": SLUG, "reason": "wrong data"}).structured
         with pytest.raises(WrongUse, match="15 minutes"):
-            tools.confirm(shown["digest"])
+            tools.confirm(preview["digest"])
     assert not story.events("Ordered")
 
 
@@ -161,9 +161,11 @@ def test_over_http_nobody_is_answered_without_the_token(story: Story) -> None:
         ("127.0.0.1:0", "", "HERORUN_MCP_TOKEN"),
     ):
         env["HERORUN_MCP_TOKEN"] = token
-        done = subprocess.run([*argv, place], env=env, capture_output=True, text=True, timeout=180)
-        assert done.returncode == 2
-        assert mentions(done.stderr, fact)
+        process = subprocess.run(
+            [*argv, place], env=env, capture_output=True, text=True, timeout=180
+        )
+        assert process.returncode == 2
+        assert mentions(process.stderr, fact)
 
 
 async def _over_http(url: str) -> None:

@@ -55,11 +55,11 @@ def test_launch_it(story: Story) -> None:
         assert early["verdict"] == "blocked" and "digest" not in early
         code.write_text(committed)
         assert (await agent.document("run_preflight", run=SLUG))["verdict"] == "clear"
-        shown = await agent.preview("launch", run=SLUG)
-        answer = await agent.call("confirm_order", digest=shown["digest"])
+        preview = await agent.preview("launch", run=SLUG)
+        answer = await agent.call("confirm_order", digest=preview["digest"])
         assert not answer.is_error, answer.content[0].text
         story.ended()
-        assert (await agent.call("confirm_order", digest=shown["digest"])).is_error
+        assert (await agent.call("confirm_order", digest=preview["digest"])).is_error
 
     through_forks(story.work, talk)
     assert story.starts == ["tiny-1 scratch"]
@@ -112,11 +112,11 @@ def test_go_back(story: Story) -> None:
             for each in (await agent.document("list_checkpoints", run=SLUG))["checkpoints"]
         ]
         assert {2, 3} <= set(steps)
-        shown = await agent.preview("rollback", run=SLUG, to=2, reason="a spike at 3")
-        facts = shown["untrusted_data"]["document"]["facts"]
+        preview = await agent.preview("rollback", run=SLUG, to=2, reason="a spike at 3")
+        facts = preview["untrusted_data"]["document"]["facts"]
         assert [fact for fact in facts if fact.startswith("Discards: 1 step,")]
         assert len(story.starts) == 1
-        answer = await agent.call("confirm_order", digest=shown["digest"])
+        answer = await agent.call("confirm_order", digest=preview["digest"])
         assert not answer.is_error, answer.content[0].text
         story.ended("tiny-2")
 
@@ -158,9 +158,9 @@ def test_recover_that(story: Story) -> None:
         assert newest["step"] == 3
         early = await agent.order("seal", run=SLUG)
         assert early.structured_content["verdict"] == "blocked"
-        shown = await agent.preview("relaunch", run=SLUG, reason="the node was killed")
-        assert shown["run"] == "down"
-        answer = await agent.call("confirm_order", digest=shown["digest"])
+        preview = await agent.preview("relaunch", run=SLUG, reason="the node was killed")
+        assert preview["run"] == "down"
+        answer = await agent.call("confirm_order", digest=preview["digest"])
         assert not answer.is_error, answer.content[0].text
         story.ended("tiny-2")
         story.tick()  # or the babysitter that the relaunch started

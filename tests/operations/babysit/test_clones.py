@@ -29,9 +29,9 @@ def no_space(*_: object) -> None:
 
 
 def lease(story: Story) -> Lease:
-    held = read_lease((story.root / "_herorun" / "lease.json").read_bytes())
-    assert held is not None
-    return held
+    document = read_lease((story.root / "_herorun" / "lease.json").read_bytes())
+    assert document is not None
+    return document
 
 
 def test_the_lease_names_the_clone_and_keeps_the_second_one_out(story: Story) -> None:
@@ -90,7 +90,7 @@ def test_the_second_clone_says_who_watches_and_leaves_no_trace(
     story.launched(CRASH)
     other = story.clone("elsewhere")
     other.run.record.fetch()
-    before, held = other.run.record.tip, lease(story)
+    before, lease_before = other.run.record.tip, lease(story)
     for refused in ((), ("create", "swap"), ("read", "create", "swap")):
         capsys.readouterr()
         with monkeypatch.context() as full:
@@ -102,7 +102,7 @@ def test_the_second_clone_says_who_watches_and_leaves_no_trace(
             mentions(output, "clone", "observes")
             and f"held by {host.owner()} in {story.work}" in output
         )
-        assert (other.run.record.tip, lease(story)) == (before, held)
+        assert (other.run.record.tip, lease(story)) == (before, lease_before)
         assert not (other.state / "issue.md").exists() and len(story.starts) == 1
     story.tick()
     story.ended("tiny-2")
@@ -119,14 +119,14 @@ def test_a_babysitter_on_another_machine_only_looks_while_the_first_one_watches(
     story.launched(CRASH)
     other, owner = story.clone("elsewhere"), host.owner()
     other.run.record.fetch()
-    before, held = other.run.record.tip, lease(story)
+    before, lease_before = other.run.record.tip, lease(story)
     monkeypatch.setattr(host, "owner", lambda: "eve@there")
     capsys.readouterr()
     for _ in range(2):
         other.tick()
         output = capsys.readouterr().out
         assert mentions(output, "clone", "observes") and f"held by {owner}" in output
-        assert (other.run.record.tip, lease(story)) == (before, held)
+        assert (other.run.record.tip, lease(story)) == (before, lease_before)
     assert not (other.state / "issue.md").exists()
     lease_seen_json = other.state / "lease-seen.json"
     note = json.loads(lease_seen_json.read_text())
@@ -134,7 +134,7 @@ def test_a_babysitter_on_another_machine_only_looks_while_the_first_one_watches(
     other.tick()
     keys = [event.key for event in other.events("Intended")]
     assert any(key.startswith("escalate/lease/") for key in keys)
-    assert (lease(story), len(story.starts)) == (held, 1)
+    assert (lease(story), len(story.starts)) == (lease_before, 1)
 
 
 @pytest.mark.thorough

@@ -123,9 +123,9 @@ def test_one_tick_of_both_is_one_push(two: Story, monkeypatch: pytest.MonkeyPatc
     pushed: list[int] = []
     real = push.push_many
 
-    def counted(*given: Any) -> dict[str, str]:
-        pushed.append(len(given[2]))
-        return real(*given)
+    def counted(*args: Any) -> dict[str, str]:
+        pushed.append(len(args[2]))
+        return real(*args)
 
     monkeypatch.setattr(push, "push_many", counted)
     away = two.home / "away"
@@ -143,19 +143,19 @@ def test_one_tick_of_both_is_one_push(two: Story, monkeypatch: pytest.MonkeyPatc
 def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Bells, "wait", lambda *_: None)
     lines: list[str] = []
-    done = threading.Event()
+    completion = threading.Event()
 
     def slow(
         run: Run, drift: str, looks: SharedPolls, push: Callable[[bool], Pushed]
     ) -> TickOutcome:
-        if run.slug == OTHER and not done.is_set():
-            assert done.wait(60)
+        if run.slug == OTHER and not completion.is_set():
+            assert completion.wait(60)
         return run_tick(run, drift, looks, push)
 
     def report(run: Run, turn: TickOutcome) -> None:
         lines.append(run.slug)
         if run.slug == SLUG and turn.is_complete:
-            done.set()
+            completion.set()
 
     monkeypatch.setattr(supervise, "run_tick", slow)
     codes = fleet.watch_all(
@@ -174,12 +174,12 @@ def test_one_that_waits_for_its_push_delays_no_other(
     monkeypatch.setattr(supervise, "MAX_CONCURRENT_TICKS", 1)
     ticked, real, waited = threading.Event(), push.PushPacer.push, list[bool]()
 
-    def waits(self: push.PushPacer, record: Record, *given: Any) -> Pushed:
+    def waits(self: push.PushPacer, record: Record, *args: Any) -> Pushed:
         if record.slug == OTHER:
             waited.append(ticked.wait(30))
         else:
             ticked.set()
-        return real(self, record, *given)
+        return real(self, record, *args)
 
     monkeypatch.setattr(push.PushPacer, "push", waits)
     assert fleet.watch_all(

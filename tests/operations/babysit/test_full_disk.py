@@ -75,9 +75,9 @@ def test_a_launch_on_a_disk_that_fills_up_at_that_moment_starts(
         story.init()
         real = _start.start_supervisor
 
-        def late(*given: Any) -> None:
+        def late(*args: Any) -> None:
             fill(state)
-            real(*given)
+            real(*args)
 
         monkeypatch.setattr(_start, "start_supervisor", late)
         assert story.launch() == 0
@@ -102,8 +102,8 @@ def test_a_full_clone_takes_the_record_from_the_reserve_and_leaves_no_litter(sto
             commit_files(
                 run.repository, "refs/herorun/other", None, {"a": os.urandom(1 << 16)}, "x", NOON
             )
-        left = files_named(disk, "tmp_pack_", "tmp_obj_", "fast_import_crash_")
-        assert left == []
+        leftovers = files_named(disk, "tmp_pack_", "tmp_obj_", "fast_import_crash_")
+        assert leftovers == []
 
 
 def test_a_disk_without_room_for_a_claim_starts_nothing_and_takes_the_claim_back(

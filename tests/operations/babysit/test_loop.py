@@ -170,10 +170,10 @@ def test_a_tick_that_fails_is_reported_and_the_next_one_is_due(
     failures = iter([OSError(28, "No space left on device", "/state"), RuntimeError("\x1b[31mx")])
     real = loop.run_tick
 
-    def flaky(*given: object) -> object:
+    def flaky(*args: object) -> object:
         for failure in failures:
             raise failure
-        return real(*given)
+        return real(*args)
 
     monkeypatch.setattr(loop, "run_tick", flaky)
     monkeypatch.setattr(time, "sleep", lambda _: None)
@@ -238,10 +238,10 @@ def test_a_babysitter_of_a_run_that_stays_down_has_not_stopped_at_a_good_end(
     story.sign(babysit={"recovery": "ask"})
     story.launched(CRASH)
     assert story.tick() == 1
-    asked = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
+    babysitter = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
     assert story.herorun("deny", SLUG) == 0
     denied = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
-    assert not mentions(asked, "stopped")
+    assert not mentions(babysitter, "stopped")
     assert mentions(denied, "stopped", "down") and not mentions(denied, "over")
     answer = ask(story, capsys, "status", SLUG, "--json")
     assert (answer.code, answer.document["monitor"]) == (1, "not-needed")
@@ -313,7 +313,7 @@ def test_several_runs_are_watched_at_once_and_one_that_is_broken_ends_no_other(
 ) -> None:
     story.finished()
     (story.work / "runs" / "other.toml").write_text("nonsense")
-    done = subprocess.run(
+    process = subprocess.run(
         [
             sys.executable,
             "-m",
@@ -330,8 +330,8 @@ def test_several_runs_are_watched_at_once_and_one_that_is_broken_ends_no_other(
         timeout=60,
         check=False,
     )
-    assert done.returncode == 2 and "other" in done.stderr
-    rows = {row["slug"]: row for row in (json.loads(line) for line in done.stdout.splitlines())}
+    assert process.returncode == 2 and "other" in process.stderr
+    rows = {row["slug"]: row for row in (json.loads(line) for line in process.stdout.splitlines())}
     assert rows[SLUG]["run"] == "finished" and mentions(rows["other"]["error"], "valid", "TOML")
 
 

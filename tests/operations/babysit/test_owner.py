@@ -70,8 +70,8 @@ def test_launch_starts_one_where_the_owner_is_this_machine(story: Story, capsys:
     code, output = launch(story, capsys)
     assert (code, outcome(output, "no-babysitter")) == (0, "pass")
     assert output["babysitter"].startswith("process ")
-    held = lease(story)
-    assert held is not None and held.owner == host.owner()
+    document = lease(story)
+    assert document is not None and document.owner == host.owner()
 
 
 @pytest.mark.thorough
@@ -181,5 +181,5 @@ def test_a_run_that_its_owner_handed_to_this_machine_is_not_given_away_again(
     run = story.run
     run.record.fetch()
     assert start_watch(run, babysit=False)[1] == ""
-    held = lease(story)
-    assert held is not None and (held.owner, story.run.other_babysit_owner) == (here, "")
+    document = lease(story)
+    assert document is not None and (document.owner, story.run.other_babysit_owner) == (here, "")

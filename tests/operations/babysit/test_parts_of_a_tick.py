@@ -94,13 +94,13 @@ def test_a_run_with_nothing_left_to_monitor_is_finished_in_its_entry(run: Any) -
 
 
 @pytest.mark.parametrize(
-    ("pause", "left", "seconds"), [(60, None, 60.0), (60, 20, 20.0), (60, -5, 0.0)]
+    ("pause", "remaining", "seconds"), [(60, None, 60.0), (60, 20, 20.0), (60, -5, 0.0)]
 )
 def test_the_next_tick_is_not_after_the_end_of_the_watch(
-    pause: int, left: int | None, seconds: float, run: Any, monkeypatch: pytest.MonkeyPatch
+    pause: int, remaining: int | None, seconds: float, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loop, "now", lambda: NOON)
-    until = StopCondition(time=None if left is None else NOON + timedelta(seconds=left))
+    until = StopCondition(time=None if remaining is None else NOON + timedelta(seconds=remaining))
     outcome = TickOutcome(run=run, tick=TICK, evidence={}, pause=timedelta(seconds=pause))
     assert loop._seconds_to_next_tick(outcome, until) == seconds
 
@@ -135,9 +135,9 @@ def test_no_run_of_a_fleet_ticks_before_all_are_opened(
         opened.append(name)
         return run, ""
 
-    def tick_once(name: str, start: Path, *_: Any, **given: Any) -> int:
-        given["open_monitored"](name, start)
-        given["tick"](*given["open_monitored"](name, start))
+    def tick_once(name: str, start: Path, *_: Any, **keywords: Any) -> int:
+        keywords["open_monitored"](name, start)
+        keywords["tick"](*keywords["open_monitored"](name, start))
         return 0
 
     def act(*_: Any) -> TickOutcome:
@@ -179,11 +179,11 @@ def test_after_the_end_was_requested_no_run_that_waited_ticks(
         assert name != "late" or late.wait(30)
         return run, ""
 
-    def tick_once(name: str, start: Path, *_: Any, **named: Any) -> int:
-        named["open_monitored"](name, start)
+    def tick_once(name: str, start: Path, *_: Any, **keywords: Any) -> int:
+        keywords["open_monitored"](name, start)
         if name == "early":
-            named["open_monitored"](name, start)  # waits for the late one
-        named["tick"](run, "")
+            keywords["open_monitored"](name, start)  # waits for the late one
+        keywords["tick"](run, "")
         return 0
 
     run.state = Path(".")

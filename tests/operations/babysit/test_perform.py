@@ -194,12 +194,12 @@ def test_another_instances_relaunch_is_not_this_one(run: Any, acted: list[Any]) 
 def test_one_post_that_fails_keeps_none_of_the_others_back(
     run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lost, output = (intended(f"tell/tiny-1/{name}", body="b") for name in ("lost", "said"))
-    run.record.events += [lost, output]
+    intent, output = (intended(f"tell/tiny-1/{name}", body="b") for name in ("lost", "said"))
+    run.record.events += [intent, output]
     works = acts.deliver
 
     def deliver(run: Any, each: Intended) -> None:
-        if each.key == lost.key:
+        if each.key == intent.key:
             raise CouldNotLook("no network")
         works(run, each)
 
@@ -230,10 +230,10 @@ def cloud(monkeypatch: pytest.MonkeyPatch, run: Any) -> list[Any]:
     machines = [
         {
             "name": f"p/nodes/{name}",
-            "createTime": made,
+            "createTime": made_at,
             "networkEndpoints": [{"ipAddress": "10.0.0.7"}],
         }
-        for name, made in (("old", "2026-01-01T00:00:00Z"), ("new", "2026-01-01T13:00:00Z"))
+        for name, made_at in (("old", "2026-01-01T00:00:00Z"), ("new", "2026-01-01T13:00:00Z"))
     ]
 
     def call(argv: tuple[str, ...], timeout: float) -> Any:
@@ -255,15 +255,15 @@ def test_the_machine_of_that_time_is_deleted_after_its_intent_is_public(
     """A machine with its address that was made after the end is another one."""
     assert delete_node(run, intended(NODE.key), NODE) is None
     assert cloud == ["push", "old"]
-    (done,) = run.record.new
-    assert (done.key, done.attempt, done.result) == (NODE.key, 1, "old")
-    assert (done.lines["Before"], done.lines["Evidence"]) == ("old", "No accelerator found")
-    assert done.lines["Command"].split()[-4:] == ["old", "--zone", "us-east5-a", "--quiet"]
+    (event,) = run.record.new
+    assert (event.key, event.attempt, event.result) == (NODE.key, 1, "old")
+    assert (event.lines["Before"], event.lines["Evidence"]) == ("old", "No accelerator found")
+    assert event.lines["Command"].split()[-4:] == ["old", "--zone", "us-east5-a", "--quiet"]
     delete_node(run, intended(NODE.key, 2), NODE)
     assert cloud == ["push", "old"]
     again = run.record.new[-1]
     assert (again.attempt, again.result, again.lines["Command"]) == (2, "", "none")
-    assert again.lines["After"] == again.lines["Before"] == done.lines["After"]
+    assert again.lines["After"] == again.lines["Before"] == event.lines["After"]
 
 
 def test_the_end_of_the_job_decides_which_machine_it_had(run: Any, cloud: list[Any]) -> None:

@@ -56,10 +56,10 @@ def test_exactly_that_machine_is_deleted_once_and_all_of_it_recorded(
 ) -> None:
     assert perform(story.run, ACTION).why == "" and perform(story.run, ACTION).why == ""
     assert deletions(cloud) == ["compute tpus tpu-vm delete ray-2 --zone us-east5-a --quiet"]
-    (done,) = story.events("Done")
-    assert done.key == "node/tiny-1" and done.lines["Before"] == "ray-2"
-    assert mentions(done.lines["After"], "time", "address")
-    assert done.lines["Command"] == f"gcloud {deletions(cloud)[0]}"
+    (event,) = story.events("Done")
+    assert event.key == "node/tiny-1" and event.lines["Before"] == "ray-2"
+    assert mentions(event.lines["After"], "time", "address")
+    assert event.lines["Command"] == f"gcloud {deletions(cloud)[0]}"
     (intended,) = story.events("Intended")
     assert "10.0.0.7" in intended.what and "us-east5-a" in intended.what
 
@@ -102,5 +102,5 @@ def test_an_interrupted_one_is_decided_on_again(
 
 
 def test_the_action_is_named_in_plain_words() -> None:
-    (shown,) = actions_of([Performed(ACTION, "")], {})
-    assert (shown.action, shown.title) == ("delete node", "10.0.0.7 of tiny-1")
+    (action,) = actions_of([Performed(ACTION, "")], {})
+    assert (action.action, action.title) == ("delete node", "10.0.0.7 of tiny-1")

@@ -66,8 +66,8 @@ class Watched:
 def watched() -> Any:
     all_of_them: list[Watched] = []
 
-    def start(*given: Any, **named: Any) -> Watched:
-        all_of_them.append(Watched(*given, **named))
+    def start(*args: Any, **keywords: Any) -> Watched:
+        all_of_them.append(Watched(*args, **keywords))
         return all_of_them[-1]
 
     yield start

@@ -136,8 +136,8 @@ def test_a_crash_is_relaunched_once_from_the_newest_complete_checkpoint(
     story.launched(CRASH)
     receipts = story.root / "_herorun" / "receipts"
     receipts.mkdir(parents=True, exist_ok=True)
-    begun = [receipts / f"tiny-{number}.1.json.99-0123abcd.new" for number in (1, 2)]
-    for path in begun:
+    partial_files = [receipts / f"tiny-{number}.1.json.99-0123abcd.new" for number in (1, 2)]
+    for path in partial_files:
         path.touch()
     save(story.root, 9)
     target = save(story.data / "tiny-temporary", 10)
@@ -146,7 +146,7 @@ def test_a_crash_is_relaunched_once_from_the_newest_complete_checkpoint(
     (crash,) = [alert for alert in document["alerts"] if alert["check"] == "crashed"]
     assert mentions(crash["fix"], "tiny-2")  # what happened, not what may happen
     # what a relaunch may be writing is left; the ended instance writes no more
-    assert [path.exists() for path in begun] == [False, True]
+    assert [path.exists() for path in partial_files] == [False, True]
     story.ended("tiny-2")
     story.tick()
     story.tick()
@@ -173,8 +173,8 @@ def test_without_a_complete_checkpoint_a_person_is_asked(story: Story) -> None:
     story.tick()
     assert len(story.starts) == 1
     assert keys(story, "escalate/") == ["escalate/relaunch/tiny-1/gate"]
-    (asked,) = [e for e in story.events("Done") if e.key == "escalate/relaunch/tiny-1/gate"]
-    assert mentions(asked.lines["Evidence"], "complete", "checkpoint")
+    (question,) = [e for e in story.events("Done") if e.key == "escalate/relaunch/tiny-1/gate"]
+    assert mentions(question.lines["Evidence"], "complete", "checkpoint")
 
 
 @pytest.mark.thorough
@@ -316,8 +316,8 @@ def test_a_lease_that_cannot_be_written_stops_no_telling(
 def lost(real: Callable[..., object]) -> Callable[..., object]:
     """A submission that goes through, and whose answer is lost on the way."""
 
-    def submit(*args: object, **named: object) -> object:
-        real(*args, **named)
+    def submit(*args: object, **keywords: object) -> object:
+        real(*args, **keywords)
         raise CouldNotLook("no answer")
 
     return submit
@@ -396,8 +396,8 @@ def test_a_post_that_fails_is_said_at_the_next_chance_with_its_own_words(
     time.sleep(1)
     story.tick()
     assert keys(story, "tell/") == ["tell/tiny-1/finished"]
-    done = [event.key for event in story.events("Done")]
-    assert done.count("tell/tiny-1/finished") == 1
+    done_keys = [event.key for event in story.events("Done")]
+    assert done_keys.count("tell/tiny-1/finished") == 1
 
 
 @pytest.mark.thorough
@@ -473,8 +473,8 @@ def test_a_tick_says_what_no_row_will_let_it_judge(
     assert story.launch() == 0
     capsys.readouterr()
     eventually(lambda: (story.root / "metrics.jsonl").read_text().count("\n") == 60)
-    shown = ask(story, capsys, "babysit", SLUG, "--once").out
+    output = ask(story, capsys, "babysit", SLUG, "--once").out
     document = ask(story, capsys, "babysit", SLUG, "--once", "--json").document
     never_judged = [each for each in document["unjudged"] if each["until_row"] is None]
     assert any("loss-spike" in each["checks"] for each in never_judged)
-    assert mentions(shown, "unjudged", "loss-spike")
+    assert mentions(output, "unjudged", "loss-spike")

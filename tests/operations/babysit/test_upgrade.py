@@ -81,7 +81,7 @@ def by(source: Path, story: Story, *commands: tuple[str, ...]) -> list[Any]:
         "cli.run(words)\n    print(chr(0))\n"
     )
     argv = json.dumps([["-C", str(story.work), *words, "--json"] for words in commands])
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-P", "-c", script, argv],
         env={**os.environ, "PYTHONPATH": str(source)},
         capture_output=True,
@@ -89,8 +89,8 @@ def by(source: Path, story: Story, *commands: tuple[str, ...]) -> list[Any]:
         timeout=100,
         check=False,
     )
-    part = done.stdout.split("\0\n")[:-1]
-    assert len(part) == len(commands), done.stderr
+    part = process.stdout.split("\0\n")[:-1]
+    assert len(part) == len(commands), process.stderr
     return [json.loads(text) for text in part]
 
 

@@ -67,12 +67,12 @@ def test_a_checkpoint_that_is_one_file_is_digested_too(tmp_path: Path) -> None:
 def test_the_manifest_of_one_file_is_that_file_among_its_neighbours(tmp_path: Path) -> None:
     for name, data in {"a.ckpt": b"1", "last.ckpt": b"weights", "last.ckpt.tmp": b"2"}.items():
         (tmp_path / name).write_bytes(data)
-    listed = read_manifest(LocalStore(), f"{tmp_path}/last.ckpt/")
-    assert (listed.path, [(f.name, f.size) for f in listed.files]) == (
+    manifest = read_manifest(LocalStore(), f"{tmp_path}/last.ckpt/")
+    assert (manifest.path, [(f.name, f.size) for f in manifest.files]) == (
         f"{tmp_path}/last.ckpt",
         [("", len(b"weights"))],
     )
-    assert read_contents(LocalStore(), listed).files[0].size == len(b"weights")
+    assert read_contents(LocalStore(), manifest).files[0].size == len(b"weights")
 
 
 class Versioned(LocalStore):
@@ -125,34 +125,37 @@ def test_links_that_lead_nowhere_or_to_folders_have_no_content_of_their_own(
 def test_what_was_read_before_an_interruption_is_not_read_again(
     checkpoint: Path, tmp_path: Path
 ) -> None:
-    first, listed = Counting(cut=True), read_manifest(LocalStore(), str(checkpoint))
+    first, manifest = Counting(cut=True), read_manifest(LocalStore(), str(checkpoint))
     with pytest.raises(KeyboardInterrupt):
-        read_contents(first, listed, DigestLog(tmp_path, str(checkpoint)))
+        read_contents(first, manifest, DigestLog(tmp_path, str(checkpoint)))
     (values,) = DigestLog(tmp_path, str(checkpoint)).digests.values()
     second = Counting()
-    contents = read_contents(second, listed, DigestLog(tmp_path, str(checkpoint)))
+    contents = read_contents(second, manifest, DigestLog(tmp_path, str(checkpoint)))
     assert second.read_bytes == sum(map(len, FILES.values())) - values.size
-    assert contents == read_contents(LocalStore(), listed)
+    assert contents == read_contents(LocalStore(), manifest)
     again = Counting()
-    assert read_contents(again, listed, DigestLog(tmp_path, str(checkpoint))) == contents
+    assert read_contents(again, manifest, DigestLog(tmp_path, str(checkpoint))) == contents
     assert again.read_bytes == 0
 
 
 def test_a_file_that_was_written_since_is_read_again_though_its_times_were_set_back(
     checkpoint: Path, tmp_path: Path
 ) -> None:
-    listed, log = read_manifest(LocalStore(), str(checkpoint)), DigestLog(tmp_path, str(checkpoint))
-    before = read_contents(LocalStore(), listed, log)
+    manifest, log = (
+        read_manifest(LocalStore(), str(checkpoint)),
+        DigestLog(tmp_path, str(checkpoint)),
+    )
+    before = read_contents(LocalStore(), manifest, log)
     facts = (checkpoint / "inside/b").stat()
     (checkpoint / "inside/b").write_bytes(b"3")
     os.utime(checkpoint / "inside/b", ns=(facts.st_atime_ns, facts.st_mtime_ns))
-    after = read_contents(LocalStore(), listed, DigestLog(tmp_path, str(checkpoint)))
+    after = read_contents(LocalStore(), manifest, DigestLog(tmp_path, str(checkpoint)))
     assert [file.name for file in after.files if file not in before.files] == ["inside/b"]
 
 
 def test_a_line_that_was_cut_off_costs_one_file(checkpoint: Path, tmp_path: Path) -> None:
-    listed = read_manifest(LocalStore(), str(checkpoint))
-    read_contents(LocalStore(), listed, DigestLog(tmp_path, str(checkpoint)))
+    manifest = read_manifest(LocalStore(), str(checkpoint))
+    read_contents(LocalStore(), manifest, DigestLog(tmp_path, str(checkpoint)))
     (log,) = (tmp_path / "digests").iterdir()
     log.write_bytes(log.read_bytes()[:-20])
     assert len(DigestLog(tmp_path, str(checkpoint)).digests) == len(FILES) - 1
@@ -184,7 +187,9 @@ def test_progress_is_reported_in_bytes_and_ends(
     read_contents(LocalStore(), read_manifest(LocalStore(), str(checkpoint)))
     total = sum(map(len, FILES.values()))
     assert shown_progress[-1] == (f"digest of {checkpoint}", total, total)
-    assert [done for _, done, _ in shown_progress] == sorted(done for _, done, _ in shown_progress)
+    assert [count for _, count, _ in shown_progress] == sorted(
+        count for _, count, _ in shown_progress
+    )
 
 
 KILLED = """

@@ -187,8 +187,8 @@ def test_exactly_the_plan_is_deleted_and_doing_it_twice_is_doing_it_once(
     assert prune(ended, monkeypatch, file, digest[7:19]) == 0
     assert there(ended) == ["tiny-temporary/step-0", *PERMANENT]
     assert late.exists()
-    done = [e for e in ended.events("Done") if e.key.startswith("prune/")]
-    assert [event.title for event in done] == ["step 1 deleted", "step 3 deleted"]
+    events = [e for e in ended.events("Done") if e.key.startswith("prune/")]
+    assert [event.title for event in events] == ["step 1 deleted", "step 3 deleted"]
     before = len(ended.lines)
     assert prune(ended, monkeypatch, file, digest) == 0
     assert len(ended.lines) == before

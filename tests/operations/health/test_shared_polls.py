@@ -105,22 +105,22 @@ def test_a_back_end_that_is_down_is_asked_once_a_round_and_is_unsure_for_all() -
 
 
 def test_two_runs_that_call_an_instance_the_same_are_looked_for_since_the_earlier() -> None:
-    polls, given = SharedPolls(), []
+    polls, answers = SharedPolls(), []
     cluster = Cluster()
-    cluster.snapshot = given.append
+    cluster.snapshot = answers.append
     cluster.by = Seen
     polls.note_intent("here", cluster, ("tiny-1", LONG_AGO))
     polls.shared("there", cluster, ("tiny-1", LONG_AGO + HALF), HALF)
-    assert given == [{"tiny-1": LONG_AGO}]
+    assert answers == [{"tiny-1": LONG_AGO}]
 
 
 def test_what_another_process_polled_replaces_no_newer_poll() -> None:
     """The runs of a worker take so long that the answer they were given becomes too old."""
     polls, cluster = SharedPolls(), Cluster()
-    given = {"one": (datetime.now(UTC) - 2 * HALF, 7, "")}
+    clocks = {"one": (datetime.now(UTC) - 2 * HALF, 7, "")}
     snapshots = []
     for name in "abc":
-        polls.adopt(given)
+        polls.adopt(clocks)
         snapshots.append(ask(polls, cluster, name).snapshot)
     assert snapshots == [1, 1, 1] and len(cluster.polls) == 1
 
@@ -239,10 +239,10 @@ def test_babysit_and_status_of_all_look_once(
         story.herorun("init", "other") == 0
         and story.herorun("launch", "other", "--no-babysit") == 0
     )
-    asked: list[set[str]] = []
+    queries: list[set[str]] = []
 
     def look(self: Scheduler, target: Mapping[str, datetime]) -> str:
-        asked.append(set(target))
+        queries.append(set(target))
         return "seen"
 
     def same_scheduler(self: Scheduler, observations: str) -> Scheduler:
@@ -255,13 +255,13 @@ def test_babysit_and_status_of_all_look_once(
     story.herorun("babysit", "--all", "--once", "--json")
     before = {run["slug"]: run["other_jobs"] for run in json.loads(capsys.readouterr().out)["runs"]}
     assert before == {"other": [], SLUG: []}
-    assert asked == [{"other-1", "tiny-1"}]
+    assert queries == [{"other-1", "tiny-1"}]
     probe = Job(id="72", instance="tiny-probe", state=JobState.RUNNING)
     monkeypatch.setattr(local.Local, "other_jobs", lambda self, slug: (probe,), raising=False)
     story.herorun("status", "--all", "--json")
-    assert asked == [{"other-1", "tiny-1"}] * 2
+    assert queries == [{"other-1", "tiny-1"}] * 2
     shown_runs = json.loads(capsys.readouterr().out)["runs"]
-    listed = [{"name": "tiny-probe", "job": "72", "state": "running", "kind": "diagnostic"}]
-    assert [run["other_jobs"] for run in shown_runs] == [listed] * 2
+    jobs_listing = [{"name": "tiny-probe", "job": "72", "state": "running", "kind": "diagnostic"}]
+    assert [run["other_jobs"] for run in shown_runs] == [jobs_listing] * 2
     story.herorun("status", SLUG)
     assert mentions(capsys.readouterr().out, "other  ", "tiny-probe, job 72, running: diagnostic")

@@ -25,8 +25,8 @@ def untold(story: Story) -> Story:
 def test_a_relaunch_by_hand_starts_before_the_bad_step_and_the_record_keeps_the_taint(
     untold: Story, capsys: CAPTURE
 ) -> None:
-    listed = ask(untold, capsys, "checkpoints", "list", SLUG, "--json").document["checkpoints"]
-    assert {each["step"]: bool(each["tainted"]) for each in listed} == {2: False, 15: True}
+    checkpoints = ask(untold, capsys, "checkpoints", "list", SLUG, "--json").document["checkpoints"]
+    assert {each["step"]: bool(each["tainted"]) for each in checkpoints} == {2: False, 15: True}
     assert untold.run.record.memory().history.taints == ()  # a list writes nothing
     assert untold.herorun("rollback", SLUG, "--to", "15", "--no-babysit") == 1
     untold.order("tiny-2", WAIT)

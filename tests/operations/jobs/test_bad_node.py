@@ -43,8 +43,8 @@ def test_only_a_zone_that_a_person_gave_deletes_the_machine(
     job = alone.start(BAD)
     eventually(lambda: (j := alone.adapter.find(job.instance, note("x").at)) and j.job.state.ended)
     words = ("--job", alone.place(job), "--scheduler", "local")
-    looked = babysit(alone, capsys, *words, "--once")
-    assert mentions(looked.out + looked.err, "Nothing", "deleted"), looked
+    answer = babysit(alone, capsys, *words, "--once")
+    assert mentions(answer.out + answer.err, "Nothing", "deleted"), answer
     assert Path(cloud).read_text() == ""
 
     again = ("--resubmit", alone.again(GOES), "--bad-node-zone", "us-east5-a", "--once")

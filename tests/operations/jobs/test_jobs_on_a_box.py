@@ -80,9 +80,11 @@ def test_a_number_and_a_host_are_enough(here: Path, box: Box, pid: str, capsys: 
 
     box.ssh(f"touch $(readlink /proc/{pid}/cwd)/go")
     eventually(lambda: bool(box.ssh(f"kill -0 {pid}", check=False).returncode))
-    gone = babysit(here, capsys, "--job", pid, "--host", box.name, "--once")
-    assert gone.code == 3, gone  # nobody recorded how it ended
-    assert "~9/20" in gone.out and mentions(gone.out + gone.err, "unknown", "no record", "ended")
+    answer = babysit(here, capsys, "--job", pid, "--host", box.name, "--once")
+    assert answer.code == 3, answer  # nobody recorded how it ended
+    assert "~9/20" in answer.out and mentions(
+        answer.out + answer.err, "unknown", "no record", "ended"
+    )
 
 
 def test_a_number_that_nothing_has_there_is_wrong_use(

@@ -45,5 +45,5 @@ def test_another_command_takes_over_no_secret_value_or_folder(
 
 
 def test_a_folder_of_another_machine_is_replaced_by_this_one(base: JobSpec, tmp_path: Path) -> None:
-    gone = replace(base, cwd=str(tmp_path / "gone"))
-    assert merge_specs(gone, gone, {}, tmp_path) == replace(base, cwd=str(tmp_path.resolve()))
+    entry = replace(base, cwd=str(tmp_path / "gone"))
+    assert merge_specs(entry, entry, {}, tmp_path) == replace(base, cwd=str(tmp_path.resolve()))

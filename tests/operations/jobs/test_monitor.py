@@ -45,8 +45,8 @@ def test_a_second_machine_is_refused_until_the_first_no_longer_looks(
         refused = asked(alone, capsys, order[0], "--job", job, *order[1:])
         assert refused.code == 1 and mentions(refused.err, "monitored", "4711"), refused
     assert alone.adapter.live_jobs("loose")
-    taken = asked(alone, capsys, "handoff", "--job", job, "--take")
-    assert taken.code == 1 and "ada@elsewhere" in taken.err
+    answer = asked(alone, capsys, "handoff", "--job", job, "--take")
+    assert answer.code == 1 and "ada@elsewhere" in answer.err
 
     _named(alone, "ada@elsewhere", timedelta(minutes=20))
     assert asked(alone, capsys, "handoff", "--job", job, "--take").code == 0

@@ -45,9 +45,9 @@ class Scheduler:
         return bool(self._tell("reused", False))
 
 
-def reported(scheduler: Any, *done: str, job: Job | None = None, cause: Any = None) -> list[Any]:
+def reported(scheduler: Any, *keys: str, job: Job | None = None, cause: Any = None) -> list[Any]:
     memory: Any = SimpleNamespace(
-        current=SimpleNamespace(name="tiny-1", job="4711"), done=dict.fromkeys(done, NOON)
+        current=SimpleNamespace(name="tiny-1", job="4711"), done=dict.fromkeys(keys, NOON)
     )
     return news.job_news(scheduler, memory, {Job: job or a_job()}, cause)
 

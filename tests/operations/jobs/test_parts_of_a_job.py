@@ -49,10 +49,10 @@ def test_another_monitor_is_late_after_two_cadences(
 
 def test_the_same_resubmission_is_ordered_once(job: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     job.record.append(Done(NOON, "resubmit/tiny-1", 1))
-    asked = []
+    calls = []
 
     def just_ordered(run: Any, word: object, about: tuple[str, ...], reason: str) -> bool:
-        asked.append((about, reason))
+        calls.append((about, reason))
         return reason == "hangs"
 
     monkeypatch.setattr(orders, "just_ordered", just_ordered)
@@ -61,7 +61,7 @@ def test_the_same_resubmission_is_ordered_once(job: Any, monkeypatch: pytest.Mon
     assert (outcome.code, outcome.warnings) == (0, ("unwatched",))
     assert "loose-2" in outcome.message and "tiny-1" in outcome.message
     assert orders._done_already(job, "hangs again") == ""
-    assert asked == [(("tiny-1",), "hangs"), (("tiny-1",), "hangs again")]
+    assert calls == [(("tiny-1",), "hangs"), (("tiny-1",), "hangs again")]
 
 
 def test_the_folder_of_a_job_knows_how_often_it_was_submitted_again(job: Any) -> None:

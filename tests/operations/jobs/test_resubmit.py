@@ -75,9 +75,9 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 def test_the_job_that_the_command_names_is_followed(world: World) -> None:
     assert world.resubmit() == "loose-2"
-    lease, intent, launched, done = world.events
-    assert lease == "lease" and isinstance(intent, Intended) and isinstance(done, Done)
-    assert (intent.key, intent.attempt, done.key, done.result) == (KEY, 1, KEY, "4712")
+    lease, intent, launched, last = world.events
+    assert lease == "lease" and isinstance(intent, Intended) and isinstance(last, Done)
+    assert (intent.key, intent.attempt, last.key, last.result) == (KEY, 1, KEY, "4712")
     assert (launched.job, launched.after) == ("4712", "loose-1")
     ((folder, kind, job, *_, options),) = world.registered
     assert (str(folder), kind, job, options["host"]) == (world.facts.cwd, "slurm", "4712", "login")

@@ -271,8 +271,12 @@ def test_a_number_that_another_process_has_since_is_watched_again_by_what_the_me
     answer = babysit(alone, capsys, *words)
     assert (answer.code, mentions(answer.out, "number", "another")) == (3, True)
     typed = answer.out.partition("type: herorun babysit ")[2].splitlines()[0]
-    anew = babysit(alone, capsys, *shlex.split(typed), "--once")
-    assert (anew.code, "healthy" in anew.out, "earlier-jobs" in anew.err) == (0, True, True), anew
+    second_answer = babysit(alone, capsys, *shlex.split(typed), "--once")
+    assert (
+        second_answer.code,
+        "healthy" in second_answer.out,
+        "earlier-jobs" in second_answer.err,
+    ) == (0, True, True), second_answer
     assert babysit(alone, capsys, "--once").code == 0  # the newest state file is the new one's
     assert len(list((alone.folder / "scratch").iterdir())) == 2
     assert (babysit(alone, capsys, "--new-job").code, len(list(jobs_home().iterdir()))) == (2, 1)
@@ -364,7 +368,7 @@ def test_a_sentinel_of_a_job_without_a_contract_ends_by_its_state_its_step_or_a_
     ended(alone, job.instance)
     marker = alone.folder / "DONE"
     marker.touch()
-    named = (
+    argv = (
         "await",
         "--job",
         alone.place(job),
@@ -376,8 +380,8 @@ def test_a_sentinel_of_a_job_without_a_contract_ends_by_its_state_its_step_or_a_
         "1",
     )
     for words in (("--state", "succeeded"), ("--step", "9"), ("--marker", str(marker)), ()):
-        assert asked(alone, capsys, *named, *words).code == 0, words
-    missed = asked(alone, capsys, *named, "--step", "20")
+        assert asked(alone, capsys, *argv, *words).code == 0, words
+    missed = asked(alone, capsys, *argv, "--step", "20")
     assert missed.code == 1 and mentions(missed.out, "20", "not reached")
     assert not list(jobs_home().glob("*/journal.jsonl")), "a look writes nothing down"
 
@@ -387,10 +391,10 @@ def test_a_sentinel_of_a_failed_job_and_of_one_that_nobody_knows(
 ) -> None:
     job = alone.start(PREEMPTED)
     ended(alone, job.instance)
-    named = ("await", "--scheduler", "local", "--every", "1s", "--max", "1", "--job")
-    down = asked(alone, capsys, *named, alone.place(job))
+    argv = ("await", "--scheduler", "local", "--every", "1s", "--max", "1", "--job")
+    down = asked(alone, capsys, *argv, alone.place(job))
     assert down.code == 1 and mentions(down.out, "down", "not reached")
-    assert asked(alone, capsys, *named, str(alone.folder / "jobs" / "nobody")).code in (2, 3)
+    assert asked(alone, capsys, *argv, str(alone.folder / "jobs" / "nobody")).code in (2, 3)
     assert asked(alone, capsys, "await").code == 2
     assert asked(alone, capsys, "await", "grug", "--job", "1", "--scheduler", "slurm").code == 2
 

@@ -290,8 +290,8 @@ def test_a_process_number_that_is_registered_again_is_another_job(
     assert jobs(alone, capsys, "watch", "--once").code == 0
     (paths,) = (alone.folder.parent / "state" / "herorun" / "registered").glob("*/process-*")
     paths.write_text("another boot 1")
-    gone = jobs(alone, capsys, "watch", "--once")
-    assert (gone.code, held(alone)) == (3, []) and mentions(gone.out, "number", "another")
+    answer = jobs(alone, capsys, "watch", "--once")
+    assert (answer.code, held(alone)) == (3, []) and mentions(answer.out, "number", "another")
     registry.register(session, entry)
     assert jobs(alone, capsys, "watch", "--once").code == 0
     assert held(alone)[0]["last_status"] == "RUNNING"
@@ -357,19 +357,19 @@ def test_what_its_source_does_not_know_is_given_up_after_an_hour_of_answers_and_
     registry.register(
         session, {**_entry(str(alone.folder / "no.log"), "launcher"), "last_status": "RUNNING"}
     )
-    begun = datetime.now(UTC)
+    start = datetime.now(UTC)
 
     def goes_on(seconds: float) -> None:
         if seconds != watch.EVERY:
             return  # it waits for a lock
         number = next(answers)
-        monkeypatch.setattr(not_found_grace, "now", lambda: begun + number * timedelta(minutes=20))
+        monkeypatch.setattr(not_found_grace, "now", lambda: start + number * timedelta(minutes=20))
         if number == 4:
             assert len(read_jobs(session)[0]) == 2  # an hour is over, and there were four answers
         if number == 6:
-            watch.change_jobs(session, lambda held: [])
+            watch.change_jobs(session, lambda entries: [])
 
-    monkeypatch.setattr(not_found_grace, "now", lambda: begun)
+    monkeypatch.setattr(not_found_grace, "now", lambda: start)
     monkeypatch.setattr(time, "sleep", goes_on)
     assert watch.watch_jobs(session, text.append) == 3
     lines = [line for line in text if "no.log" in line]
@@ -403,10 +403,10 @@ def test_a_launchers_events_are_reported_once_and_its_export_at_the_end(
 def test_a_job_that_is_found_again_is_asked_for_again(
     alone: Alone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, folder = datetime.now(UTC), alone.folder / "kept"
+    start, folder = datetime.now(UTC), alone.folder / "kept"
     for minutes, over in ((0, False), (30, False), (59, False), (59, False), (60, True)):
         monkeypatch.setattr(
-            not_found_grace, "now", lambda at=begun + timedelta(minutes=minutes): at
+            not_found_grace, "now", lambda at=start + timedelta(minutes=minutes): at
         )
         assert not_found_grace.not_found(folder)[0] is over
     not_found_grace.reset_not_found(folder)
@@ -440,10 +440,10 @@ def test_jobs_are_found_again_in_the_seeds_order(
     (programs / "squeue").write_text("#!/bin/sh\necho '4711|RUNNING|ptq'\n")
     (programs / "squeue").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-    listed = alone.folder / "exec.jsonl"
+    path = alone.folder / "exec.jsonl"
     row = {"invocation_id": "15be12f8", "job_id": "15be12f8.0", "executor": "local", "config": {}}
-    listed.write_text(json.dumps({**row, "timestamp": datetime.now(UTC).timestamp()}) + "\n")
-    monkeypatch.setenv("NEMO_EVALUATOR_EXEC_DB_FILE", str(listed))
+    path.write_text(json.dumps({**row, "timestamp": datetime.now(UTC).timestamp()}) + "\n")
+    monkeypatch.setenv("NEMO_EVALUATOR_EXEC_DB_FILE", str(path))
     (alone.folder / "tools/launcher/experiments/cicd/cicd_1744152200").mkdir(parents=True)
     answer = jobs(alone, capsys, "find", "--json")
     places = json.loads(answer.out)["places"]

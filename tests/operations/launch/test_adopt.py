@@ -127,9 +127,9 @@ def test_what_cannot_be_adopted_leaves_nothing_behind(
     job: "subprocess.Popen[bytes]",
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    assert mentions(refused(story, capsys, gone, 1), "local", f"{gone.pid}")
+    process = subprocess.Popen(["true"])
+    process.wait()
+    assert mentions(refused(story, capsys, process, 1), "local", f"{process.pid}")
     assert mentions(refused(story, capsys, "tiny", 2), "local")
     assert mentions(refused(story, capsys, "", 2), "needs")
     other = subprocess.Popen(["sleep", "60"])

@@ -112,7 +112,7 @@ def test_another_checkpoint_policy_is_told_of(story: Story) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "named"),
+    ("size", "is_named"),
     [
         ({"hero": False}, False),
         ({"flops": 9e21}, False),
@@ -120,13 +120,13 @@ def test_another_checkpoint_policy_is_told_of(story: Story) -> None:
         ({"hero": True}, True),
     ],
 )
-def test_only_a_hero_run_is_called_one(story: Story, size: dict[str, Any], named: bool) -> None:
+def test_only_a_hero_run_is_called_one(story: Story, size: dict[str, Any], is_named: bool) -> None:
     from herorun.operations.record.init import _issue
 
     story.sign(**size)
     run, (launching, _) = story.run, launched(2, now(), relaunch_of="tiny-1")
     titles = (announce.launch_title(run.contract, launching), _issue(run, "4").title)
-    assert [title.startswith("Hero ") for title in titles] == [named, named]
+    assert [title.startswith("Hero ") for title in titles] == [is_named, is_named]
     assert mentions(titles[0].lower(), "relaunch", "tiny-2")
 
 

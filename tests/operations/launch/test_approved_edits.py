@@ -47,8 +47,8 @@ def ran_edited(story: Story) -> list[str]:
 
 def refs(where: Path) -> dict[str, str]:
     """Snapshot ref -> commit."""
-    listed = git(where, "for-each-ref", "--format=%(refname) %(objectname)", SNAPSHOTS).splitlines()
-    return dict(line.split(" ") for line in listed)
+    lines = git(where, "for-each-ref", "--format=%(refname) %(objectname)", SNAPSHOTS).splitlines()
+    return dict(line.split(" ") for line in lines)
 
 
 def answer(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
@@ -110,8 +110,8 @@ def test_an_edited_config_is_what_is_judged(
     story.ended()
     assert (story.state / "code" / "tiny-1" / "config.toml").read_text().endswith("steps = 4\n")
     admission = json.loads((story.state / "admissions" / "tiny-1" / "admission.json").read_text())
-    shown = hashlib.sha256((story.work / "config.toml").read_bytes()).hexdigest()
-    assert admission["config_digests"]["config.toml"] == f"sha256:{shown}"
+    digest = hashlib.sha256((story.work / "config.toml").read_bytes()).hexdigest()
+    assert admission["config_digests"]["config.toml"] == f"sha256:{digest}"
 
 
 @pytest.mark.thorough
@@ -256,12 +256,12 @@ def test_a_ref_that_says_something_else_is_never_moved(
     edited: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tree = answer(edited, capsys, "preflight")["plan"]["patch"]["value"]["tree"]
-    taken = git(edited.work, "rev-parse", "HEAD").strip()
-    git(edited.origin, "update-ref", f"{SNAPSHOTS}{tree}", taken)
+    head = git(edited.work, "rev-parse", "HEAD").strip()
+    git(edited.origin, "update-ref", f"{SNAPSHOTS}{tree}", head)
     capsys.readouterr()
     assert edited.launch() == 1
     assert mentions(capsys.readouterr().err, "never", "moves")
-    assert (refs(edited.origin), edited.starts) == ({f"{SNAPSHOTS}{tree}": taken}, [])
+    assert (refs(edited.origin), edited.starts) == ({f"{SNAPSHOTS}{tree}": head}, [])
 
 
 # --- interruptions --------------------------------------------------------------------------------
@@ -274,8 +274,8 @@ def test_an_interrupted_launch_goes_on_with_the_same_edits(
 ) -> None:
     real = getattr(start_instance, after)
 
-    def cut(*given: Any) -> None:
-        real(*given)
+    def cut(*args: Any) -> None:
+        real(*args)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
@@ -390,8 +390,8 @@ def forged(story: Story) -> None:
     """A snapshot of the same name that holds what is committed."""
     tree = story.events("Launching")[0].plan["patch"]["value"]["tree"]
     who = {f"GIT_{r}_{p}": "m@x" for r in ("AUTHOR", "COMMITTER") for p in ("NAME", "EMAIL")}
-    made = git(story.work, "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "x", env=who).strip()
-    git(story.work, "update-ref", f"{SNAPSHOTS}{tree}", made)
+    commit = git(story.work, "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "x", env=who).strip()
+    git(story.work, "update-ref", f"{SNAPSHOTS}{tree}", commit)
 
 
 @pytest.mark.thorough

@@ -83,14 +83,14 @@ def test_what_was_refused_and_what_it_costs_is_reported(
     story.sign(final_step=40, hardware={"count": 8})
     story.launched(CRASH)
     temporary = story.data / "tiny-temporary"
-    chosen = save(temporary, 4, hour=1)
+    checkpoint = save(temporary, 4, hour=1)
     save(story.root, 20, metadata=False)
     output, outcomes = preflight(story, capsys)
     states = {
         Path(c["path"]).name: (c["state"], c["is_start"], c["refused"])
         for c in output["candidates"]
     }
-    assert output["start"] == chosen
+    assert output["start"] == checkpoint
     assert states.pop("step-20") == ("incomplete", False, "no metadata.json")
     assert states.pop("step-4") == ("complete", True, "")
     state, is_chosen, refused = states.pop("step-2")
@@ -101,7 +101,7 @@ def test_what_was_refused_and_what_it_costs_is_reported(
     assert outcomes["start-checkpoint-not-newest"] == "pass"
     story.herorun("preflight", "tiny")
     page = capsys.readouterr().out
-    assert f"→ {chosen}, step 4, complete" in page
+    assert f"→ {checkpoint}, step 4, complete" in page
     assert mentions(page, "step-20, step 20", "incomplete", "no metadata.json")
     assert "discarded: 16 steps, 64.0 accelerator-hours" in page
 

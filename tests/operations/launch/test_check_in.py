@@ -77,7 +77,7 @@ class Admitted:
             place = code.parent / "admission.json"
             place.write_text(json.dumps({**admission, "code": str(code)}))
         least = {**admission["environment"]["values"], "HERORUN_ADMISSION": str(place)}
-        done = subprocess.run(
+        process = subprocess.run(
             [*(SUBMITTED if main else ()), *(argv or ARGV)],
             cwd=code or admission["code"],
             env={**least, **(env or {})},
@@ -86,7 +86,7 @@ class Admitted:
             text=True,
             check=False,
         )
-        return Ended(done.returncode, done.stdout, done.stderr)
+        return Ended(process.returncode, process.stdout, process.stderr)
 
     def copy(self) -> Path:
         """A copy of the code that a test may change."""
@@ -126,7 +126,7 @@ def test_it_needs_the_standard_library_alone(admitted: Admitted) -> None:
     """`-S`: no site-packages. Where there are some, nothing of them is imported either."""
     assert json.loads(admitted.run().out)["heavy"] == []
     script = f"import sys; sys.argv = ['train.py']\n{JOB}"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script],
         env={"PYTHONPATH": SOURCES},
         stdin=subprocess.DEVNULL,
@@ -134,7 +134,7 @@ def test_it_needs_the_standard_library_alone(admitted: Admitted) -> None:
         text=True,
         check=False,
     )
-    assert json.loads(done.stdout)["heavy"] == []
+    assert json.loads(process.stdout)["heavy"] == []
 
 
 @pytest.mark.thorough
@@ -251,11 +251,11 @@ def test_an_admission_that_cannot_be_read_refuses(admitted: Admitted, content: s
     least = {"PYTHONPATH": SOURCES, "HERORUN_ADMISSION": str(admitted.admission)}
     code = admitted.story.state / "code"
     (job,) = code.rglob("train.py")
-    done = subprocess.run(
+    process = subprocess.run(
         ARGV, cwd=job.parent, env=least, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, "Traceback" in done.stderr) == (78, False)
-    assert str(admitted.admission) in done.stderr
+    assert (process.returncode, "Traceback" in process.stderr) == (78, False)
+    assert str(admitted.admission) in process.stderr
 
 
 def test_without_an_admission_it_says_one_line_and_continues(home: Path) -> None:
@@ -264,9 +264,9 @@ def test_without_an_admission_it_says_one_line_and_continues(home: Path) -> None
     script.write_text(JOB)
     argv = [sys.executable, "-S", str(script)]
     env = {"PYTHONPATH": SOURCES}
-    done = subprocess.run(argv, env=env, input="", capture_output=True, text=True, check=False)
-    assert (done.returncode, json.loads(done.stdout)["receipt"]) == (0, None)
-    (line,) = done.stderr.splitlines()
+    process = subprocess.run(argv, env=env, input="", capture_output=True, text=True, check=False)
+    assert (process.returncode, json.loads(process.stdout)["receipt"]) == (0, None)
+    (line,) = process.stderr.splitlines()
     assert mentions(line, "herorun: ", "HERORUN_ADMISSION", "not governed")
     required = '{"required": true}'
     refused = subprocess.run(

@@ -88,8 +88,10 @@ def checked_in(story: Story, config: str) -> int:
         **document["environment"]["values"],
         "HERORUN_ADMISSION": str(aside),
     }
-    done = subprocess.run([sys.executable, "-c", words], env=env, capture_output=True, check=False)
-    return done.returncode
+    process = subprocess.run(
+        [sys.executable, "-c", words], env=env, capture_output=True, check=False
+    )
+    return process.returncode
 
 
 def problem(answer: Answer) -> str:
@@ -185,7 +187,7 @@ def test_the_estimate_is_shown(story: Story, capsys: CAPTURE) -> None:
         params=1e9, tokens=1e10, budget={"accelerator_hours": 80, "rate": 2}, hardware={"count": 8}
     )
     estimate = ask(story, capsys, "preflight", SLUG, "--json").document["estimate"]
-    shown = ask(story, capsys, "preflight", SLUG).out
+    output = ask(story, capsys, "preflight", SLUG).out
 
     assert (estimate["flops"], estimate["cost"], estimate["wall_hours"], estimate["hero"]) == (
         6e19,
@@ -193,7 +195,7 @@ def test_the_estimate_is_shown(story: Story, capsys: CAPTURE) -> None:
         10,
         False,
     )
-    assert "6 x 1e+09 parameters x 1e+10 tokens" in shown and "160.00" in shown
+    assert "6 x 1e+09 parameters x 1e+10 tokens" in output and "160.00" in output
 
 
 def test_a_secret_that_a_failing_command_prints_is_not_told(story: Story, capsys: CAPTURE) -> None:

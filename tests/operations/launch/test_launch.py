@@ -260,8 +260,8 @@ def test_of_two_clones_that_launch_at_once_one_submits(
     assert other.init() == 0
     real = intent._new_intent
 
-    def late(*given: object) -> object:
-        launching = real(*given)
+    def late(*args: object) -> object:
+        launching = real(*args)
         monkeypatch.setattr(intent, "_new_intent", real)
         (story.root / "_herorun" / "lease.json").unlink()
         assert other.launch() == 0

@@ -22,9 +22,9 @@ LOUD = "[trainer]\nseed = 7\nlearning_rate = 0.016\n"
 @pytest.fixture
 def crashed(home: Path) -> Iterator[Story]:
     """Its first instance saved step 2 and was killed."""
-    made = Story(home).begin().launched(CRASH)
-    yield made
-    made.end()
+    story = Story(home).begin().launched(CRASH)
+    yield story
+    story.end()
 
 
 def signed(check: str, **changes: Any) -> dict[str, Any]:

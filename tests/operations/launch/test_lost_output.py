@@ -84,13 +84,13 @@ def test_a_root_that_is_lost_while_the_job_lives_is_told_at_the_first_look(
     eventually((temporary / "step-3" / "metadata.json").exists)
     story.tick()
     shutil.rmtree(temporary)
-    lost = f"temporary root {temporary}"
+    place = f"temporary root {temporary}"
 
     for words in (("status", "tiny"), ("babysit", "tiny", "--once"), ("status", "tiny")):
         capsys.readouterr()
         assert story.herorun(*words) == 1
         text = " ".join(capsys.readouterr().out.split())
-        assert mentions(text, "tiny-1 is running", f"{lost} is gone") and "healthy" not in text
+        assert mentions(text, "tiny-1 is running", f"{place} is gone") and "healthy" not in text
     assert "escalate/lost-output%5Btiny-1%5D" in story.comments[-1]
 
     root = story.root.rename(story.data / "aside")
@@ -107,7 +107,7 @@ def test_a_root_that_is_lost_while_the_job_lives_is_told_at_the_first_look(
         capsys.readouterr()
         assert story.herorun(*words) == 1
         fields[" ".join(words)] = " ".join(capsys.readouterr().out.split())
-    ended = ("tiny-1", "failed: exit code 1;", f"{lost} is gone")
+    ended = ("tiny-1", "failed: exit code 1;", f"{place} is gone")
     assert {name: mentions(text, *ended) for name, text in fields.items()} == dict.fromkeys(
         fields, True
     )

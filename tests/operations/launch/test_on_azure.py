@@ -69,7 +69,7 @@ def test_the_doctor_names_the_login_and_a_root_that_cannot_be_read(
 def test_of_two_clones_one_gets_the_lease(on_azure: tuple[Story, str]) -> None:
     story, root = on_azure
     clone = story.clone("other")
-    held: list[str] = []
+    holders: list[str] = []
     refused: list[HerorunError] = []
     gate = threading.Barrier(2)
 
@@ -77,7 +77,7 @@ def test_of_two_clones_one_gets_the_lease(on_azure: tuple[Story, str]) -> None:
         run = one.run
         gate.wait(60)
         try:
-            held.append(take_lease(run).owner)
+            holders.append(take_lease(run).owner)
         except HerorunError as error:
             refused.append(error)
 
@@ -86,6 +86,6 @@ def test_of_two_clones_one_gets_the_lease(on_azure: tuple[Story, str]) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert (len(held), len(refused)) == (1, 1)
+    assert (len(holders), len(refused)) == (1, 1)
     lease = read_lease(story.run.store.read(f"{root}/{PATH}"))
-    assert lease is not None and lease.owner == held[0]
+    assert lease is not None and lease.owner == holders[0]

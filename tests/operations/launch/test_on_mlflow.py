@@ -78,15 +78,15 @@ def test_a_crash_is_seen_and_the_relaunch_continues_in_the_same_run(
 ) -> None:
     reporting(story, mlflow)
     story.launched(CRASH)
-    (begun,) = runs(mlflow)
-    assert begun["status"] == "RUNNING"  # MLflow notices no crash
+    (mlflow_run,) = runs(mlflow)
+    assert mlflow_run["status"] == "RUNNING"  # MLflow notices no crash
 
     snapshot = look(story, capsys)
     assert snapshot["run"] != "healthy" and firing(snapshot) == ["crashed"]
     story.ended("tiny-2")
     assert story.starts == ["tiny-1 scratch", f"tiny-2 {story.root}/step-2"]
     (there,) = runs(mlflow)
-    assert (there["run_id"], there["status"]) == (begun["run_id"], "RUNNING")
+    assert (there["run_id"], there["status"]) == (mlflow_run["run_id"], "RUNNING")
     rows = story.run.tracker.read("").rows
     assert [row.step for row in rows] == [0, 1, 2, 2, 3]
 

@@ -285,14 +285,14 @@ def what_is_planned_is_deleted(begun_story: Story, capsys: CAPTURE) -> None:
         == 0
     )
     plan = json.loads(capsys.readouterr().out)
-    gone = {victim["path"] for victim in plan["victims"]}
-    assert gone and gone < {f"{temporary}/step-{step}" for step in range(START + 2, 112, 4)}
+    victims = {victim["path"] for victim in plan["victims"]}
+    assert victims and victims < {f"{temporary}/step-{step}" for step in range(START + 2, 112, 4)}
     before = set(begun_story.run.store.names(temporary))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdin", io.StringIO(plan["digest"]))
         assert begun_story.herorun("checkpoints", "prune", SLUG, "--plan", str(file)) == 0
-    left = before - {f"{path.rpartition('/')[2]}/" for path in gone}
-    assert set(begun_story.run.store.names(temporary)) == left
+    remaining = before - {f"{path.rpartition('/')[2]}/" for path in victims}
+    assert set(begun_story.run.store.names(temporary)) == remaining
 
 
 def elsewhere_nothing_starts(
@@ -333,13 +333,13 @@ def nothing_is_given_away(begun_story: Story) -> None:
 
 
 def test_of_many_who_take_a_run_on_a_store_at_once_one_has_it(begun_story: Story) -> None:
-    held: list[str] = []
+    holders: list[str] = []
 
     def take(owner: str) -> None:
         run = begun_story.run
         run.launcher = replace(run.launcher, owner=owner)
         with contextlib.suppress(HerorunError):
-            held.append(take_lease(run).owner)
+            holders.append(take_lease(run).owner)
 
     threads = [threading.Thread(target=take, args=(f"{name}@there",)) for name in "abcdef"]
     for thread in threads:
@@ -347,4 +347,4 @@ def test_of_many_who_take_a_run_on_a_store_at_once_one_has_it(begun_story: Story
     for thread in threads:
         thread.join(30)
     current_lease = lease(begun_story)
-    assert current_lease is not None and held == [current_lease.owner]
+    assert current_lease is not None and holders == [current_lease.owner]

@@ -44,8 +44,8 @@ def test_a_run_that_crashes_is_relaunched_from_its_checkpoint_and_ends(
     story.order("tiny-1", CRASH)
     assert story.init() == 0
     assert story.herorun("preflight", SLUG, "-v") == 0
-    shown = capsys.readouterr().out
-    assert "/api/jobs/" in shown and "_ray_pkg_<digest>" in shown
+    output = capsys.readouterr().out
+    assert "/api/jobs/" in output and "_ray_pkg_<digest>" in output
     assert story.launch() == 0
     job = ended(story, "tiny-1")
     assert (job.state, job.signal) == (JobState.FAILED, "SIGKILL")
@@ -54,5 +54,5 @@ def test_a_run_that_crashes_is_relaunched_from_its_checkpoint_and_ends(
     assert (again.state, again.exit_code) == (JobState.SUCCEEDED, 0)
     assert story.starts == ["tiny-1 scratch", f"tiny-2 {story.root}/step-2"]
     assert story.tick() == 0
-    asked = (story.state / "requests" / "tiny-2.txt").read_text()
-    assert json.loads(asked.splitlines()[1])["metadata"]["herorun_instance"] == "tiny-2"
+    request = (story.state / "requests" / "tiny-2.txt").read_text()
+    assert json.loads(request.splitlines()[1])["metadata"]["herorun_instance"] == "tiny-2"

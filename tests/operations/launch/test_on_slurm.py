@@ -167,13 +167,13 @@ def test_a_person_ends_a_run_whose_job_slurm_has_forgotten(
     ended(slurm_story, "tiny-1")
     with monkeypatch.context() as purge:
         purge.setattr(slurm_jobs, "ours", lambda *_: [])
-        shown = ask(slurm_story, capsys, "status", "tiny", "--json").document
-        assert shown["run"] == "unknown" and mentions(shown["doubts"], "herorun stop tiny")
+        document = ask(slurm_story, capsys, "status", "tiny", "--json").document
+        assert document["run"] == "unknown" and mentions(document["doubts"], "herorun stop tiny")
         assert slurm_story.herorun("relaunch", "tiny") == 3
         assert slurm_story.herorun("stop", "tiny") == 3  # its rows are recent
         for path in slurm_story.root.rglob("*"):
             os.utime(path, (time.time() - 86400,) * 2)
         assert slurm_story.herorun("stop", "tiny", "--reason", "purged") == 0
-        shown = ask(slurm_story, capsys, "status", "tiny", "--json").document
-        assert (shown["run"], shown["instances"][0]["state"]) == ("down", "cancelled")
+        document = ask(slurm_story, capsys, "status", "tiny", "--json").document
+        assert (document["run"], document["instances"][0]["state"]) == ("down", "cancelled")
         assert slurm_story.herorun("seal", "tiny", "--aborted") == 0

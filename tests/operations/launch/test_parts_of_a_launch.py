@@ -78,8 +78,8 @@ def test_approved_edits_are_kept_under_the_ref_of_their_tree(
     snapshot.keep_snapshot(run, plan, launching)
     ref = snapshot.snapshot_ref("tiny", patch.tree)
     assert refs == [(ref, patch.commit, None)]
-    (done,) = run.record.new
-    assert (done.key, done.result) == ("snapshot/tiny-2", ref)
+    (event,) = run.record.new
+    assert (event.key, event.result) == ("snapshot/tiny-2", ref)
     snapshot.keep_snapshot(run, plan, launching)
     assert len(refs) == len(run.record.new) == 1
 
@@ -117,8 +117,8 @@ def test_the_config_files_of_a_job_are_admitted_from_its_folder(
     monkeypatch.setattr(admission, "_admitted_environment", lambda *_: {})
     path = admission.write_admission(run, plan, submission, "/code")
     assert digested[0] == ["lab/config.toml"]
-    written = json.loads(path.read_text())
-    assert (written["instance"], written["output_root"]) == ("tiny-2", ROOT)
+    document = json.loads(path.read_text())
+    assert (document["instance"], document["output_root"]) == ("tiny-2", ROOT)
 
 
 def test_a_babysitter_is_named_once_its_own_heart_beats(

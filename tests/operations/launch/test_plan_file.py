@@ -203,8 +203,8 @@ def test_findings_that_moved_are_named_by_outcome_and_only_a_few() -> None:
         verdict=Outcome.FAIL, report=SimpleNamespace(evidence={}, findings=findings)
     )
     assert moving_evidence(answer)["findings"]["secret-in-command"] == "fail"
-    seen = {**moving_evidence(answer), "findings": {"check-0": "fail", "gone": "unknown"}}
-    text = moved_since({"seen": seen}, answer).partition(": ")[2]
+    evidence = {**moving_evidence(answer), "findings": {"check-0": "fail", "gone": "unknown"}}
+    text = moved_since({"seen": evidence}, answer).partition(": ")[2]
     assert text == "now fail: check-1, check-2, check-3 and 6 more; no longer open: gone"
 
 

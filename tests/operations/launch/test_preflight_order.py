@@ -16,14 +16,14 @@ def test_the_work_tree_is_read_while_the_remote_has_not_answered(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert story.init() == 0
-    begun, read, ask = Event(), work_tree.read_status, preflight.query_tips
+    start, read, ask = Event(), work_tree.read_status, preflight.query_tips
 
     def begin(*args: Any) -> Any:
-        begun.set()
+        start.set()
         return read(*args)
 
     def answer_late(*args: Any) -> Any:
-        assert begun.wait(30)
+        assert start.wait(30)
         return ask(*args)
 
     monkeypatch.setattr(work_tree, "read_status", begin)

@@ -173,8 +173,8 @@ def test_what_was_not_finite_and_is_again_is_never_relaunched_from_what_it_saved
     assert "escalate/relaunch/tiny-1/veto" in story.comments
     capsys.readouterr()
     assert story.herorun("checkpoints", "list", SLUG) == 0
-    listed = capsys.readouterr().out.splitlines()
-    assert [(mentions(line, "tainted", "not-finite[train/loss]", "7")) for line in listed] == [
+    lines = capsys.readouterr().out.splitlines()
+    assert [(mentions(line, "tainted", "not-finite[train/loss]", "7")) for line in lines] == [
         False,
         True,
     ]

@@ -450,14 +450,14 @@ def test_a_second_beginning_moves_neither_the_logbook_nor_the_issue(
     story: Story, path: str, capsys: CAPTURE
 ) -> None:
     story.launched(WAIT)
-    begun = story.run.record.memory().initialised
-    assert begun is not None
-    forged = replace(begun, at=now(), logbook=path, issue="evil/other#1")
+    initialised_at = story.run.record.memory().initialised
+    assert initialised_at is not None
+    forged = replace(initialised_at, at=now(), logbook=path, issue="evil/other#1")
     record = story.clone("attacker").run.record
     record.fetch()
     record.append(forged)
     assert record.push()
     assert story.tick() == 0, capsys.readouterr()
     assert story.run.record.logbook_path == ".agents/logbooks/tiny.md"
-    assert story.run.record.memory().initialised == begun
+    assert story.run.record.memory().initialised == initialised_at
     assert story.herorun("logbook", "show", SLUG) == 0

@@ -258,17 +258,17 @@ def test_after_what_comes_again_no_relaunch_of_the_same_commit_is_proposed(
 
 
 def test_the_next_command_is_the_first_way_on_that_the_gate_allows(world: World) -> None:
-    asked: list[Any] = []
+    questions: list[Any] = []
 
     def proposals(ways: Any, before: Any) -> Any:
-        asked.append((ways, before))
+        questions.append((ways, before))
         return (SimpleNamespace(command="herorun preflight tiny"),)
 
     world.memory.endings = {"tiny-1": SimpleNamespace(seen="code-bug-small", cause=Cause.CODE_BUG)}
     world.memory.alerts = {}
     proposer: Any = SimpleNamespace(run=world.run, memory=world.memory, proposals=proposals)
     assert continuation_command(proposer) == "herorun preflight tiny"
-    assert asked == [((Option.LAUNCH,), None)]
+    assert questions == [((Option.LAUNCH,), None)]
 
 
 def test_where_a_person_alone_acts_they_relaunch_by_hand(world: World) -> None:

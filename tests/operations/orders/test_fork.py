@@ -23,13 +23,13 @@ REASON = "fp8 from here on"
 def forked_story() -> Iterator[Story]:
     """Forked, the contract committed as it was written, begun, and launched."""
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
-        made = Story(Path(folder).resolve()).begin(waiver=[SIGNED])
-        made.launched(CRASH)
-        assert made.herorun(*FORK, "--reason", REASON) == 0
-        made.publish()
-        assert made.herorun(*FORK, "--launch", "--no-babysit") == 0
-        yield made
-        made.end()
+        story = Story(Path(folder).resolve()).begin(waiver=[SIGNED])
+        story.launched(CRASH)
+        assert story.herorun(*FORK, "--reason", REASON) == 0
+        story.publish()
+        assert story.herorun(*FORK, "--launch", "--no-babysit") == 0
+        yield story
+        story.end()
 
 
 SIGNED = {

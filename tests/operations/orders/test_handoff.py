@@ -93,18 +93,18 @@ def test_a_lease_that_moves_is_not_taken(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story.launched(WAIT)
-    held = lease(story)
+    document = lease(story)
     mine = story.run
     as_eve(monkeypatch)
     beats: list[Lease] = []
     monkeypatch.setattr(handoff.time, "monotonic", lambda: float(len(beats)))
 
     def owner_lives(_: float) -> None:
-        beats.append(take_lease(replace_owner(mine, held.owner)))
+        beats.append(take_lease(replace_owner(mine, document.owner)))
 
     with pytest.raises(Blocked, match="renews"):
         handoff.take_over(story.run, wait=60, sleep=owner_lives)
-    assert lease(story).owner == held.owner
+    assert lease(story).owner == document.owner
     assert not story.events("HandedOff")
 
 
@@ -156,8 +156,8 @@ def test_the_former_owner_stops_nothing_any_more(
     run = story.run
     path = story.root / "_herorun" / "lease.json"
     path.write_bytes(lease(story).handed(THERE).bytes())
-    done = perform(run, Stop("stop/tiny-1", "tiny-1", "the loss is lost"))
-    assert mentions(done.why, "held", "eve@there")
+    result = perform(run, Stop("stop/tiny-1", "tiny-1", "the loss is lost"))
+    assert mentions(result.why, "held", "eve@there")
     search = story.run.scheduler.find("tiny-1", clock.now())
     assert search.job.state.live  # Absent fails the test too
 
@@ -190,9 +190,9 @@ def test_a_lease_on_a_mount_that_hangs_hangs_no_act(
     run, over = story.run, threading.Event()
     monkeypatch.setattr(leasing, "DEADLINE", 0.05)
     monkeypatch.setattr(LocalStore, "swap", lambda *_: over.wait(60))
-    done = perform(run, Stop("stop/tiny-1", "tiny-1", "the loss is lost"))
+    result = perform(run, Stop("stop/tiny-1", "tiny-1", "the loss is lost"))
     over.set()
-    assert mentions(done.why, "within", "0.05s")
+    assert mentions(result.why, "within", "0.05s")
     assert run.scheduler.find("tiny-1", clock.now()).job.state.live
 
 
@@ -216,14 +216,14 @@ def test_where_the_contract_says_so_the_record_is_the_lease(story: Story, capsys
     story.sign(babysit={"lease": "record"})
     story.launched(WAIT)
     assert not (story.root / "_herorun" / "lease.json").exists()
-    held = story.run.record.memory().lease
-    assert held and (held.owner, held.fence) == (host.owner(), 1)
+    lease_before = story.run.record.memory().lease
+    assert lease_before and (lease_before.owner, lease_before.fence) == (host.owner(), 1)
     assert story.tick() == 0
     again = story.run.record.memory().lease
-    assert again and again.beat > held.beat
+    assert again and again.beat > lease_before.beat
     assert hand_off(story, capsys, "--to", THERE)[0] == 0
-    given = story.run.record.memory().lease
-    assert given and (given.owner, given.fence) == (THERE, 2)
+    lease_after = story.run.record.memory().lease
+    assert lease_after and (lease_after.owner, lease_after.fence) == (THERE, 2)
 
 
 def test_a_root_that_refuses_the_first_owner_makes_the_record_the_lease(
@@ -253,8 +253,8 @@ def test_of_two_clones_that_take_the_record_lease_at_once_one_has_it(
     with pytest.raises((Blocked, CouldNotLook)):
         take_lease(there)
     there.record.fetch()
-    held = there.record.memory().lease
-    assert held and held.owner == host.owner()
+    document = there.record.memory().lease
+    assert document and document.owner == host.owner()
 
 
 def test_a_handoff_names_the_tracker_link_that_the_log_shows(

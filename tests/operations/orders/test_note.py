@@ -32,14 +32,14 @@ def note(story: Story, status: str = "flat", *more: str) -> int:
 
 
 @pytest.fixture
-def begun(story: Story) -> Story:
+def begun_story(story: Story) -> Story:
     story.init()
     return story
 
 
-def test_a_note_stands_in_the_logbook_and_on_the_remote(begun: Story) -> None:
-    assert note(begun, "flat", "--caveat", "mixture changed") == 0
-    logbook = begun.run.record.logbook()
+def test_a_note_stands_in_the_logbook_and_on_the_remote(begun_story: Story) -> None:
+    assert note(begun_story, "flat", "--caveat", "mixture changed") == 0
+    logbook = begun_story.run.record.logbook()
     for line in (
         "- Status: flat",
         "- Evidence: loss 2.5",
@@ -47,35 +47,35 @@ def test_a_note_stands_in_the_logbook_and_on_the_remote(begun: Story) -> None:
         "- By: Dri",
     ):
         assert line in logbook
-    assert begun.lines[-1].id in begun.journal_there
-    assert begun.run.record.memory().caveats == ("mixture changed",)
+    assert begun_story.lines[-1].id in begun_story.journal_there
+    assert begun_story.run.record.memory().caveats == ("mixture changed",)
 
 
-def test_the_same_words_at_once_are_the_same_note(begun: Story) -> None:
+def test_the_same_words_at_once_are_the_same_note(begun_story: Story) -> None:
     for _ in range(2):
-        assert note(begun, "flat", "--issue") == 0
-    assert len(begun.events("Noted")) == 1
-    assert len([key for key in begun.comments if key.startswith("note/")]) == 1
+        assert note(begun_story, "flat", "--issue") == 0
+    assert len(begun_story.events("Noted")) == 1
+    assert len([key for key in begun_story.comments if key.startswith("note/")]) == 1
 
 
 @pytest.mark.thorough
-def test_a_note_can_be_reported_later(begun: Story) -> None:
-    note(begun)
-    note(begun, "flat", "--issue")
-    assert len(begun.events("Noted")) == 1
-    assert len([key for key in begun.comments if key.startswith("note/")]) == 1
+def test_a_note_can_be_reported_later(begun_story: Story) -> None:
+    note(begun_story)
+    note(begun_story, "flat", "--issue")
+    assert len(begun_story.events("Noted")) == 1
+    assert len([key for key in begun_story.comments if key.startswith("note/")]) == 1
 
 
 @pytest.mark.thorough
 def test_other_words_and_the_same_words_later_are_notes_of_their_own(
-    begun: Story, monkeypatch: pytest.MonkeyPatch
+    begun_story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    note(begun)
-    note(begun, "rising")
-    note(begun)
+    note(begun_story)
+    note(begun_story, "rising")
+    note(begun_story)
     monkeypatch.setattr(noting, "now", lambda: clock.now() + timedelta(hours=2))
-    note(begun)
-    assert [event.lines["Status"] for event in begun.events("Noted")] == [
+    note(begun_story)
+    assert [event.lines["Status"] for event in begun_story.events("Noted")] == [
         "flat",
         "rising",
         "flat",
@@ -84,47 +84,52 @@ def test_other_words_and_the_same_words_later_are_notes_of_their_own(
 
 
 @pytest.mark.thorough
-def test_secrets_are_masked_before_they_are_kept(begun: Story) -> None:
+def test_secrets_are_masked_before_they_are_kept(begun_story: Story) -> None:
     for _ in range(2):
         note(
-            begun, "started with WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567", "--issue"
+            begun_story,
+            "started with WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567",
+            "--issue",
         )
-    page = (begun.work / ".herorun" / SLUG / "issue.md").read_text()
-    assert "0123456789abcdef" not in begun.run.record.logbook() + begun.journal_there + page
-    assert len(begun.events("Noted")) == 1
+    page = (begun_story.work / ".herorun" / SLUG / "issue.md").read_text()
+    assert (
+        "0123456789abcdef"
+        not in begun_story.run.record.logbook() + begun_story.journal_there + page
+    )
+    assert len(begun_story.events("Noted")) == 1
 
 
 # --- from another clone ---------------------------------------------------------------------------
 
 
 def test_a_note_that_others_overtake_is_pushed_again_until_it_is_there(
-    begun: Story, monkeypatch: pytest.MonkeyPatch
+    begun_story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each time that the other clone has put its note on top, somebody else has pushed
     meanwhile.
     """
-    other = begun.clone("elsewhere")
+    other = begun_story.clone("elsewhere")
     note(other, "first")
     pushes: list[str] = []
     real = remote.push
 
-    def overtaken(repository: Repository, *given: Any) -> None:
+    def overtaken(repository: Repository, *args: Any) -> None:
         if repository.top == other.work and len(pushes) < 5:
-            pushes.append(str(given[1]))
-            note(begun, f"ours {len(pushes)}")
-        real(repository, *given)
+            pushes.append(str(args[1]))
+            note(begun_story, f"ours {len(pushes)}")
+        real(repository, *args)
 
     monkeypatch.setattr(remote, "push", overtaken)
     monkeypatch.setattr(remote, "FIRST_PAUSE", 0.001)
     assert note(other, "theirs") == 0
     assert len(pushes) == 5
-    assert other.lines[-1].id in begun.journal_there
+    assert other.lines[-1].id in begun_story.journal_there
 
 
 @pytest.mark.thorough
-def test_notes_of_two_clones_that_push_at_once_are_all_there(begun: Story) -> None:
+def test_notes_of_two_clones_that_push_at_once_are_all_there(begun_story: Story) -> None:
     """Real processes, each of which finds the branch moved by the other."""
-    other = begun.clone("elsewhere")
+    other = begun_story.clone("elsewhere")
 
     def notes(name: str, story: Story) -> list[int]:
         lines = ("--evidence", "loss 2.5", "--decision", "go on", "--next", "look again")
@@ -145,32 +150,32 @@ def test_notes_of_two_clones_that_push_at_once_are_all_there(begun: Story) -> No
         ]
 
     with ThreadPoolExecutor(2) as both:
-        assert list(both.map(notes, ("here", "there"), (begun, other))) == [[0, 0], [0, 0]]
+        assert list(both.map(notes, ("here", "there"), (begun_story, other))) == [[0, 0], [0, 0]]
     for words in ("here 0", "here 1", "there 0", "there 1"):
-        assert begun.journal_there.count(f'"{words}"') == 1
+        assert begun_story.journal_there.count(f'"{words}"') == 1
 
 
 def test_a_note_that_cannot_be_pushed_is_queued_and_says_what_delivers_it(
-    begun: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    begun_story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(noting, "PATIENCE", 0.0)
-    hook = begun.refuse_pushes()
+    hook = begun_story.refuse_pushes()
     capsys.readouterr()
-    assert note(begun, "flat", "--json") == 3
+    assert note(begun_story, "flat", "--json") == 3
     document = json.loads(capsys.readouterr().out)
     assert (document["pushed"], document["queued"]) == (False, True)
-    assert mentions(document["warning"], "clone", f"{begun.work}", "yet")
+    assert mentions(document["warning"], "clone", f"{begun_story.work}", "yet")
     assert mentions(document["warning"], "repeat", "note")
     hook.unlink()
-    assert note(begun, "flat") == 0
-    assert len(begun.events("Noted")) == 1
-    assert begun.lines[-1].id in begun.journal_there
+    assert note(begun_story, "flat") == 0
+    assert len(begun_story.events("Noted")) == 1
+    assert begun_story.lines[-1].id in begun_story.journal_there
 
 
 def test_a_push_that_failed_for_a_moment_is_tried_again(
-    begun: Story, monkeypatch: pytest.MonkeyPatch
+    begun_story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hook = begun.refuse_pushes()
+    hook = begun_story.refuse_pushes()
     real = Record.push
 
     def mended(record: Record) -> Any:
@@ -180,8 +185,8 @@ def test_a_push_that_failed_for_a_moment_is_tried_again(
 
     monkeypatch.setattr(Record, "push", mended)
     monkeypatch.setattr(noting, "FIRST_PAUSE", 0.01)
-    assert note(begun, "flat") == 0
-    assert begun.lines[-1].id in begun.journal_there
+    assert note(begun_story, "flat") == 0
+    assert begun_story.lines[-1].id in begun_story.journal_there
 
 
 @pytest.mark.thorough

@@ -53,7 +53,7 @@ def status(story: Story, capsys: CAPTURE) -> Any:
 
 
 @pytest.fixture
-def asked(story: Story) -> Story:
+def story_with_question(story: Story) -> Story:
     """A run that crashed under `recovery = "ask"`, and whose question was put."""
 
     def make() -> int:
@@ -66,12 +66,14 @@ def asked(story: Story) -> Story:
 
 
 def test_an_alert_names_the_question_or_what_a_person_types_where_nothing_relaunches(
-    asked: Story, capsys: CAPTURE
+    story_with_question: Story, capsys: CAPTURE
 ) -> None:
-    shown = status(asked, capsys)
-    (crash,) = [alert for alert in shown["alerts"] if alert["check"] == "crashed"]
-    assert shown["questions"] and shown["next"] and mentions(crash["fix"], "DRI", "question")
-    (crash,) = ask(asked, capsys, "babysit", SLUG, "--once", "--json").document["alerts"]
+    document = status(story_with_question, capsys)
+    (crash,) = [alert for alert in document["alerts"] if alert["check"] == "crashed"]
+    assert document["questions"] and document["next"] and mentions(crash["fix"], "DRI", "question")
+    (crash,) = ask(story_with_question, capsys, "babysit", SLUG, "--once", "--json").document[
+        "alerts"
+    ]
     assert f"`herorun status {SLUG}`" in crash["fix"]
 
 
@@ -88,10 +90,10 @@ def test_a_run_whose_job_is_forgotten_can_be_ended(
     shutil.rmtree(story.jobs / "tiny-1")
     assert story.herorun("stop", SLUG) == 3
     refusal = capsys.readouterr().err
-    shown = status(story, capsys)
-    assert (shown["run"], shown["instances"][0]["state"]) == ("unknown", None)
-    assert shown["forgotten_job"]
-    (doubt,) = shown["doubts"]
+    document = status(story, capsys)
+    assert (document["run"], document["instances"][0]["state"]) == ("unknown", None)
+    assert document["forgotten_job"]
+    (doubt,) = document["doubts"]
     (over_at,) = re.findall(r"from (\d\d:\d\d) UTC on", doubt)  # from when on it works
     assert f"`herorun stop {SLUG}`" in doubt and over_at in refusal
     write_long_ago(story)
@@ -100,10 +102,10 @@ def test_a_run_whose_job_is_forgotten_can_be_ended(
     assert story.herorun("relaunch", SLUG) in (1, 3) and len(story.starts) == 1
     capsys.readouterr()
     assert ask(story, capsys, "stop", SLUG, "--reason", "its node was reinstalled").code == 0
-    shown = status(story, capsys)
-    assert (shown["run"], shown["instances"][0]["state"]) == ("down", "cancelled")
-    assert (shown["doubts"], shown["stopped_by"]) == ([], "Dri")
-    assert not shown["forgotten_job"]
+    document = status(story, capsys)
+    assert (document["run"], document["instances"][0]["state"]) == ("down", "cancelled")
+    assert (document["doubts"], document["stopped_by"]) == ([], "Dri")
+    assert not document["forgotten_job"]
     ends = [event.ended for event in story.events("Decided") if event.ended]
     assert [(end.instance, end.forgotten) for end in ends] == [("tiny-1", True)]
     assert story.herorun("stop", SLUG) == 0
@@ -139,8 +141,8 @@ def test_an_interrupted_launch_whose_job_is_forgotten_is_stopped_as_one_that_was
     starts = len(story.starts)
     assert story.herorun("stop", SLUG, "--reason", "its node was reinstalled") == 0
     assert (story.events("Launched")[-1].instance, words(story)) == (name, ["stop"])
-    shown = status(story, capsys)
-    assert (shown["run"], shown["stopped_by"]) == ("down", "Dri")
+    document = status(story, capsys)
+    assert (document["run"], document["stopped_by"]) == ("down", "Dri")
     for _ in range(3):
         story.tick()
     assert len(story.starts) == starts
@@ -296,13 +298,13 @@ def test_a_stop_from_another_clone_says_of_no_job_that_it_has_ended(
     assert story.clone("third").herorun("stop", SLUG, "--reason", "x") == 0  # its end was seen
 
 
-def test_a_stop_leaves_an_open_question_open(asked: Story, capsys: CAPTURE) -> None:
-    answer = ask(asked, capsys, "stop", SLUG)
+def test_a_stop_leaves_an_open_question_open(story_with_question: Story, capsys: CAPTURE) -> None:
+    answer = ask(story_with_question, capsys, "stop", SLUG)
     assert answer.code == 0 and "not relaunched" not in answer.out
-    assert words(asked) == []
-    assert ask(asked, capsys, "approve", SLUG).code == 0
-    asked.tick()
-    assert len(asked.starts) == 2
+    assert words(story_with_question) == []
+    assert ask(story_with_question, capsys, "approve", SLUG).code == 0
+    story_with_question.tick()
+    assert len(story_with_question.starts) == 2
 
 
 @pytest.mark.thorough
@@ -411,27 +413,31 @@ def test_an_order_that_the_gate_refused_is_no_start_of_what_a_rollback_began(
 # --- questions ------------------------------------------------------------------------------------
 
 
-def test_a_yes_relaunches_at_the_next_tick_and_only_once(asked: Story, capsys: CAPTURE) -> None:
-    assert status(asked, capsys)["questions"] == ["escalate/relaunch/tiny-1/recovery"]
+def test_a_yes_relaunches_at_the_next_tick_and_only_once(
+    story_with_question: Story, capsys: CAPTURE
+) -> None:
+    assert status(story_with_question, capsys)["questions"] == ["escalate/relaunch/tiny-1/recovery"]
     for _ in range(2):
-        assert ask(asked, capsys, "approve", SLUG, "--reason", "go on").code == 0
-    assert words(asked) == ["approve"] and len(asked.starts) == 1
-    asked.tick()
-    asked.ended("tiny-2")
-    asked.tick()
-    assert len(asked.starts) == 2
-    assert mentions(asked.events("Launching")[1].why, "recoverable", "approved", "Dri", "go on")
+        assert ask(story_with_question, capsys, "approve", SLUG, "--reason", "go on").code == 0
+    assert words(story_with_question) == ["approve"] and len(story_with_question.starts) == 1
+    story_with_question.tick()
+    story_with_question.ended("tiny-2")
+    story_with_question.tick()
+    assert len(story_with_question.starts) == 2
+    assert mentions(
+        story_with_question.events("Launching")[1].why, "recoverable", "approved", "Dri", "go on"
+    )
 
 
 @pytest.mark.thorough
-def test_a_no_is_kept_and_not_asked_again(asked: Story, capsys: CAPTURE) -> None:
+def test_a_no_is_kept_and_not_asked_again(story_with_question: Story, capsys: CAPTURE) -> None:
     reason = "we stop here"
-    assert ask(asked, capsys, "deny", SLUG, "--reason", reason).code == 0
-    before = asked.comments
-    asked.tick()
-    assert len(asked.starts) == 1 and asked.comments == before
-    assert mentions(status(asked, capsys)["answer"], "denied", "Dri", reason)
-    assert ask(asked, capsys, "approve", SLUG).code == 2
+    assert ask(story_with_question, capsys, "deny", SLUG, "--reason", reason).code == 0
+    before = story_with_question.comments
+    story_with_question.tick()
+    assert len(story_with_question.starts) == 1 and story_with_question.comments == before
+    assert mentions(status(story_with_question, capsys)["answer"], "denied", "Dri", reason)
+    assert ask(story_with_question, capsys, "approve", SLUG).code == 2
 
 
 @pytest.mark.thorough
@@ -453,14 +459,14 @@ def test_where_the_contract_only_observes_no_yes_relaunches(story: Story, capsys
 
 
 @pytest.mark.thorough
-def test_an_answer_holds_for_its_instance_alone(asked: Story) -> None:
-    asked.order("tiny-2", f"save 3; {CRASH}")
-    asked.herorun("approve", SLUG)
-    asked.tick()
-    asked.ended("tiny-2")
-    asked.tick()
-    assert len(asked.starts) == 2
-    assert keys(asked, "escalate/")[-1] == "escalate/relaunch/tiny-2/recovery"
+def test_an_answer_holds_for_its_instance_alone(story_with_question: Story) -> None:
+    story_with_question.order("tiny-2", f"save 3; {CRASH}")
+    story_with_question.herorun("approve", SLUG)
+    story_with_question.tick()
+    story_with_question.ended("tiny-2")
+    story_with_question.tick()
+    assert len(story_with_question.starts) == 2
+    assert keys(story_with_question, "escalate/")[-1] == "escalate/relaunch/tiny-2/recovery"
 
 
 # --- pause ----------------------------------------------------------------------------------------
@@ -476,8 +482,8 @@ def test_a_pause_holds_the_hands_and_not_the_eyes(story: Story, capsys: CAPTURE)
     story.ended()
     assert story.tick() == 1
     assert len(story.starts) == 1 and len(keys(story, "tell/crashed")) == 1
-    held = status(story, capsys)["paused"]
-    assert (held["by"], held["reason"]) == ("Dri", "maintenance")
+    pauses = status(story, capsys)["paused"]
+    assert (pauses["by"], pauses["reason"]) == ("Dri", "maintenance")
     assert mentions(ask(story, capsys, "status", SLUG).out, "paused", "until", "maintenance")
     assert ask(story, capsys, "resume", SLUG).code == 0
     story.tick()
@@ -493,9 +499,9 @@ def test_a_pause_holds_a_relaunch_that_a_tick_has_just_decided(
     story.launched(CRASH)
     gate = relaunch.gate_of
 
-    def meanwhile(*given: Any, **more: Any) -> Any:
+    def meanwhile(*args: Any, **more: Any) -> Any:
         assert story.herorun("pause", SLUG, "--until", "1h", "--reason", "look first") == 0
-        return gate(*given, **more)
+        return gate(*args, **more)
 
     monkeypatch.setattr(relaunch, "gate_of", meanwhile)
     story.tick()
@@ -539,31 +545,36 @@ def at(monkeypatch: pytest.MonkeyPatch, hours: float) -> None:
 
 @pytest.mark.thorough
 def test_what_is_not_recovered_is_reported_again_until_somebody_takes_note(
-    asked: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+    story_with_question: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 4.1)
-    asked.tick()
-    asked.tick()
-    (again,) = keys(asked, "again/crashed")
-    done = next(e for e in asked.events("Done") if e.key.startswith("again/crashed"))
-    assert mentions(done.lines["Evidence"], "recovery", "ask") and again.endswith("/1")
-    assert ask(asked, capsys, "ack", SLUG, "crashed", "--reason", "on it").code == 0
+    story_with_question.tick()
+    story_with_question.tick()
+    (again,) = keys(story_with_question, "again/crashed")
+    event = next(e for e in story_with_question.events("Done") if e.key.startswith("again/crashed"))
+    assert mentions(event.lines["Evidence"], "recovery", "ask") and again.endswith("/1")
+    assert ask(story_with_question, capsys, "ack", SLUG, "crashed", "--reason", "on it").code == 0
     at(monkeypatch, 9)
-    asked.tick()
-    assert len(keys(asked, "again/crashed")) == 1
-    (noted,) = status(asked, capsys)["acknowledgements"]
-    assert noted["alert"].startswith("crashed[tiny-1]@") and (noted["by"], noted["reason"]) == (
+    story_with_question.tick()
+    assert len(keys(story_with_question, "again/crashed")) == 1
+    (acknowledgement,) = status(story_with_question, capsys)["acknowledgements"]
+    assert acknowledgement["alert"].startswith("crashed[tiny-1]@") and (
+        acknowledgement["by"],
+        acknowledgement["reason"],
+    ) == (
         "Dri",
         "on it",
     )
 
 
 @pytest.mark.thorough
-def test_an_ack_without_a_name_is_of_all_and_once(asked: Story, capsys: CAPTURE) -> None:
-    assert "crashed[tiny-1]" in ask(asked, capsys, "ack", SLUG).out
-    assert "already" in ask(asked, capsys, "ack", SLUG).out
-    assert words(asked) == ["ack"]
-    unknown = ask(asked, capsys, "ack", SLUG, "crashd")
+def test_an_ack_without_a_name_is_of_all_and_once(
+    story_with_question: Story, capsys: CAPTURE
+) -> None:
+    assert "crashed[tiny-1]" in ask(story_with_question, capsys, "ack", SLUG).out
+    assert "already" in ask(story_with_question, capsys, "ack", SLUG).out
+    assert words(story_with_question) == ["ack"]
+    unknown = ask(story_with_question, capsys, "ack", SLUG, "crashd")
     assert unknown.code == 2 and mentions(unknown.err, "mean", "crashed")
 
 
@@ -693,8 +704,8 @@ def test_a_relaunch_that_was_submitted_and_not_recorded_is_not_submitted_again(
     story.launched(CRASH)
     real = Local.submit
 
-    def submit(*given: Any) -> None:
-        real(*given)
+    def submit(*args: Any) -> None:
+        real(*args)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
@@ -768,30 +779,33 @@ def test_who_watches_is_apart_from_what_is_seen(
 
 @pytest.mark.parametrize("first", ["approve", "deny"])
 def test_of_a_yes_and_a_no_at_the_same_time_the_no_stands(
-    asked: Story, first: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    story_with_question: Story,
+    first: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Neither clone sees the other's answer before it records its own."""
     second = {"approve": "deny", "deny": "approve"}[first]
-    other = asked.clone("elsewhere")
+    other = story_with_question.clone("elsewhere")
     other.run.record.fetch()
-    assert asked.herorun(first, SLUG) == 0
+    assert story_with_question.herorun(first, SLUG) == 0
     with monkeypatch.context() as at_once:
         at_once.setattr(Record, "fetch", lambda *_, **__: None)
         code = other.herorun(second, SLUG)
     assert code == int(second == "approve")
-    asked.tick()
-    assert len(asked.starts) == 1
+    story_with_question.tick()
+    assert len(story_with_question.starts) == 1
     assert other.herorun("approve", SLUG) == 2
 
 
 def test_a_no_that_comes_after_the_relaunch_says_so(
-    asked: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    story_with_question: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = asked.clone("elsewhere")
+    other = story_with_question.clone("elsewhere")
     other.run.record.fetch()
-    asked.herorun("approve", SLUG)
-    asked.tick()
-    asked.ended("tiny-2")
+    story_with_question.herorun("approve", SLUG)
+    story_with_question.tick()
+    story_with_question.ended("tiny-2")
     capsys.readouterr()
     with monkeypatch.context() as at_once:
         at_once.setattr(Record, "fetch", lambda *_, **__: None)

@@ -52,8 +52,10 @@ def test_no_later_relaunch_picks_what_was_given_up(went_back: Story) -> None:
 
 
 def test_the_list_names_what_was_given_up(went_back: Story, capsys: CAPTURE) -> None:
-    listed = ask(went_back, capsys, "checkpoints", "list", SLUG, "--json").document["checkpoints"]
-    refusals = {each["step"]: each["refused"] for each in listed}
+    checkpoints = ask(went_back, capsys, "checkpoints", "list", SLUG, "--json").document[
+        "checkpoints"
+    ]
+    refusals = {each["step"]: each["refused"] for each in checkpoints}
     assert refusals[2] == "" and mentions(refusals[3], "step 2", "a spike at 3")
     assert refusals[3] in " ".join(ask(went_back, capsys, "checkpoints", "list", SLUG).out.split())
 

@@ -151,11 +151,11 @@ def test_nothing_is_done_to_a_job_that_nobody_saw(answer: Any, run: Any, acted: 
 
 
 def test_a_job_is_asked_for_since_its_launch(run: Any) -> None:
-    asked: list[Any] = []
-    run.scheduler.find = lambda name, since: asked.append((name, since)) or Absent()
+    calls: list[Any] = []
+    run.scheduler.find = lambda name, since: calls.append((name, since)) or Absent()
     run.record.append(*launched(2, NOON, "tiny-1"))
     assert (find_job(run, "tiny-1"), find_job(run, "tiny-2")) == (None, None)
-    assert asked == [("tiny-1", START), ("tiny-2", NOON)]
+    assert calls == [("tiny-1", START), ("tiny-2", NOON)]
 
 
 @pytest.mark.parametrize("answer", ["where", "cluster", "seen", "nothing"])

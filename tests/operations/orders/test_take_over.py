@@ -71,12 +71,12 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> World:
 
 def test_a_stale_lease_is_intended_seized_and_recorded(world: World) -> None:
     outcome = world.take_over("eve is gone")
-    intent, handed, done = world.journal.new
+    intent, handed, last = world.journal.new
     assert isinstance(intent, Intended) and isinstance(handed, HandedOff)
-    assert isinstance(done, Done)
+    assert isinstance(last, Done)
     assert (intent.key, intent.attempt, intent.what) == (KEY, 1, "eve@far: eve is gone")
     assert (handed.to, handed.facts) == (OWNER, {"Decision": "eve is gone"})
-    assert (done.key, done.attempt, done.result) == (KEY, 1, OWNER)
+    assert (last.key, last.attempt, last.result) == (KEY, 1, OWNER)
     assert (world.done, outcome.warnings) == ([("seized", 4)], ("posted",))
 
 
@@ -97,8 +97,8 @@ def test_an_interrupted_takeover_is_finished_by_the_word_it_began_with(world: Wo
     world.journal.append(Intended(at=NOON, key=KEY, attempt=1, what="eve@far: it began so"))
     world.seen = [Nothing("it is ours by now")]
     world.take_over("another word")
-    _, handed, done = world.journal.new
-    assert (handed.facts, done.key) == ({"Decision": "it began so"}, KEY)
+    _, handed, last = world.journal.new
+    assert (handed.facts, last.key) == ({"Decision": "it began so"}, KEY)
     assert world.done == []
 
 

@@ -116,8 +116,8 @@ def forked_from_108(begun_story: Story, wandb: WandbService, capsys: CAPTURE) ->
     root = stores.roots(begun_story)["root"]
     parent = rows(wandb)
     reason = "fp8 from here on"
-    written = ask(begun_story, capsys, "fork", SLUG, NEW, "--from", "108", "--reason", reason)
-    assert written.code == 0, written
+    answer = ask(begun_story, capsys, "fork", SLUG, NEW, "--from", "108", "--reason", reason)
+    assert answer.code == 0, answer
     new = tomllib.loads((begun_story.work / "runs" / f"{NEW}.toml").read_text())
     assert (new["start"]["from"], new["tracker"]["id"]) == (f"{root}/step-108", NEW)
     trainer = {

@@ -203,9 +203,9 @@ def test_a_stale_lease_becomes_this_clones(world: World, place: str) -> None:
         world.lies(OTHER)
     else:
         world.on_record = OTHER
-    taken = module.seize_lease(world.run, a_lease_seen(OTHER))
-    assert taken == Lease(ME, "tiny", fence=5, beat=0, clone=str(world.clone))
-    assert taken == (world.in_root if place == "root" else world.on_record)
+    seizure = module.seize_lease(world.run, a_lease_seen(OTHER))
+    assert seizure == Lease(ME, "tiny", fence=5, beat=0, clone=str(world.clone))
+    assert seizure == (world.in_root if place == "root" else world.on_record)
 
 
 @pytest.mark.parametrize("changes", [{"beat": 6}, {"fence": 3}, {"owner": "bob@far"}])

@@ -104,8 +104,8 @@ def test_each_message_goes_to_the_channel_that_is_for_it(
     for path, body in service.taken:
         by_path.setdefault(path.partition("-")[0], []).append(f"{body['title']} {body['message']}")
     assert mentions(by_path["/first"], "tiny: ", "crashed", "8 accelerator-hours")
-    (asked,) = by_path["/third"]
-    assert mentions(asked, "tiny: ", "not acknowledged", "crashed", "herorun ack")
+    (request,) = by_path["/third"]
+    assert mentions(request, "tiny: ", "not acknowledged", "crashed", "herorun ack")
     assert not any("not acknowledged" in text for text in by_path["/first"])
     assert not any("crashed" in text for text in by_path.get("/second", []))
 

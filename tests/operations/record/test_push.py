@@ -40,10 +40,10 @@ def pushes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counted: list[int] = []
     real = Repository.git
 
-    def git(self: Repository, *args: str, **named: object) -> object:
+    def git(self: Repository, *args: str, **keywords: object) -> object:
         if args[0] == "push":
             counted.append(sum(":refs/heads/" in arg for arg in args))
-        return real(self, *args, **named)
+        return real(self, *args, **keywords)
 
     monkeypatch.setattr(Repository, "git", git)
     return counted

@@ -10,7 +10,7 @@ CLAUDE, CODEX = "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID"
 
 
 @pytest.mark.parametrize(
-    ("env", "session_id", "named"),
+    ("env", "session_id", "source"),
     [
         ({CLAUDE: "a", CODEX: "b", OWN: "c"}, "", ("a", "claude-code")),
         ({CODEX: "b", OWN: "c"}, "", ("b", "codex")),
@@ -20,11 +20,11 @@ CLAUDE, CODEX = "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID"
     ],
 )
 def test_the_first_variable_that_is_set_names_the_session(
-    tmp_path: Path, env: dict[str, str], session_id: str, named: tuple[str, str]
+    tmp_path: Path, env: dict[str, str], session_id: str, source: tuple[str, str]
 ) -> None:
     session = current_session(tmp_path, session_id, env)
-    assert (session.id, session.agent) == named
-    assert session.folder == tmp_path.resolve() / ".claude" / "agents" / named[0]
+    assert (session.id, session.agent) == source
+    assert session.folder == tmp_path.resolve() / ".claude" / "agents" / source[0]
 
 
 @pytest.mark.parametrize("name", ["../outside", "a/b", ".hidden", "x" * 129])

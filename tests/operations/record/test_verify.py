@@ -106,15 +106,15 @@ def test_the_remote_is_asked_once(
 ) -> None:
     if ahead:
         elsewhere(healthy_record, "theirs")
-    asked, real = list[str](), Repository.git
+    questions, real = list[str](), Repository.git
 
     def listed(self: Repository, *words: str, **options: Any) -> Any:
-        asked.append(words[0])
+        questions.append(words[0])
         return real(self, *words, **options)
 
     monkeypatch.setattr(Repository, "git", listed)
     assert verify_run(SLUG, healthy_record.work).verdict == "clear"
-    assert [each for each in asked if each in ("ls-remote", "fetch")] == calls
+    assert [each for each in questions if each in ("ls-remote", "fetch")] == calls
 
 
 @pytest.mark.thorough

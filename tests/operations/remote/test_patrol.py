@@ -48,15 +48,17 @@ def test_a_run_from_its_launch_to_its_results(story: Story, capsys: CAPTURE) -> 
     (outcome.data / "go").touch()
     outcome.ended()
 
-    gone = ask(outcome, capsys, "patrol", SLUG)
-    assert gone.code == 1 and "not done (tiny-1 ended as succeeded" in gone.out
-    assert mentions(gone.out, f"{marker}", "Create", "missing")
+    answer = ask(outcome, capsys, "patrol", SLUG)
+    assert answer.code == 1 and "not done (tiny-1 ended as succeeded" in answer.out
+    assert mentions(answer.out, f"{marker}", "Create", "missing")
 
     marker.touch()
     results_file.write_text("task,accuracy\nmmlu,0.6125\n")
-    done = ask(outcome, capsys, "patrol", SLUG)
-    assert (done.code, "done (" in done.out) == (0, True), done.out
-    assert "task,accuracy\n  mmlu,0.6125\n" in done.out and mentions(done.out, "Remove", "patrol")
+    answer_after = ask(outcome, capsys, "patrol", SLUG)
+    assert (answer_after.code, "done (" in answer_after.out) == (0, True), answer_after.out
+    assert "task,accuracy\n  mmlu,0.6125\n" in answer_after.out and mentions(
+        answer_after.out, "Remove", "patrol"
+    )
     assert len(outcome.lines) == lines  # it reads, and journals nothing
     assert outcome.starts == ["tiny-1 scratch"]
 
@@ -72,8 +74,10 @@ def test_a_crash_in_the_jobs_own_log_is_reported_with_the_resume_command(
     patrolled_story = patrolled(story, resume_command="sh resume.sh --from latest").launched(words)
     answer = ask(patrolled_story, capsys, "patrol", SLUG, "--json")
     assert states(answer) == (1, "down", ["gone"])
-    (gone,) = advice_of(answer)
-    assert "oom-accelerator" in gone["message"] and gone["command"] == "sh resume.sh --from latest"
+    (advice,) = advice_of(answer)
+    assert (
+        "oom-accelerator" in advice["message"] and advice["command"] == "sh resume.sh --from latest"
+    )
     assert "step 3 loss 2.5" in answer.document["line"]
 
 

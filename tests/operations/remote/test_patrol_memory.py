@@ -126,8 +126,8 @@ def test_the_gate_is_asked_for_the_command_of_a_run_that_is_down(
 ) -> None:
     propose(monkeypatch, "herorun relaunch tiny # herorun")
     run = a_run(tmp_path, LAUNCHED if current else None, patrol=table)
-    (gone,) = decide_advice(run, a_look(alive=Alive.NO, **changes)).advice
-    assert (gone.row, gone.command) == ("gone", command)
+    (row,) = decide_advice(run, a_look(alive=Alive.NO, **changes)).advice
+    assert (row.row, row.command) == ("gone", command)
     monitoring = [] if not current else ["unmonitored"]
     assert [each.row for each in decide_advice(run, a_look()).advice] == monitoring
     (unproven,) = decide_advice(
@@ -145,9 +145,9 @@ def test_a_patrol_says_where_a_babysitter_relaunches_the_run_itself(
     with hold_lock(run.lock("babysitter"), what="the babysitter"):
         ways = ways_of(run)
     assert ways.relaunches_itself is (recovery == "relaunch")
-    (gone,) = decide(a_look(alive=Alive.NO), ways).advice
-    assert mentions(gone.message, "babysitter") is ways.relaunches_itself
-    assert f"{ways.status}`" in gone.message
+    (row,) = decide(a_look(alive=Alive.NO), ways).advice
+    assert mentions(row.message, "babysitter") is ways.relaunches_itself
+    assert f"{ways.status}`" in row.message
 
 
 @pytest.mark.parametrize(
@@ -164,9 +164,9 @@ def test_what_comes_before_the_next_command_depends_on_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, names: tuple[str, ...]
 ) -> None:
     propose(monkeypatch, f"herorun {verb} tiny")
-    (gone,) = decide_advice(a_run(tmp_path, LAUNCHED), a_look(alive=Alive.NO)).advice
-    assert gone.command == f"herorun -C '/my work' {verb} tiny"
-    assert mentions(gone.message, *names)
+    (row,) = decide_advice(a_run(tmp_path, LAUNCHED), a_look(alive=Alive.NO)).advice
+    assert row.command == f"herorun -C '/my work' {verb} tiny"
+    assert mentions(row.message, *names)
 
 
 @pytest.mark.parametrize(
@@ -190,10 +190,10 @@ def test_whose_order_a_relaunch_would_override(
     ways = ways_of(a_run(tmp_path, replace(LAUNCHED, **order)))
     assert bool(ways.stays_down) is bool(names)
     assert ways.is_settled is (bool(names) and "paused" not in names)
-    (gone,) = decide(a_look(alive=Alive.NO), ways).advice
-    assert mentions(gone.message, *names) and ways.stays_down in gone.message
-    assert "ada" in names or "ada" not in gone.message
-    assert ways.logs in gone.message and ways.status in gone.message
+    (row,) = decide(a_look(alive=Alive.NO), ways).advice
+    assert mentions(row.message, *names) and ways.stays_down in row.message
+    assert "ada" in names or "ada" not in row.message
+    assert ways.logs in row.message and ways.status in row.message
 
 
 @pytest.mark.parametrize("owner", ["", "eve@node7"])

@@ -62,13 +62,13 @@ def test_a_change_is_sent_once_and_again_after_a_day(
     sends(replace(LOOK, log=LogEnd(line="step 10", step=10)))  # a step is no change
     (title,) = channel.titles
     assert mentions(title, "tiny", "running")
-    gone = replace(LOOK, alive=Alive.NO)
+    end = replace(LOOK, alive=Alive.NO)
     channel.fails = True
-    assert sends(gone) == ["SLACK: no network"]
+    assert sends(end) == ["SLACK: no network"]
     channel.fails = False
-    sends(gone)
-    sends(gone)
+    sends(end)
+    sends(end)
     assert len(channel.titles) == 2 and mentions(channel.titles[1], "tiny", "down")
     clock[0] += timedelta(days=1)
-    sends(gone)
+    sends(end)
     assert len(channel.titles) == 3

@@ -164,13 +164,15 @@ def test_a_job_of_somebody_elses_session_is_watched_to_its_marker(
         lambda: box.ssh(f"tmux -L {home.name} has-session -t =train", check=False).returncode != 0
     )
     assert "train_me.sh" in box.ssh("ps -eo args").stdout  # the server's own command line
-    gone = look(box_story, capsys)  # its log has the words: there is nothing to train again
-    assert states(gone) == (1, "down", ["unfinished"]), gone.document
+    answer_before = look(
+        box_story, capsys
+    )  # its log has the words: there is nothing to train again
+    assert states(answer_before) == (1, "down", ["unfinished"]), answer_before.document
 
     box.ssh(f"touch {data}/DONE; echo 'accuracy,0.71' > {data}/results.csv")
-    done = look(box_story, capsys)
-    assert states(done) == (0, "done", ["result", "done"])
-    assert done.document["advice"][0]["message"].endswith("results.csv:\naccuracy,0.71")
+    answer_after = look(box_story, capsys)
+    assert states(answer_after) == (0, "done", ["result", "done"])
+    assert answer_after.document["advice"][0]["message"].endswith("results.csv:\naccuracy,0.71")
 
 
 def test_gpus_are_sampled_and_a_folder_is_no_marker(
@@ -222,10 +224,10 @@ def test_the_chain_runs_on_the_box_and_continues_after_a_failing_stage(
     start = start.replace("herorun -C", f"{shlex.quote(sys.executable)} -m herorun -C", 1)
 
     def chain_starts() -> None:
-        done = subprocess.run(
+        process = subprocess.run(
             ["bash", "-o", "pipefail", "-c", start], check=False, timeout=60, capture_output=True
         )
-        assert done.returncode == 0, done.stderr
+        assert process.returncode == 0, process.stderr
 
     chain_starts()
     dead = look(box_story, capsys)  # the job is gone, and a chain that waits for it proves nothing
@@ -240,5 +242,5 @@ def test_the_chain_runs_on_the_box_and_continues_after_a_failing_stage(
     box.ssh(f"touch {data}/weights; rm {data}/pushed")
     chain_starts()
     eventually(lambda: "exit code 0" in box.ssh(f"cat {data}/pushed", check=False).stdout)
-    done = look(box_story, capsys)
-    assert states(done) == (0, "done", ["result", "done"]), done.document
+    answer = look(box_story, capsys)
+    assert states(answer) == (0, "done", ["result", "done"]), answer.document

@@ -109,9 +109,9 @@ def test_it_runs_while_it_is_in_the_queue_and_then_its_accounts_say_how_it_ended
 
     (queue.path / "go").touch()
     queue.ended(number)
-    done = look(queue, capsys)
-    assert states(done) == (0, "done", ["done"]), done.document
-    assert mentions(done.document["line"], "succeeded")
+    answer = look(queue, capsys)
+    assert states(answer) == (0, "done", ["done"]), answer.document
+    assert mentions(answer.document["line"], "succeeded")
 
 
 def test_one_that_waits_is_alive_and_one_that_failed_is_down_with_its_exit_code(
@@ -122,11 +122,11 @@ def test_one_that_waits_is_alive_and_one_that_failed_is_down_with_its_exit_code(
     assert states(waiting) == (0, "running", []), waiting.document
     queue.cluster.ask("scontrol", "release", number)
     queue.ended(number)
-    gone = look(queue, capsys)
-    assert states(gone) == (1, "down", ["gone"]), gone.document
-    (advice,) = [each for each in gone.document["advice"] if each["row"] == "gone"]
+    answer = look(queue, capsys)
+    assert states(answer) == (1, "down", ["gone"]), answer.document
+    (advice,) = [each for each in answer.document["advice"] if each["row"] == "gone"]
     assert (
-        mentions(gone.document["line"], "failed", "exit code 3")
+        mentions(answer.document["line"], "failed", "exit code 3")
         and advice["command"] == "sh resume.sh"
     )
 
@@ -135,8 +135,8 @@ def test_one_that_waits_is_alive_and_one_that_failed_is_down_with_its_exit_code(
 def test_its_chain_is_a_job_of_its_own_behind_it(queue: Queue, capsys: CAPTURE) -> None:
     queue.submit("until [ -e go ]; do sleep 0.1; done")
     path = queue.story.work / "runs" / "tiny.toml"
-    done = queue.path / "chain" / "eval.DONE"
-    chain = {"folder": str(done.parent), "stage": [{"name": "eval", "run": "echo 42 > result"}]}
+    marker = queue.path / "chain" / "eval.DONE"
+    chain = {"folder": str(marker.parent), "stage": [{"name": "eval", "run": "echo 42 > result"}]}
     path.write_text(tomli_w.dumps({**tomllib.loads(path.read_text()), "chain": chain}))
     answer = ask(queue.story, capsys, "chain", SLUG)
     lines = answer.err.splitlines()
@@ -149,10 +149,10 @@ def test_its_chain_is_a_job_of_its_own_behind_it(queue: Queue, capsys: CAPTURE) 
         check=True,
     )
     assert mentions(process.stdout, "Submitted", "batch")
-    assert not done.exists()
+    assert not marker.exists()
     (queue.path / "go").touch()
-    eventually(done.exists, within=120)
-    assert (done.parent / "result").read_text() == "42\n"
+    eventually(marker.exists, within=120)
+    assert (marker.parent / "result").read_text() == "42\n"
 
 
 def test_a_number_that_slurm_never_gave_is_unknown_and_not_down(

@@ -135,8 +135,8 @@ def test_nothing_to_look_at_is_wrong_use_unless_a_marker_is_awaited(box: None) -
     with pytest.raises(WrongUse, match="tiny"):
         asked(run)
     assert "files" in asked(run, condition="/d/DONE")
-    for named in ({"session": "s"}, {"process": "p"}):
-        assert "alive" in asked(a_run(a_contract(patrol=named)))
+    for fields in ({"session": "s"}, {"process": "p"}):
+        assert "alive" in asked(a_run(a_contract(patrol=fields)))
 
 
 def test_a_job_is_asked_of_its_scheduler_by_its_id(
@@ -146,8 +146,12 @@ def test_a_job_is_asked_of_its_scheduler_by_its_id(
     (tmp_path / "squeue").write_text("#!/bin/sh\necho squeue: error: nobody is there >&2; exit 1\n")
     (tmp_path / "squeue").chmod(0o755)
     old = asked(a_run(a_contract(patrol={"slurm_job": "42"})))["named"]
-    named = asked(a_run(a_contract(patrol={"job": "42", "job_scheduler": "slurm"})))["named"]
-    assert isinstance(named, Unknown) and "nobody is there" in named.why and named == old
+    job_question = asked(a_run(a_contract(patrol={"job": "42", "job_scheduler": "slurm"})))["named"]
+    assert (
+        isinstance(job_question, Unknown)
+        and "nobody is there" in job_question.why
+        and job_question == old
+    )
     process = asked(a_run(a_contract(patrol={"job": "4194000"})))["named"]  # of `local`
     assert process == Absent()
     with pytest.raises(WrongUse, match=r"\[patrol\] job: '42; rm'"):
@@ -249,12 +253,14 @@ def test_what_lives_has_no_reason(box: None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "done"), [(None, None), ("All done", False), (r"step \d", True)]
+    ("pattern", "is_done"), [(None, None), ("All done", False), (r"step \d", True)]
 )
-def test_the_schedulers_own_tail_is_searched_here(pattern: str | None, done: bool | None) -> None:
+def test_the_schedulers_own_tail_is_searched_here(
+    pattern: str | None, is_done: bool | None
+) -> None:
     run = a_run(a_contract(patrol={"success_pattern": pattern}))
     assert probe._read_log_by_end(run, {"tail": "step 5\n"}) == LogEnd(
-        line="step 5", step=5, done=done
+        line="step 5", step=5, done=is_done
     )
     assert probe._read_log_by_end(run, {"tail": Blind("x")}) == Blind("x")
     assert probe._read_log_by_end(run, {}) is None

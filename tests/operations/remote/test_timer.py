@@ -48,7 +48,7 @@ def test_the_service_ticks_by_its_own_command_and_with_nothing_in_its_environmen
     argv = argv_of(service)
     assert Path(argv[0]).parent == Path(sys.executable).parent
     words = ["env", "-i", f"PATH={PATH}", *argv]
-    done = subprocess.run(
+    process = subprocess.run(
         words,
         cwd=folder,
         stdin=subprocess.DEVNULL,
@@ -57,10 +57,10 @@ def test_the_service_ticks_by_its_own_command_and_with_nothing_in_its_environmen
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (1, ""), done
-    assert re.match(r"\S+Z tiny: down \(.*no such process", done.stdout), done
+    assert (process.returncode, process.stderr) == (1, ""), process
+    assert re.match(r"\S+Z tiny: down \(.*no such process", process.stdout), process
     allowed = re.findall(r"^SuccessExitStatus=(.*)$", service, re.MULTILINE)[0].split()
-    assert str(done.returncode) in allowed
+    assert str(process.returncode) in allowed
 
 
 @pytest.mark.thorough
@@ -78,7 +78,7 @@ def test_crons_line_ticks_and_writes_its_log_where_nothing_of_the_run_was_writte
         "HOME": str(watched.home),
         "TMPDIR": str(watched.home),
     }
-    done = subprocess.run(
+    process = subprocess.run(
         ["/bin/sh", "-c", command],
         env=env,
         cwd=watched.home,
@@ -87,7 +87,7 @@ def test_crons_line_ticks_and_writes_its_log_where_nothing_of_the_run_was_writte
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+    assert (process.returncode, process.stdout, process.stderr) == (1, "", "")
     assert re.match(r"\S+Z tiny: down ", log.read_text())
 
 

@@ -214,12 +214,12 @@ def test_a_babysitter_is_named_as_one_next_to_the_words_that_no_sentinel_runs(
             "XDG_STATE_HOME": str(tmp_path),
             "PYTHONPATH": str(Path(process_registry.__file__).parents[2]),
         }
-        done = subprocess.run(
+        result = subprocess.run(
             argv, env=env, capture_output=True, text=True, timeout=60, check=False
         )
         process.communicate("")
-    lines = done.stdout.splitlines()
-    assert any(f"(process {process.pid}, babysitter)" in line for line in lines), done
+    lines = result.stdout.splitlines()
+    assert any(f"(process {process.pid}, babysitter)" in line for line in lines), result
     assert mentions(lines[-1], "box", "wait")
 
 

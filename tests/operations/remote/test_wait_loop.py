@@ -35,10 +35,10 @@ def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def looks(*each: HostObservation | Exception) -> Callable[[], WaitObservation]:
-    left = list(each)
+    queue = list(each)
 
     def see() -> WaitObservation:
-        look = left.pop(0)
+        look = queue.pop(0)
         if isinstance(look, Exception):
             raise look
         return look, decide(look, WAYS), {"step": None}

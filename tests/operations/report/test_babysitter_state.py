@@ -43,9 +43,13 @@ LIMIT = stale_after(ToldRun([]))  # type: ignore[arg-type]  # only its contract 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Any:
-    told = ToldRun([])
-    told.state, told.lock, told.other_babysit_owner = tmp_path, lambda name: tmp_path / name, ""
-    return told
+    stand_in = ToldRun([])
+    stand_in.state, stand_in.lock, stand_in.other_babysit_owner = (
+        tmp_path,
+        lambda name: tmp_path / name,
+        "",
+    )
+    return stand_in
 
 
 def with_ages(run: Any, beat: timedelta | None, tick: timedelta | None) -> datetime | None:

@@ -165,8 +165,8 @@ def status_of(url: str, **headers: str) -> int:
     return refused.value.code
 
 
-def _job_without_pods(*asked: object, **_: object) -> None:
-    raise AssertionError(f"a scrape connected to {asked}")
+def _job_without_pods(*args: object, **_: object) -> None:
+    raise AssertionError(f"a scrape connected to {args}")
 
 
 def test_the_text_file_is_whole_and_faults_are_named(
@@ -179,6 +179,6 @@ def test_the_text_file_is_whole_and_faults_are_named(
     assert values(target.read_text())["herorun_step", SLUG] == 3
     assert story.herorun("metrics", "--textfile", str(tmp_path / "no" / "x.prom")) == 2
     assert story.herorun("metrics", "--listen", "127.0.0.1:nope") == 2
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        place = f"127.0.0.1:{taken.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        place = f"127.0.0.1:{server.getsockname()[1]}"
         assert story.herorun("metrics", "--listen", place) == 3

@@ -238,8 +238,8 @@ def place(chromium: Browser, step: int) -> tuple[float, float]:
       const box = plot.querySelector('.u-over').getBoundingClientRect();
       return [box.left, box.width, box.top + box.height / 2, ...plot.dataset.range.split(' ').map(Number)];
     })()"""  # noqa: E501  # a text that is read as it stands
-    left, width, y, low, high = chromium.run(script)
-    return left + width * (step - low) / (high - low), y
+    x, width, y, low, high = chromium.run(script)
+    return x + width * (step - low) / (high - low), y
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -379,9 +379,9 @@ def test_no_two_labels_of_a_learning_rate_are_the_same(chromium: Browser, tmp_pa
 def test_dragging_zooms_all_charts(chromium: Browser, page: Path) -> None:
     chromium.open(page)
     whole = chromium.run(RANGE)
-    (left, y), (right, _) = (place(chromium, step) for step in (1000, 2000))
-    chromium.mouse("mouseMoved", left, y)
-    chromium.mouse("mousePressed", left, y, button="left", clickCount=1)
+    (start_x, y), (right, _) = (place(chromium, step) for step in (1000, 2000))
+    chromium.mouse("mouseMoved", start_x, y)
+    chromium.mouse("mousePressed", start_x, y, button="left", clickCount=1)
     chromium.mouse("mouseMoved", right, y, button="left")
     chromium.mouse("mouseReleased", right, y, button="left", clickCount=1)
     ranges = chromium.run(RANGE)

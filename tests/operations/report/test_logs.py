@@ -169,10 +169,10 @@ def test_the_newest_lines_alone(scheduler: Any, lines: int) -> None:
 def test_secrets_and_control_characters_do_not_reach_the_terminal() -> None:
     text = logs.LogText()
     key = "sk-ant-api03-" + "a" * 80
-    shown = text.add(f"\x1b]0;owned\x07\x1b[31mkey {key[:20]}".encode())
-    shown += text.add(f"{key[20:]}\x1b[0m\rstep 1\a\n".encode()) + text.end()
-    assert key not in shown and "a" * 30 not in shown
-    assert "\x1b" not in shown and "\r" not in shown and "step 1\ufffd\n" in shown
+    output = text.add(f"\x1b]0;owned\x07\x1b[31mkey {key[:20]}".encode())
+    output += text.add(f"{key[20:]}\x1b[0m\rstep 1\a\n".encode()) + text.end()
+    assert key not in output and "a" * 30 not in output
+    assert "\x1b" not in output and "\r" not in output and "step 1\ufffd\n" in output
 
 
 def test_the_command_prints_the_log_of_a_real_job(story: Story, capsys: CAPTURE) -> None:

@@ -13,9 +13,9 @@ CAPTURE = pytest.CaptureFixture[str]
 
 def pass_a_day(story: Story) -> None:
     """Let a day pass since this clone first saw the lease."""
-    seen = story.state / "lease-seen.json"
-    marked = json.loads(seen.read_text())
-    seen.write_text(json.dumps({**marked, "uptime": marked["uptime"] - 86_400}))
+    path = story.state / "lease-seen.json"
+    marked = json.loads(path.read_text())
+    path.write_text(json.dumps({**marked, "uptime": marked["uptime"] - 86_400}))
 
 
 def type_takeover(story: Story, take: str) -> None:

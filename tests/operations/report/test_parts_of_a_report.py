@@ -49,10 +49,13 @@ def test_a_table_of_runs_shares_its_polls_and_shows_an_unreadable_run(
         return RunSummary(slug=name, stage="launched")
 
     monkeypatch.setattr(overview, "summary_of_run", summary_of_run)
-    good, gone = overview.run_summaries(["tiny", "gone"], Path("/lab"), polls)
+    good, unreadable = overview.run_summaries(["tiny", "gone"], Path("/lab"), polls)
     assert expected == [(["tiny", "gone"], Path("/lab"))]
     assert (good.slug, good.error) == ("tiny", "")
-    assert (gone.slug, gone.monitor) == ("gone", "stale") and "it is gone" in gone.error
+    assert (unreadable.slug, unreadable.monitor) == (
+        "gone",
+        "stale",
+    ) and "it is gone" in unreadable.error
 
 
 @pytest.mark.parametrize("mine", [True, False])

@@ -44,10 +44,10 @@ def test_every_name_in_a_query_is_one_that_is_exposed(expression: str) -> None:
 
 def test_what_neither_a_rule_nor_a_panel_asks_for_is_meant_to_be_so() -> None:
     """For queries of one's own."""
-    asked = {
+    names = {
         name for expression in expressions() for name in re.findall(r"herorun_\w+", expression)
     }
-    assert NAMES - asked == {
+    assert NAMES - names == {
         "herorun_accelerator_seconds",
         "herorun_checkpoint_step",
         "herorun_instances_total",
@@ -128,17 +128,17 @@ def test_each_rule_fires_when_it_should_and_not_before_or_for_a_run_that_is_over
     cases = []
     for alert, (series, after) in CASES.items():
         minutes = int(after.removesuffix("m"))
-        held = {"run_readable": "1x200"} | series if alert != "HerorunExporterGone" else series
+        inputs = {"run_readable": "1x200"} | series if alert != "HerorunExporterGone" else series
         cases += [
-            _case(held, f"{minutes + 2}m", alert, True),
-            _case(held, f"{minutes - 3}m", alert, False),
+            _case(inputs, f"{minutes + 2}m", alert, True),
+            _case(inputs, f"{minutes - 3}m", alert, False),
             _case(OVER, "150m", alert, False),
         ]
     document = {"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": cases}
     (tmp_path / "tests.yml").write_text(yaml.safe_dump(document))
     for words in (("check", "rules", str(RULES)), ("test", "rules", str(tmp_path / "tests.yml"))):
-        done = subprocess.run(["promtool", *words], capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stdout + done.stderr
+        process = subprocess.run(["promtool", *words], capture_output=True, text=True, timeout=300)
+        assert process.returncode == 0, process.stdout + process.stderr
 
 
 @pytest.mark.thorough
@@ -172,10 +172,10 @@ def test_a_rule_fires_and_its_message_arrives(story: Story, tmp_path: Path) -> N
         assert step["value"][1] == "3"
 
 
-def _of(taken: list[tuple[str, Any]], name: str) -> list[dict[str, Any]]:
+def _of(samples: list[tuple[str, Any]], name: str) -> list[dict[str, Any]]:
     return [
         alert
-        for _, body in taken
+        for _, body in samples
         for alert in body["alerts"]
         if alert["labels"]["alertname"] == name
     ]

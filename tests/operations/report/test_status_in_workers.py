@@ -44,7 +44,7 @@ def shown(fleet: Path, cores: int, *words: str) -> tuple[int, str, int, int]:
     """The exit code, the output, the number of workers, and how often Slurm was queried."""
     queries = fleet.parents[1] / "queries"
     queries.unlink(missing_ok=True)
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", COMMAND.format(cores=cores), "status", *words],
         cwd=fleet,
         capture_output=True,
@@ -52,7 +52,7 @@ def shown(fleet: Path, cores: int, *words: str) -> tuple[int, str, int, int]:
         timeout=120,
     )
     count = len(queries.read_text().splitlines()) if queries.exists() else 0
-    return done.returncode, done.stdout, done.stderr.count("forked"), count
+    return process.returncode, process.stdout, process.stderr.count("forked"), count
 
 
 def facts(document: Any) -> list[Any]:

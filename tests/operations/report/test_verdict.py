@@ -11,8 +11,8 @@ from wording import mentions
 
 
 def of(run: str = "healthy", **changes: Any) -> Status:
-    shown: Status = status(HEALTHY, **{"run": run, **changes})[0]
-    return shown
+    document: Status = status(HEALTHY, **{"run": run, **changes})[0]
+    return document
 
 
 OVER = NAN.model_copy(update={"state": "resolved"})
@@ -20,7 +20,7 @@ STALL = alert("stalled-steps", "critical", "no step for an hour")
 
 
 @pytest.mark.parametrize(
-    ("shown", "level"),
+    ("document", "level"),
     [
         (of(), "good"),
         (of("finished"), "good"),
@@ -42,12 +42,12 @@ STALL = alert("stalled-steps", "critical", "no step for an hour")
         (of("unknown"), "unknown"),
     ],
 )
-def test_green_is_only_what_was_seen_to_be_well(shown: Status, level: str) -> None:
-    assert level_of(shown) == level
+def test_green_is_only_what_was_seen_to_be_well(document: Status, level: str) -> None:
+    assert level_of(document) == level
 
 
 @pytest.mark.parametrize(
-    ("shown", "reason"),
+    ("document", "reason"),
     [
         (of(stage="initialised"), ["none"]),
         (of("down"), ["none", "down"]),
@@ -58,12 +58,12 @@ def test_green_is_only_what_was_seen_to_be_well(shown: Status, level: str) -> No
         (of("unknown"), ["unknown"]),
     ],
 )
-def test_without_training_there_is_no_estimate(shown: Status, reason: list[str]) -> None:
-    assert mentions(no_estimate(shown), *reason)
+def test_without_training_there_is_no_estimate(document: Status, reason: list[str]) -> None:
+    assert mentions(no_estimate(document), *reason)
 
 
 @pytest.mark.parametrize(
-    "shown",
+    "document",
     [
         of(),
         of("degraded"),
@@ -71,14 +71,14 @@ def test_without_training_there_is_no_estimate(shown: Status, reason: list[str])
         of(alerts=[STALL.model_copy(update={"state": "pending"})]),
     ],
 )
-def test_a_run_that_makes_steps_has_one(shown: Status) -> None:
-    assert no_estimate(shown) == ""
+def test_a_run_that_makes_steps_has_one(document: Status) -> None:
+    assert no_estimate(document) == ""
 
 
-def names_in(shown: Status) -> list[str]:
+def names_in(document: Status) -> list[str]:
     """The alerts that the sentence names, in its order."""
-    text = verdict_text("tiny", shown, "~3/4")
-    return sorted((a.check for a in shown.alerts if a.check in text), key=text.index)
+    text = verdict_text("tiny", document, "~3/4")
+    return sorted((a.check for a in document.alerts if a.check in text), key=text.index)
 
 
 def test_the_sentence_names_what_fires_the_worst_first() -> None:
@@ -102,7 +102,7 @@ def test_the_sentence_names_what_fires_the_worst_first() -> None:
 
 def test_the_sentence_says_what_nobody_saw_and_what_a_person_is_asked() -> None:
     blind = of(monitor="stale", missing_evidence=[AWAITED], questions=["relaunch/tiny-1"])
-    unknown, calm = (verdict_text("tiny", shown, "~3/4") for shown in (blind, of()))
+    unknown, calm = (verdict_text("tiny", document, "~3/4") for document in (blind, of()))
 
     assert mentions(unknown, "~3/4", "missing", AWAITED.message, "stale", "decision")
     assert not any(mentions(calm, word) for word in ("stale", "missing", "decision"))

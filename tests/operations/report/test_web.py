@@ -198,24 +198,24 @@ def test_one_address_cannot_take_all_places() -> None:
 def test_a_slow_page_of_a_run_leaves_places_for_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pages, go_on, begun = FleetPages(a_repository(tmp_path, "fast", "slow")), Event(), Event()
+    pages, go_on, start = FleetPages(a_repository(tmp_path, "fast", "slow")), Event(), Event()
 
     def made(self: FleetPages, slug: str) -> str:
-        begun.set()
+        start.set()
         assert slug == "fast" or go_on.wait(60)
         return f"<{slug}>"
 
     monkeypatch.setattr(FleetPages, "_run", made)
     with ThreadPoolExecutor(8) as pool:
         try:
-            asked = [pool.submit(pages.page, "/runs/slow") for _ in range(8)]
-            assert begun.wait(60)
-            refused = [each.result() for each in islice(as_completed(asked, 60), 2)]
+            requests = [pool.submit(pages.page, "/runs/slow") for _ in range(8)]
+            assert start.wait(60)
+            refused = [each.result() for each in islice(as_completed(requests, 60), 2)]
             assert all(s == 503 and mentions(page, "reload") for s, page in refused)
             assert pages.page("/runs/fast") == (200, "<fast>")
         finally:
             go_on.set()
-        assert sorted(each.result()[0] for each in asked) == [200] * 6 + [503] * 2
+        assert sorted(each.result()[0] for each in requests) == [200] * 6 + [503] * 2
 
 
 def test_a_newer_look_at_a_run_is_taken_on_demand_and_not_too_often(
@@ -365,7 +365,7 @@ def test_on_a_phone_it_polls_keeps_the_focus_and_says_that_nobody_answers(
         assert chromium.run("document.querySelector('h2 a').textContent") == "bad"
         assert chromium.run("document.activeElement.getAttribute('href')") == "/runs/good"
         assert chromium.complaints == []
-        assert {urlsplit(asked).netloc for asked in chromium.requests} == {urlsplit(url).netloc}
+        assert {urlsplit(request).netloc for request in chromium.requests} == {urlsplit(url).netloc}
     looked(chromium)
     assert chromium.run("document.title").startswith("[no answer]")
     assert mentions(chromium.run("document.getElementById('lost').textContent"), "No answer", "old")

@@ -55,15 +55,15 @@ def test_a_checkpoint_is_held_against_its_manifest(
     assert counts(proof) == expected
 
 
-@pytest.mark.parametrize(("unproven", "named"), [(3, ["f0, f1, f2)"]), (4, ["f2, ...)"])])
+@pytest.mark.parametrize(("unproven", "names"), [(3, ["f0, f1, f2)"]), (4, ["f2, ...)"])])
 def test_the_first_three_files_that_are_not_proven_are_named(
-    monkeypatch: pytest.MonkeyPatch, unproven: int, named: list[str]
+    monkeypatch: pytest.MonkeyPatch, unproven: int, names: list[str]
 ) -> None:
     then = Manifest("/data/x", tuple(FileRecord(f"f{n}", 8, "md5:aGk=") for n in range(unproven)))
     now = Manifest("/data/x", tuple(FileRecord(f"f{n}", 8) for n in range(unproven)))
     (message,) = asked(monkeypatch, then, now).unproven
     assert f"{unproven} of {unproven} files" in message
-    assert all(name in message for name in named)
+    assert all(name in message for name in names)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ NO_TAGS = "#!/bin/sh\nwhile read old new ref; do case $ref in refs/tags/*) exit 
 
 
 @pytest.fixture
-def done(story: Story) -> Story:
+def finished_story(story: Story) -> Story:
     """A run that has ended well."""
     return story.finished()
 
@@ -70,15 +70,17 @@ def test_the_tag_states_the_run(story: Story) -> None:
     assert mentions(text, "tiny", "Status")
 
 
-def test_sealing_twice_is_one_seal(done: Story, capsys: pytest.CaptureFixture[str]) -> None:
-    assert done.seal() == 0
-    before = (done.tags(), done.comments, len(done.lines))
-    sealed = ask(done, capsys, "seal", SLUG, "--json").document
+def test_sealing_twice_is_one_seal(
+    finished_story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert finished_story.seal() == 0
+    before = (finished_story.tags(), finished_story.comments, len(finished_story.lines))
+    sealed = ask(finished_story, capsys, "seal", SLUG, "--json").document
     assert (sealed["tag_pushed"], sealed["record_pushed"]) == (True, True)
-    assert (done.tags(), done.comments, len(done.lines)) == before
+    assert (finished_story.tags(), finished_story.comments, len(finished_story.lines)) == before
     # whatever becomes of the rows, the seal has said how far it came
-    (done.root / "metrics.jsonl").unlink()
-    document = ask(done, capsys, "status", SLUG, "--json").document
+    (finished_story.root / "metrics.jsonl").unlink()
+    document = ask(finished_story, capsys, "status", SLUG, "--json").document
     assert (document["stage"], document["progress"]) == ("sealed", "~4/4")
     assert (
         document["summary"]["step"],
@@ -89,7 +91,7 @@ def test_sealing_twice_is_one_seal(done: Story, capsys: pytest.CaptureFixture[st
         4,
         2.5,
     )
-    assert f"{TAG}, at step 4/4" in ask(done, capsys, "status", SLUG).out
+    assert f"{TAG}, at step 4/4" in ask(finished_story, capsys, "status", SLUG).out
 
 
 @pytest.mark.thorough
@@ -104,62 +106,64 @@ def test_an_unfinished_run_is_not_tagged(story: Story, capsys: pytest.CaptureFix
 
 
 @pytest.mark.thorough
-def test_a_tag_that_the_remote_refused_is_finished_as_it_was_made(done: Story) -> None:
-    hook = done.refuse_pushes(NO_TAGS)
-    assert done.seal() == 3
-    assert done.events("Sealed") == []
-    stated = done.statement_in_tag
+def test_a_tag_that_the_remote_refused_is_finished_as_it_was_made(finished_story: Story) -> None:
+    hook = finished_story.refuse_pushes(NO_TAGS)
+    assert finished_story.seal() == 3
+    assert finished_story.events("Sealed") == []
+    stated = finished_story.statement_in_tag
     hook.unlink()
-    assert done.seal() == 0
-    assert done.statement_in_tag == done.statement_in_record == stated
-    assert done.tags() == done.tags(done.origin)
-    assert done.herorun("logbook", "verify", SLUG) == 0
+    assert finished_story.seal() == 0
+    assert finished_story.statement_in_tag == finished_story.statement_in_record == stated
+    assert finished_story.tags() == finished_story.tags(finished_story.origin)
+    assert finished_story.herorun("logbook", "verify", SLUG) == 0
 
 
 @pytest.mark.thorough
 def test_what_is_not_on_the_remote_is_not_tagged(
-    done: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    finished_story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(note, "PATIENCE", 0.0)
-    done.refuse_pushes()
-    assert done.herorun(*NOTE, "late") == 3
-    assert done.seal() != 0
+    finished_story.refuse_pushes()
+    assert finished_story.herorun(*NOTE, "late") == 3
+    assert finished_story.seal() != 0
     assert mentions(capsys.readouterr().err, "note", "clone", "not on origin")
-    assert (done.tags(), done.events("Sealed")) == ([], [])
+    assert (finished_story.tags(), finished_story.events("Sealed")) == ([], [])
 
 
 @pytest.mark.thorough
 def test_a_left_over_tag_of_another_state_is_never_taken_for_the_seal(
-    done: Story, capsys: pytest.CaptureFixture[str]
+    finished_story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    git(done.work, "tag", "-a", TAG, "-m", "by hand")
+    git(finished_story.work, "tag", "-a", TAG, "-m", "by hand")
     capsys.readouterr()
-    assert done.seal() == 1
+    assert finished_story.seal() == 1
     assert mentions(capsys.readouterr().err, "git", f"{TAG}")
-    assert done.events("Sealed") == []
-    git(done.work, "tag", "-d", TAG)
-    assert done.seal() == 0
+    assert finished_story.events("Sealed") == []
+    git(finished_story.work, "tag", "-d", TAG)
+    assert finished_story.seal() == 0
 
 
 @pytest.mark.thorough
 def test_another_tag_on_the_remote_is_never_moved(
-    done: Story, capsys: pytest.CaptureFixture[str]
+    finished_story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    git(done.work, "push", "-q", "origin", f"HEAD:refs/tags/{TAG}")
-    before = done.tags(done.origin)
-    assert done.seal() == 1
+    git(finished_story.work, "push", "-q", "origin", f"HEAD:refs/tags/{TAG}")
+    before = finished_story.tags(finished_story.origin)
+    assert finished_story.seal() == 1
     assert mentions(capsys.readouterr().err, "origin", f"{TAG}", "never")
-    assert done.tags(done.origin) == before
+    assert finished_story.tags(finished_story.origin) == before
 
 
 @pytest.mark.thorough
 def test_a_sealed_run_is_told_of_while_the_remote_is_away(
-    done: Story, capsys: pytest.CaptureFixture[str]
+    finished_story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert done.seal() == 0
-    done.origin.rename(done.home / "elsewhere")
+    assert finished_story.seal() == 0
+    finished_story.origin.rename(finished_story.home / "elsewhere")
     capsys.readouterr()
-    assert done.herorun("seal", SLUG, "--json") == 3  # whether origin has the tag is unknown
+    assert (
+        finished_story.herorun("seal", SLUG, "--json") == 3
+    )  # whether origin has the tag is unknown
     answer = capsys.readouterr()
     document = json.loads(answer.out)
     assert (document["verdict"], document["tag"]) == ("unknown", TAG)
@@ -275,18 +279,18 @@ def test_a_trainer_that_logs_seldom_is_sealed_by_its_final_checkpoint(story: Sto
 
 @pytest.mark.thorough
 def test_a_caveat_after_a_tag_that_never_got_out_asks_to_remove_it(
-    done: Story, capsys: pytest.CaptureFixture[str]
+    finished_story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hook = done.refuse_pushes(NO_TAGS)
-    assert done.seal() == 3
+    hook = finished_story.refuse_pushes(NO_TAGS)
+    assert finished_story.seal() == 3
     hook.unlink()
-    done.herorun(*NOTE, "mixed")
+    finished_story.herorun(*NOTE, "mixed")
     capsys.readouterr()
-    assert done.seal() == 1
+    assert finished_story.seal() == 1
     assert mentions(capsys.readouterr().err, "pushed", "git", f"{TAG}")
-    git(done.work, "tag", "-d", TAG)
-    assert done.seal() == 0
-    assert done.stated["caveats"] == ["mixed"]
+    git(finished_story.work, "tag", "-d", TAG)
+    assert finished_story.seal() == 0
+    assert finished_story.stated["caveats"] == ["mixed"]
 
 
 def interrupted(story: Story, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
@@ -297,42 +301,44 @@ def interrupted(story: Story, monkeypatch: pytest.MonkeyPatch, name: str) -> Non
 
 
 @pytest.mark.thorough
-def test_a_caveat_after_an_intent_is_stated(done: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    interrupted(done, monkeypatch, "make_tag")
-    done.herorun(*NOTE, "mixed")
-    assert done.seal() == 0
-    assert done.stated["caveats"] == ["mixed"]
-    assert done.run.record.memory().intended == {}
-    assert done.herorun("logbook", "verify", SLUG) == 0
+def test_a_caveat_after_an_intent_is_stated(
+    finished_story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(finished_story, monkeypatch, "make_tag")
+    finished_story.herorun(*NOTE, "mixed")
+    assert finished_story.seal() == 0
+    assert finished_story.stated["caveats"] == ["mixed"]
+    assert finished_story.run.record.memory().intended == {}
+    assert finished_story.herorun("logbook", "verify", SLUG) == 0
 
 
 @pytest.mark.thorough
 def test_a_caveat_after_the_tag_is_out_is_told_of(
-    done: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    finished_story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The tag cannot be taken back; and a run that could never be sealed would help nobody."""
-    interrupted(done, monkeypatch, "seal_lines")
-    assert done.tags(done.origin) == done.tags() != []
-    done.herorun(*NOTE, "mixed")
+    interrupted(finished_story, monkeypatch, "seal_lines")
+    assert finished_story.tags(finished_story.origin) == finished_story.tags() != []
+    finished_story.herorun(*NOTE, "mixed")
     capsys.readouterr()
-    assert done.seal() == 0
+    assert finished_story.seal() == 0
     assert mentions(capsys.readouterr().err, "noted", "mixed")
-    assert done.stated["caveats"] == []
+    assert finished_story.stated["caveats"] == []
 
 
 @pytest.mark.thorough
 def test_another_clone_fetches_the_tag_of_an_interrupted_seal(
-    done: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    finished_story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    interrupted(done, monkeypatch, "seal_lines")
-    other = done.clone("elsewhere")
+    interrupted(finished_story, monkeypatch, "seal_lines")
+    other = finished_story.clone("elsewhere")
     git(other.work, "tag", "-d", TAG)
     capsys.readouterr()
     assert other.seal() == 1
     assert mentions(capsys.readouterr().err, "git", "origin", f"{TAG}")
     git(other.work, "fetch", "-q", "origin", "tag", TAG)
     assert other.seal() == 0
-    assert other.tags() == done.tags(done.origin)
+    assert other.tags() == finished_story.tags(finished_story.origin)
 
 
 def look(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, Any]:

@@ -43,8 +43,8 @@ def here(story: Story, scheduler: dict[str, Any], **changes: Any) -> World:
     (story.work / "runs" / "tiny.toml").write_text(tomli_w.dumps(contract))
     story.publish()
     story.order("tiny-1", WAIT)
-    begun = story.root / "step-2" / "metadata.json"
-    return World(story, (story.data / "go").touch, LIVES, begun.exists, str(story.root))
+    marker = story.root / "step-2" / "metadata.json"
+    return World(story, (story.data / "go").touch, LIVES, marker.exists, str(story.root))
 
 
 @pytest.fixture

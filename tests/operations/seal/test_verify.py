@@ -95,16 +95,16 @@ def test_a_fresh_clone_proves_it_and_says_what_it_cannot(sealed: Story, capsys: 
 def test_verifying_a_sealed_run_verifies_its_newest_seal_too(
     sealed: Story, capsys: CAPTURE
 ) -> None:
-    code, shown = run_command(sealed, capsys, "verify", SLUG)
-    assert code == 0 and mentions(shown, "0 faults", "seal", f"{TAG}")
-    code, shown = run_command(sealed, capsys, "verify", SLUG, "--offline")
-    assert code == 3 and mentions(shown, f"note: {TAG}: ", "checkpoint", "not read")
+    code, output = run_command(sealed, capsys, "verify", SLUG)
+    assert code == 0 and mentions(output, "0 faults", "seal", f"{TAG}")
+    code, output = run_command(sealed, capsys, "verify", SLUG, "--offline")
+    assert code == 3 and mentions(output, f"note: {TAG}: ", "checkpoint", "not read")
     (sealed.root / "step-4" / "weights").write_text("other")
-    code, shown = run_command(sealed, capsys, "verify", SLUG)
-    assert code == 1 and f"fault: {TAG}: " in shown
+    code, output = run_command(sealed, capsys, "verify", SLUG)
+    assert code == 1 and f"fault: {TAG}: " in output
     git(sealed.work, "tag", "-d", TAG)
-    code, shown = run_command(sealed, capsys, "verify", SLUG)
-    assert code == 1 and TAG in shown
+    code, output = run_command(sealed, capsys, "verify", SLUG)
+    assert code == 1 and TAG in output
 
 
 @pytest.mark.thorough
