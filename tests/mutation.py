@@ -38,12 +38,12 @@ class Mutation:
         rooms: dict[str, list[str]],
         folder: Path,
         longest_test: float,
-        done: Callable[[str, "Mutation"], None],
+        report: Callable[[str, "Mutation"], None],
     ) -> None:
         self.rooms = rooms
         self.folder = folder
         self.longest_test = longest_test
-        self.done = done
+        self.done = report
         self.output = os.fdopen(os.dup(1), "w", buffering=1)  # pytest captures what is printed
         self.survivors: list[str] = []
         self.uncalled: list[str] = []  # the survivors of which no test calls the function

@@ -449,7 +449,7 @@ def note(word: str, at: datetime = NOON) -> Noted:
 
 
 def git(where: Path, *argv: str, stdin: str = "", env: Mapping[str, str] | None = None) -> str:
-    done = subprocess.run(
+    process = subprocess.run(
         # the second spares a process, `git maintenance`, for each commit
         ["git", "-c", "gc.auto=0", "-c", "maintenance.auto=false", *argv],
         cwd=where,
@@ -459,8 +459,8 @@ def git(where: Path, *argv: str, stdin: str = "", env: Mapping[str, str] | None 
         text=True,
         check=False,
     )
-    assert done.returncode == 0, f"git {' '.join(argv)}: {done.stderr}"
-    return done.stdout
+    assert process.returncode == 0, f"git {' '.join(argv)}: {process.stderr}"
+    return process.stdout
 
 
 def _init(where: Path, *options: str) -> None:

@@ -81,8 +81,8 @@ def test_every_adapter_has_its_members_as_declared(port: str) -> None:
 
 def test_a_trackers_label_is_its_own() -> None:
     labels = {kind: tracker_traits(each).label for kind, each in connected("trackers").items()}
-    named = {"wandb": "W&B", "wandb_offline": "W&B"}
-    assert labels == {kind: named.get(kind, "Tracker") for kind in labels}
+    names = {"wandb": "W&B", "wandb_offline": "W&B"}
+    assert labels == {kind: names.get(kind, "Tracker") for kind in labels}
 
 
 def test_each_optional_member_that_is_asked_for_is_declared() -> None:
@@ -92,11 +92,11 @@ def test_each_optional_member_that_is_asked_for_is_declared() -> None:
         if not str(path.relative_to(SOURCES)).startswith(ADAPTERS)
     ]
     # to parse all of them takes a second
-    asked = {
+    queries = {
         member for code in codes if "attr(" in code for member in asked_members(ast.parse(code))
     }
-    assert len(asked) >= 15
-    assert {(port, name) for port, name in asked if name not in declared_members(port)} == set()
+    assert len(queries) >= 15
+    assert {(port, name) for port, name in queries if name not in declared_members(port)} == set()
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_other_parameters_than_declared_are_found(warnings: object, misshapen: l
 
 
 def test_an_undeclared_member_is_found_however_it_is_asked_for() -> None:
-    asked = ast.parse("getattr(run.scheduler, 'colour', None)\nhasattr(jobs, 'taste')")
-    assert set(asked_members(asked)) == {
+    tree = ast.parse("getattr(run.scheduler, 'colour', None)\nhasattr(jobs, 'taste')")
+    assert set(asked_members(tree)) == {
         ("schedulers", "colour"),
         ("schedulers.external", "taste"),
     }

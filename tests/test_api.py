@@ -28,9 +28,9 @@ def test_a_missing_file_is_written_and_asks_to_be_committed(story: Story) -> Non
     story.publish()
     story.init()
     forget()
-    done = herorun.launch(contract, story.work, babysit=False)
+    outcome = herorun.launch(contract, story.work, babysit=False)
     story.ended()
-    assert done.launched is not None and done.launched.instance == "tiny-1"
+    assert outcome.launched is not None and outcome.launched.instance == "tiny-1"
 
 
 @pytest.mark.parametrize("edit", ["# mine\nslug = 'tiny'\n", None])

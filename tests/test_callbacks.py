@@ -41,9 +41,9 @@ def logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def load(monkeypatch: pytest.MonkeyPatch, name: str, **modules: Any) -> Any:
     """A callback's module, with these in place of its trainer's."""
     for module, names in modules.items():
-        made = ModuleType(module.replace("__", "."))
-        vars(made).update(names)
-        monkeypatch.setitem(sys.modules, made.__name__, made)
+        stand_in = ModuleType(module.replace("__", "."))
+        vars(stand_in).update(names)
+        monkeypatch.setitem(sys.modules, stand_in.__name__, stand_in)
     spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
     assert spec is not None and spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)

@@ -41,8 +41,8 @@ def test_a_check_whose_evidence_is_missing_is_not_imported() -> None:
         "print(len(checks), *(m for m in sys.modules if m.startswith('herorun.checks.health.')))"
     )
     argv = [sys.executable, "-c", code]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
-    count, *imported = done.stdout.split()
+    process = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    count, *imported = process.stdout.split()
     assert int(count) == len(STEMS)
     assert len(imported) < 3, imported  # those that judge even what could not be read
 
@@ -55,8 +55,8 @@ def test_a_loop_imports_all_of_them_also_where_assertions_are_off() -> None:
         "print(sum(name.startswith('herorun.checks.health.') for name in sys.modules))"
     )
     argv = [sys.executable, "-O", "-c", code]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
-    assert int(done.stdout) == len(STEMS)
+    process = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    assert int(process.stdout) == len(STEMS)
 
 
 def test_a_file_that_the_index_lacks_is_imported(

@@ -72,8 +72,8 @@ def digest(path: Path) -> str:
     return "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def receipt_of(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
-    lines = [line for line in done.stderr.splitlines() if line.startswith(LINE)]
+def receipt_of(process: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
+    lines = [line for line in process.stderr.splitlines() if line.startswith(LINE)]
     (line,) = lines  # a second copy would double the job's log
     receipt: dict[str, Any] = json.loads(line.removeprefix(LINE))
     return receipt
@@ -85,9 +85,11 @@ def world(tmp_path: Path) -> World:
 
 
 def test_what_was_admitted_trains_and_leaves_a_receipt(world: World) -> None:
-    done = world.run({"config": {"seed": 7}, "output_root": str(world.root), "tracker_id": "tiny"})
+    process = world.run(
+        {"config": {"seed": 7}, "output_root": str(world.root), "tracker_id": "tiny"}
+    )
 
-    assert (done.returncode, done.stdout) == (0, "trains\n"), done.stderr
+    assert (process.returncode, process.stdout) == (0, "trains\n"), process.stderr
     assert world.receipts == ["tiny-1.1.json"]
 
 
@@ -196,9 +198,9 @@ def test_a_missing_or_broken_admission_is_refused_at_once(
     admission = world.home / "there.json"
     if content is not None:
         admission.write_text(content)
-    done = world.run(HERORUN_ADMISSION=str(admission))
+    process = world.run(HERORUN_ADMISSION=str(admission))
 
-    assert (done.returncode, str(admission) in done.stderr) == (78, True)
+    assert (process.returncode, str(admission) in process.stderr) == (78, True)
 
 
 def test_an_admission_that_cannot_be_read_for_a_moment_is_tried_again(world: World) -> None:
@@ -210,18 +212,18 @@ def test_an_admission_that_cannot_be_read_for_a_moment_is_tried_again(world: Wor
         f"os.replace({str(new)!r}, {str(link)!r})"
     )
     with subprocess.Popen([sys.executable, "-c", fix]):
-        done = world.run(HERORUN_ADMISSION=str(link))
+        process = world.run(HERORUN_ADMISSION=str(link))
 
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
 
 
 def test_an_admission_that_stays_unreadable_is_refused_with_the_reason(world: World) -> None:
     link = world.home / "link.json"
     link.symlink_to(link)
     began = time.monotonic()
-    done = world.run(HERORUN_ADMISSION=str(link))
+    process = world.run(HERORUN_ADMISSION=str(link))
 
-    assert (done.returncode, "symbolic links" in done.stderr) == (78, True)
+    assert (process.returncode, "symbolic links" in process.stderr) == (78, True)
     assert 2 <= time.monotonic() - began < 30
 
 
@@ -229,17 +231,17 @@ def test_an_admission_that_stays_unreadable_is_refused_with_the_reason(world: Wo
 
 
 def test_a_rank_that_passes_leaves_nothing(world: World) -> None:
-    done = world.run(RANK="3")
+    process = world.run(RANK="3")
 
-    assert (done.returncode, LINE in done.stderr, world.receipts) == (0, False, [])
+    assert (process.returncode, LINE in process.stderr, world.receipts) == (0, False, [])
 
 
 def test_a_rank_that_refuses_leaves_its_own_receipt(world: World) -> None:
     assert world.run(RANK="0").returncode == 0
-    done = world.run({"config": {"seed": 8}}, RANK="3")
+    process = world.run({"config": {"seed": 8}}, RANK="3")
 
-    assert done.returncode == 78
-    receipt = receipt_of(done)
+    assert process.returncode == 78
+    receipt = receipt_of(process)
     assert (receipt["rank"], receipt["outcome"], receipt["attempt"]) == (3, "fail", 1)
     assert world.receipts == ["tiny-1.1.json", "tiny-1.1.rank3.json"]
 
@@ -289,12 +291,12 @@ def test_a_receipt_that_finds_no_room_leaves_nothing_and_is_no_cause_of_an_end(
     )
     (world.code / "train.py").write_text(no_room + SCRIPT)
     world.admitted["files"] = {}
-    done = world.run()
+    process = world.run()
 
-    assert done.returncode == 0
-    assert mentions(done.stderr, "space", "device")
+    assert process.returncode == 0
+    assert mentions(process.stderr, "space", "device")
     assert list((world.root / "_herorun/receipts").iterdir()) == []
-    assert judged_training(done.stderr).failure == "benign"
+    assert judged_training(process.stderr).failure == "benign"
 
 
 # --- other code than was admitted -----------------------------------------------------------------
@@ -352,11 +354,11 @@ def test_what_a_killed_check_in_had_begun_to_write_the_next_one_removes(world: W
     others = ["notes.json.new", "tiny-1.1.json.12-mine.new", "tiny-0.1.json"]
     for name in others:
         (folder / name).touch()
-    left = set(world.receipts)
-    assert len(left) == 5
+    names = set(world.receipts)
+    assert len(names) == 5
     long_ago = time.time() - 700
     world.run()
-    assert set(world.receipts) == {*left, "tiny-1.1.json"}  # one that may be under way stays
+    assert set(world.receipts) == {*names, "tiny-1.1.json"}  # one that may be under way stays
     for path in folder.iterdir():
         os.utime(path, (long_ago, long_ago))
     world.run()
@@ -378,11 +380,11 @@ def test_a_module_from_the_users_checkout_is_refused_though_its_text_is_the_same
     first = f"import sys; sys.path.insert(0, {str(checkout)!r})\n"
     (world.code / "train.py").write_text(first + USES_MODEL)
     world.admitted["files"] = {name: digest(world.code / name) for name in ("train.py", "model.py")}
-    done = world.run()
+    process = world.run()
 
-    assert done.returncode == 78
-    assert mentions(done.stderr, "modules", "imported", f"{world.code}")
-    assert f"model from {checkout}/model.py" in done.stderr
+    assert process.returncode == 78
+    assert mentions(process.stderr, "modules", "imported", f"{world.code}")
+    assert f"model from {checkout}/model.py" in process.stderr
 
 
 def test_a_tree_behind_a_link_is_the_same_tree(world: World) -> None:
@@ -447,9 +449,9 @@ def test_every_rank_refuses_every_difference(world: World, item: str, rank: int)
     if item == "code":
         world.run()
         (world.code / "model.py").write_text("x = 2\n")
-    done = world.run(fields.get(item), RANK=str(rank))
+    process = world.run(fields.get(item), RANK=str(rank))
 
-    assert (done.returncode, done.stdout) == (78, "")
-    receipt = receipt_of(done)
+    assert (process.returncode, process.stdout) == (78, "")
+    receipt = receipt_of(process)
     assert receipt["rank"] == rank
     assert [i["item"] for i in receipt["items"] if i["outcome"] == "fail"] == [item]

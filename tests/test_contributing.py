@@ -131,16 +131,16 @@ def test_the_check_that_is_shown_is_the_one_that_is_copied() -> None:
 @pytest.mark.thorough
 def test_the_recipes_work_and_their_tests_pass(copy: Path) -> None:
     tests = [test for recipe in RECIPES for test in recipe.tests]
-    done = run(copy, "pytest", "-n0", *tests, "tests/checks/test_pages.py")
-    assert done.returncode == 0, done.stdout[-3000:]
-    listed = "test_every_command_with_json_has_a_schema_and_a_test_of_it"
-    done = run(copy, "pytest", "-n0", f"tests/pages/test_schemas.py::{listed}")
-    assert done.returncode == 0, done.stdout[-3000:]
+    process = run(copy, "pytest", "-n0", *tests, "tests/checks/test_pages.py")
+    assert process.returncode == 0, process.stdout[-3000:]
+    test_name = "test_every_command_with_json_has_a_schema_and_a_test_of_it"
+    process = run(copy, "pytest", "-n0", f"tests/pages/test_schemas.py::{test_name}")
+    assert process.returncode == 0, process.stdout[-3000:]
 
 
 def test_the_new_check_is_found_without_another_edit(copy: Path) -> None:
-    listed = run(copy, "herorun", "explain", "--list").stdout
-    assert re.search(r"^launch +detached-head +The launch .*no branch\.$", listed, re.MULTILINE)
+    output = run(copy, "herorun", "explain", "--list").stdout
+    assert re.search(r"^launch +detached-head +The launch .*no branch\.$", output, re.MULTILINE)
 
 
 @pytest.mark.thorough
@@ -150,7 +150,7 @@ def test_the_new_kinds_are_found_by_their_names(copy: Path) -> None:
         "adapters.ADAPTERS])"
     )
     env = {**os.environ, "PYTHONPATH": str(copy / "src")}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script],
         cwd=copy,
         env=env,
@@ -159,7 +159,7 @@ def test_the_new_kinds_are_found_by_their_names(copy: Path) -> None:
         timeout=60,
     )
     for kind in ("jobq", "csv_rows", "folder", "done_file"):
-        assert f"'{kind}'" in done.stdout, done.stderr
+        assert f"'{kind}'" in process.stdout, process.stderr
 
 
 LEFT_BEHIND = """
@@ -179,11 +179,11 @@ def test_a_failed_test_of_the_new_scheduler_leaves_no_process(copy: Path) -> Non
     failing = copy / "tests/schedulers/test_left_behind.py"
     whole = (copy / "tests/schedulers/test_jobq.py").read_text()
     failing.write_text(whole + LEFT_BEHIND.replace("{seconds}", seconds))
-    done = run(copy, "pytest", "-n0", str(failing), "-k", "that_fails")
-    assert "as a test that finds a fault" in done.stdout
+    process = run(copy, "pytest", "-n0", str(failing), "-k", "that_fails")
+    assert "as a test that finds a fault" in process.stdout
     deadline = monotonic() + 60.0
-    while left := [argv for argv in all_argv() if argv == ["sleep", seconds]]:
-        assert monotonic() < deadline, left
+    while running := [argv for argv in all_argv() if argv == ["sleep", seconds]]:
+        assert monotonic() < deadline, running
         sleep(0.05)
 
 
@@ -195,9 +195,9 @@ def all_argv() -> Iterator[list[str]]:
 
 @pytest.mark.thorough
 def test_the_new_files_keep_the_house_rules(copy: Path) -> None:
-    made = sorted({path for recipe in RECIPES for path in recipe.files})
-    assert run(copy, "ruff", "check", "--no-cache", *made).stdout.strip() == "All checks passed!"
-    assert run(copy, "ruff", "format", "--no-cache", "--check", *made).returncode == 0
+    paths = sorted({path for recipe in RECIPES for path in recipe.files})
+    assert run(copy, "ruff", "check", "--no-cache", *paths).stdout.strip() == "All checks passed!"
+    assert run(copy, "ruff", "format", "--no-cache", "--check", *paths).returncode == 0
     env = {**os.environ, "PYTHONPATH": str(copy / "src")}
     linter = Path(sys.executable).parent / "lint-imports"
     contracts = subprocess.run(

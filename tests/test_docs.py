@@ -63,14 +63,15 @@ CHECKS = discover.checks()
 
 def test_the_picture_says_what_the_checks_say_today() -> None:
     """`python docs/picture.py` draws it again."""
-    drawn = (TOP / "docs" / "preflight-blocked.svg").read_text(encoding="utf-8")
+    picture = (TOP / "docs" / "preflight-blocked.svg").read_text(encoding="utf-8")
     drawn_text = "".join(
-        html.unescape(text).replace("\xa0", " ") for text in re.findall(r">([^<>]*)</text>", drawn)
+        html.unescape(text).replace("\xa0", " ")
+        for text in re.findall(r">([^<>]*)</text>", picture)
     )
     output = " ".join(drawn_text.split())
-    shown = [check for check in CHECKS if f"✗ fail {check.name} " in output]
-    assert {check.name for check in shown} >= {"dirty-tree", "start-checkpoint-not-newest"}
-    fixes = {check.name: " ".join(check.next_action(SLUG).split()) for check in shown}
+    rows = [check for check in CHECKS if f"✗ fail {check.name} " in output]
+    assert {check.name for check in rows} >= {"dirty-tree", "start-checkpoint-not-newest"}
+    fixes = {check.name: " ".join(check.next_action(SLUG).split()) for check in rows}
     assert [name for name, fix in fixes.items() if fix not in output] == []
     assert "repeat: herorun preflight tiny-lm" in output
 
@@ -319,8 +320,8 @@ def generate(folder: Path, *words: str, seed: str = "0") -> subprocess.Completed
 
 
 def test_the_printed_pages_are_fresh() -> None:
-    done = generate(TOP / "docs", "--check")
-    assert done.returncode == 0, done.stderr
+    process = generate(TOP / "docs", "--check")
+    assert process.returncode == 0, process.stderr
 
 
 @pytest.mark.thorough
@@ -333,10 +334,10 @@ def test_a_stale_page_is_named_and_printed_alike_by_every_process(tmp_path: Path
     shutil.copy(TOP / "tests" / "surviving_mutants.txt", tests)
     assert generate(docs).returncode == 0
     (docs / "cli.md").write_text("old")
-    done = generate(docs, "--check", seed="1")  # it would name the pages that differ, too
-    assert done.returncode == 1
-    assert len(done.stderr.splitlines()) == 1
-    assert mentions(done.stderr, "docs/cli.md", "stale", "make docs", "commit")
+    process = generate(docs, "--check", seed="1")  # it would name the pages that differ, too
+    assert process.returncode == 1
+    assert len(process.stderr.splitlines()) == 1
+    assert mentions(process.stderr, "docs/cli.md", "stale", "make docs", "commit")
 
 
 def test_every_check_has_a_page_and_a_test() -> None:

@@ -68,10 +68,10 @@ def asked(folder: Path, entry_points: str, script: str) -> str:
     (facts / "entry_points.txt").write_text(entry_points)
     path = os.pathsep.join([str(folder), str(TOP / "src"), str(TOP / "tests")])
     env = {**os.environ, "PYTHONPATH": path}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True
     )
-    return done.stdout
+    return process.stdout
 
 
 BY_ID = """
@@ -320,8 +320,8 @@ def test_jobs_of_a_foreign_scheduler_are_watched_by_id_as_our_own(tmp_path: Path
 def test_a_foreign_check_is_asked_and_a_broken_one_is_unknown_and_blocks(tmp_path: Path) -> None:
     (tmp_path / "moon.py").write_text(CHECK)
     (tmp_path / "eclipse.py").write_text("import a_module_that_is_not_there\n")
-    done = asked(tmp_path, "[herorun.checks]\nmoon = moon\neclipse = eclipse\n", ASK)
-    assert done.splitlines() == [
+    output = asked(tmp_path, "[herorun.checks]\nmoon = moon\neclipse = eclipse\n", ASK)
+    assert output.splitlines() == [
         f"broken-check-eclipse-{Gate.LAUNCH} block unknown",
         "full-moon warn pass",
     ]

@@ -97,11 +97,11 @@ def run(folder: Path, *options: str, cases: str = CASES) -> subprocess.Completed
 
 
 def test_each_test_is_run_once_and_a_dead_worker_is_a_failure(tmp_path: Path) -> None:
-    done = run(tmp_path, "--forks", "3")
-    said = re.findall(r"^test_cases\.py::(\S+) ([A-Z]+)", done.stdout, re.MULTILINE)
+    process = run(tmp_path, "--forks", "3")
+    results = re.findall(r"^test_cases\.py::(\S+) ([A-Z]+)", process.stdout, re.MULTILINE)
 
-    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
-    assert sorted(said) == sorted(
+    assert process.returncode == pytest.ExitCode.TESTS_FAILED, process.stdout
+    assert sorted(results) == sorted(
         [
             *((f"test_passes[{number}]", "PASSED") for number in range(20)),
             ("test_fails", "FAILED"),
@@ -113,19 +113,19 @@ def test_each_test_is_run_once_and_a_dead_worker_is_a_failure(tmp_path: Path) ->
             ("test_comes_after_it", "PASSED"),
         ]
     )
-    assert {"assert 1 == 2", "assert 3 == 4"} <= set(re.findall("assert . == .", done.stdout))
-    assert "what it printed" in done.stdout and "ended with 7" in done.stdout
-    assert "DeprecationWarning: look out" in done.stdout
+    assert {"assert 1 == 2", "assert 3 == 4"} <= set(re.findall("assert . == .", process.stdout))
+    assert "what it printed" in process.stdout and "ended with 7" in process.stdout
+    assert "DeprecationWarning: look out" in process.stdout
     folders = {end.name: Path(end.read_text()).name for end in (tmp_path / "ends").iterdir()}
     assert 2 <= len(folders) <= 3 and folders == {name: f"popen-{name}" for name in folders}
 
 
 def test_it_stops_where_it_is_told_to(tmp_path: Path) -> None:
-    done = run(tmp_path, "--forks", "2", "-x", cases=FAILS_FIRST)
+    process = run(tmp_path, "--forks", "2", "-x", cases=FAILS_FIRST)
 
-    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout
-    assert "stopping after 1 failures" in done.stdout
-    assert len(re.findall(r"^test_cases\.py::\S+ PASSED", done.stdout, re.MULTILINE)) < 40
+    assert process.returncode == pytest.ExitCode.TESTS_FAILED, process.stdout
+    assert "stopping after 1 failures" in process.stdout
+    assert len(re.findall(r"^test_cases\.py::\S+ PASSED", process.stdout, re.MULTILINE)) < 40
 
 
 def taken(shares: Shares, worker: int) -> list[tuple[int, int]]:

@@ -68,7 +68,7 @@ def ask_box(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "remote_to", lambda reach: end)
     job = ssh.SshScheduler(ssh.Options(host="box", folder="/jobs"))
     files = _ssh.OverSsh(REACH)
-    asked = [
+    questions = [
         *(
             lambda name=name: getattr(files, name)("/a")
             for name in ("entries", "names", "read", "modified", "room")
@@ -84,7 +84,7 @@ def ask_box(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
         lambda: job.read_log("tiny-1", 0, 9),
         lambda: job.stop("tiny-1", "dri"),
     ]
-    for each in asked:
+    for each in questions:
         with contextlib.suppress(HerorunError, OSError):
             each()
 
@@ -184,12 +184,12 @@ class Server:
     def __init__(self, values: Any, status: int, headers: dict[str, str]) -> None:
         self.answer, self.status, self.headers = values, status, headers
 
-    def __call__(self, requester: Any, *given: Any, **named: Any) -> Any:
+    def __call__(self, requester: Any, *args: Any, **keywords: Any) -> Any:
         from github import Requester
 
         if self.status >= 400:
-            made = Requester.Requester.createException(self.status, self.headers, self.answer)
-            raise made
+            error = Requester.Requester.createException(self.status, self.headers, self.answer)
+            raise error
         return self.headers, self.answer
 
 

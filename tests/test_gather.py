@@ -28,8 +28,8 @@ class Beside:
 
 
 def test_what_nobody_asks_for_is_no_gap() -> None:
-    given = {Asked: Asked(), Beside: Unavailable("out of reach")}
-    assert gather([Asked], {}, given)[Gaps].gaps == ()
+    evidence = {Asked: Asked(), Beside: Unavailable("out of reach")}
+    assert gather([Asked], {}, evidence)[Gaps].gaps == ()
 
 
 def test_what_is_asked_for_and_given_as_unreadable_is_one() -> None:
@@ -39,8 +39,8 @@ def test_what_is_asked_for_and_given_as_unreadable_is_one() -> None:
 
 @pytest.mark.parametrize("state", [JobState.UNKNOWN, JobState.GONE])
 def test_a_scheduler_that_answers_without_the_jobs_state_is_a_gap(state: JobState) -> None:
-    given = {Job: replace(a_job(state), raw="REVOKED?", reason="")}
-    (gap,) = gather([Job], {}, given)[Gaps].gaps
+    evidence = {Job: replace(a_job(state), raw="REVOKED?", reason="")}
+    (gap,) = gather([Job], {}, evidence)[Gaps].gaps
     assert mentions(gap, "Job:", "REVOKED?", "tiny-1")
 
 
@@ -107,11 +107,11 @@ class Other:
 def test_a_slow_source_keeps_no_other_waiting() -> None:
     is_other_read = Event()
 
-    def read_beside(asked: Asked) -> Beside:
+    def read_beside(question: Asked) -> Beside:
         assert is_other_read.wait(30)
         return Beside()
 
-    def read_other(asked: Asked) -> Other:
+    def read_other(question: Asked) -> Other:
         is_other_read.set()
         return Other()
 
@@ -133,17 +133,17 @@ def test_a_source_that_raises_is_read_again_by_the_next() -> None:
 def test_what_a_late_read_makes_ready_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if nothing waited while that one was read, so that nobody looks for a while."""
     monkeypatch.setattr("herorun.gather.PROGRESS_INTERVAL", 600)
-    begun, is_other_read = Event(), Event()
+    start, is_other_read = Event(), Event()
 
     def read_asked() -> Asked:
-        begun.wait(0.2)  # nobody sets it
+        start.wait(0.2)  # nobody sets it
         return Asked()
 
-    def read_beside(asked: Asked) -> Beside:
+    def read_beside(question: Asked) -> Beside:
         assert is_other_read.wait(30)
         return Beside()
 
-    def read_other(asked: Asked) -> Other:
+    def read_other(question: Asked) -> Other:
         is_other_read.set()
         return Other()
 
@@ -160,7 +160,7 @@ def test_nothing_is_begun_after_the_deadline() -> None:
         over.wait(30)
         return Asked()
 
-    def read_beside(asked: Asked) -> Beside:
+    def read_beside(question: Asked) -> Beside:
         reads.put("beside")
         return Beside()
 
@@ -176,19 +176,19 @@ def test_nothing_is_begun_after_the_deadline() -> None:
 
 
 def test_an_interrupted_look_begins_no_further_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    over, begun, reads = Event(), Event(), SimpleQueue[str]()
+    over, start, reads = Event(), Event(), SimpleQueue[str]()
 
     def read_asked() -> Asked:
-        begun.set()
+        start.set()
         over.wait(30)
         return Asked()
 
-    def read_beside(asked: Asked) -> Beside:
+    def read_beside(question: Asked) -> Beside:
         reads.put("beside")
         return Beside()
 
     def interrupt(what: str, amount: int, total: int | None) -> None:
-        assert begun.wait(30)
+        assert start.wait(30)
         raise KeyboardInterrupt
 
     monkeypatch.setattr("herorun.system.progress.progress", interrupt)
@@ -219,16 +219,16 @@ def test_a_closed_standard_error_loses_no_answer(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_read_that_began_early_is_waited_for_and_not_repeated() -> None:
-    begun, over, reads = Event(), Event(), []
+    start, over, reads = Event(), Event(), []
 
     def read_asked() -> Asked:
         reads.append(current_thread())
-        begun.set()
+        start.set()
         assert over.wait(30)
         return Asked()
 
     source = begin(read_asked)
-    assert begun.wait(30)
+    assert start.wait(30)
     over.set()
     assert gather([Asked], {Asked: source}, {})[Asked] == Asked()
     assert len(reads) == 1 and reads != [current_thread()]

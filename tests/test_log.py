@@ -66,8 +66,8 @@ def test_what_is_not_finite_stays_so_and_is_json(root: Path) -> None:
 class Tensor:
     """One element, or several, as arrays behave."""
 
-    def __init__(self, *held: float) -> None:
-        self.held = held
+    def __init__(self, *values: float) -> None:
+        self.held = values
 
     def item(self) -> float:
         (one,) = self.held  # ValueError, as numpy's
@@ -148,7 +148,7 @@ def test_the_module_of_the_same_name_can_be_called_too() -> None:
         "herorun.log({}, step=1)"
     )
     env = {**os.environ, "PYTHONPATH": str(Path(herorun.__file__).parents[1])}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-S", "-c", code], env=env, capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr

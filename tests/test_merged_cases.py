@@ -96,7 +96,7 @@ def environment(folder: Path) -> dict[str, str]:
 def test_all_cases_are_run_and_those_that_fail_are_named(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "test_cases.py").write_text(CASES)
-    done = subprocess.run(
+    process = subprocess.run(
         [*PYTEST, "-p", "no:cacheprovider", "-rfs", "-v", "--tb=short", "."],
         cwd=tmp_path,
         env=environment(tmp_path),
@@ -104,10 +104,10 @@ def test_all_cases_are_run_and_those_that_fail_are_named(tmp_path: Path) -> None
         text=True,
         check=False,
     )
-    said = dict(re.findall(r"^test_cases\.py::(\S+) ([A-Z]+)", done.stdout, re.MULTILINE))
+    results = dict(re.findall(r"^test_cases\.py::(\S+) ([A-Z]+)", process.stdout, re.MULTILINE))
 
-    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stderr
-    assert {name: outcome for name, outcome in said.items() if "[" not in name} == {
+    assert process.returncode == pytest.ExitCode.TESTS_FAILED, process.stderr
+    assert {name: outcome for name, outcome in results.items() if "[" not in name} == {
         "test_some_fail": "FAILED",
         "test_one_ends_the_process": "FAILED",
         "test_each_stops_in_its_own_way": "FAILED",
@@ -116,13 +116,13 @@ def test_all_cases_are_run_and_those_that_fail_are_named(tmp_path: Path) -> None
         "TestOfAClass::test_a_method": "FAILED",
         "test_a_case_with_a_mark_stays_alone": "PASSED",
     }
-    assert sorted(name for name in said if "[" in name) == [
+    assert sorted(name for name in results if "[" in name) == [
         "test_a_case_with_a_mark_stays_alone[2]",
         *(f"test_a_fixture_is_made_for_each[{pair}]" for pair in ("1-1", "2-3", "4-4", "5-6")),
         *(f"test_a_value_that_a_fixture_makes[{number}]" for number in (1, 2)),
         *(f"test_examples[{number}]" for number in (1, 2)),
     ]
-    assert set(re.findall(r"case: test_cases\.py::(\S+)", done.stdout)) == {
+    assert set(re.findall(r"case: test_cases\.py::(\S+)", process.stdout)) == {
         "test_some_fail[2-3]",
         "test_some_fail[5-6]",
         "test_one_ends_the_process[2-3]",
@@ -131,7 +131,7 @@ def test_all_cases_are_run_and_those_that_fail_are_named(tmp_path: Path) -> None
         "test_each_stops_in_its_own_way[5-6]",
         "TestOfAClass::test_a_method[5-6]",
     }
-    assert "assert 2 == 3" in done.stdout and "assert 5 == 6" in done.stdout
+    assert "assert 2 == 3" in process.stdout and "assert 5 == 6" in process.stdout
 
 
 def test_the_cases_that_failed_are_those_that_last_failed(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_the_cases_that_failed_are_those_that_last_failed(tmp_path: Path) -> Non
     module.write_text(CASES[: CASES.index("@pairs\ndef test_each")])
 
     def failing(*options: str) -> set[str]:
-        done = subprocess.run(
+        process = subprocess.run(
             [*PYTEST, "-v", "--tb=no", *options, "."],
             cwd=tmp_path,
             env=environment(tmp_path),
@@ -151,7 +151,7 @@ def test_the_cases_that_failed_are_those_that_last_failed(tmp_path: Path) -> Non
             text=True,
             check=False,
         )
-        return set(re.findall(r"^test_cases\.py::(\S+) FAILED", done.stdout, re.MULTILINE))
+        return set(re.findall(r"^test_cases\.py::(\S+) FAILED", process.stdout, re.MULTILINE))
 
     cases = {"test_some_fail[2-3]", "test_some_fail[5-6]"}
     cases |= {f"test_one_ends_the_process[{pair}]" for pair in ("2-3", "5-6")}

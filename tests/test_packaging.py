@@ -37,9 +37,9 @@ RUNNING = pins("requirements.txt")
 ALL = RUNNING | pins("requirements-dev.txt")
 
 
-def unmet(asked: list[str], pinned: dict[str, str]) -> list[str]:
+def unmet(lines: list[str], pinned: dict[str, str]) -> list[str]:
     """What is asked for and not pinned, or pinned to a version that does not do."""
-    requirements = [Requirement(text) for text in asked]
+    requirements = [Requirement(text) for text in lines]
     versions = [(need, pinned.get(canonicalize_name(need.name))) for need in requirements]
     return [
         str(need)
@@ -83,10 +83,10 @@ def test_lower_bounds_stay_loose() -> None:
 
 def wheel_of(project: Path, folder: Path) -> Path:
     words = ["-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *words], cwd=project, capture_output=True, text=True, timeout=60
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     return next(folder.glob("*.whl"))
 
 
@@ -108,7 +108,7 @@ def checked_in(python: Path | str, tmp_path: Path, site: str = "") -> str:
     )
     script = "import herorun; print(herorun.__file__, herorun.check_in(required=True)['outcome'])"
     env = {"PYTHONPATH": site, "PATH": "", "HERORUN_ADMISSION": str(admission)}
-    done = subprocess.run(
+    process = subprocess.run(
         [str(python), *(["-S"] if site else []), "-c", script],
         env=env,
         cwd=tmp_path,
@@ -116,8 +116,8 @@ def checked_in(python: Path | str, tmp_path: Path, site: str = "") -> str:
         text=True,
         timeout=30,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert process.returncode == 0, process.stderr
+    return process.stdout
 
 
 def test_a_training_environment_gets_the_check_in_and_nothing_else(
@@ -130,20 +130,20 @@ def test_a_training_environment_gets_the_check_in_and_nothing_else(
     install = [*pip, "install", "--quiet", "--no-index", "--no-compile", str(light)]
     subprocess.run(install, check=True, timeout=120)
     listing = "from importlib.metadata import distributions\nfor each in distributions(): "
-    listed = subprocess.run(
+    freeze = subprocess.run(
         [python, "-I", "-c", listing + "print(each.name, each.version)"],
         capture_output=True,
         text=True,
         timeout=60,
         check=True,
     )
-    assert listed.stdout == f"herorun-checkin {herorun.__version__}\n"
+    assert freeze.stdout == f"herorun-checkin {herorun.__version__}\n"
     assert checked_in(python, tmp_path).endswith("site-packages/herorun.py pass\n")
     script = "from herorun.checkin import check_in; import herorun; herorun.log({}, step=0)"
-    done = subprocess.run(
+    process = subprocess.run(
         [python, "-c", script + "; herorun.seal"], capture_output=True, text=True, timeout=30
     )
-    assert mentions(done.stderr, "attribute", "herorun-checkin")
+    assert mentions(process.stderr, "attribute", "herorun-checkin")
 
 
 def test_both_distributions_share_no_file_and_the_full_one_is_imported(
@@ -252,8 +252,8 @@ def test_the_fastest_python_that_fits_is_chosen(tmp_path: Path) -> None:
     for name, code, microseconds in (("old", 1, 1), ("slow", 0, 900), ("fast", 0, 700)):
         python = tmp_path / name / "python3"
         python.parent.mkdir()
-        asked = f'case $2 in *ensurepip*) echo "$0"; exit {code};; esac'
-        python.write_text(f"#!/bin/sh\n{asked}\necho {microseconds}\n")
+        condition = f'case $2 in *ensurepip*) echo "$0"; exit {code};; esac'
+        python.write_text(f"#!/bin/sh\n{condition}\necho {microseconds}\n")
         python.chmod(0o755)
     old, slow, fast = (tmp_path / name for name in ("old", "slow", "fast"))
     assert chosen_python(old, slow, fast) == chosen_python(fast, slow) == f"{fast}/python3"
@@ -262,16 +262,16 @@ def test_the_fastest_python_that_fits_is_chosen(tmp_path: Path) -> None:
 
 
 def test_a_real_python_is_chosen_and_runs() -> None:
-    chosen = chosen_python(Path(sys.base_prefix) / "bin", Path("/usr/bin"))
+    python = chosen_python(Path(sys.base_prefix) / "bin", Path("/usr/bin"))
     code = "import sys; print(sys.version_info >= (3, 11))"
-    assert subprocess.check_output([chosen, "-c", code], timeout=60) == b"True\n"
+    assert subprocess.check_output([python, "-c", code], timeout=60) == b"True\n"
 
 
 def test_too_old_a_python_is_reported(tmp_path: Path) -> None:
     argv = ["make", "VENV=" + str(tmp_path / "venv"), "PYTHON=", "demo"]
-    done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2
-    assert mentions(done.stderr, "herorun", "Python 3.11", "make PYTHON=", "demo")
+    process = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60)
+    assert process.returncode == 2
+    assert mentions(process.stderr, "herorun", "Python 3.11", "make PYTHON=", "demo")
     assert not (tmp_path / "venv").exists()
 
 

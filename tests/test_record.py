@@ -234,12 +234,12 @@ def _interrupted_push(of: Record, at: int, after: bool) -> bool:
     calls: Iterator[int] = iter(range(1, 100))
 
     def ending(real: Callable[..., Any]) -> Callable[..., Any]:
-        def step(*args: Any, **named: Any) -> Any:
+        def step(*args: Any, **keywords: Any) -> Any:
             here = next(calls) == at
             if here and not after:
                 raise Dead
             try:
-                return real(*args, **named)
+                return real(*args, **keywords)
             finally:
                 if here:
                     raise Dead
@@ -504,10 +504,10 @@ def long(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
     folded.
     """
     monkeypatch.setattr(maintenance, "REMEMBER", 10)
-    written = record(story)
-    written.append(beginning())
+    record_of_story = record(story)
+    record_of_story.append(beginning())
     for number in range(12):
-        written.append(*quiet(number))
+        record_of_story.append(*quiet(number))
     return story
 
 
@@ -549,14 +549,20 @@ def test_who_writes_for_long_holds_the_newest_lines_only(long: Story) -> None:
     """A babysitter lives as long as its run, and acts now and then: its memory must not be the
     whole journal.
     """
-    written = record(long)
+    record_of_story = record(long)
     for number in range(12, 60):
-        written.append(
+        record_of_story.append(
             *quiet(number), Intended(at=AT, key=f"tell/{number}", attempt=1, what="news")
         )
-        assert len(written._content.lines) <= 12 and len(written._content.segments) < 6
-    assert written.memory() == record(long).memory() == fold(line.event for line in written.lines())
-    assert is_well(written)
+        assert (
+            len(record_of_story._content.lines) <= 12 and len(record_of_story._content.segments) < 6
+        )
+    assert (
+        record_of_story.memory()
+        == record(long).memory()
+        == fold(line.event for line in record_of_story.lines())
+    )
+    assert is_well(record_of_story)
 
 
 @pytest.mark.thorough
@@ -652,8 +658,8 @@ class Work:
 def work(monkeypatch: pytest.MonkeyPatch) -> Work:
     counted, real = Work(), Repository.git
 
-    def git(self: Repository, *args: str, stdin: bytes = b"", **named: Any) -> Any:
-        answer = real(self, *args, stdin=stdin, **named)
+    def git(self: Repository, *args: str, stdin: bytes = b"", **keywords: Any) -> Any:
+        answer = real(self, *args, stdin=stdin, **keywords)
         counted.calls += 1
         counted.bytes += len(stdin) + len(answer.out)
         return answer

@@ -158,9 +158,9 @@ def test_pushes_that_wait_stay_below_six_a_minute() -> None:
 def test_the_page_shows_what_is_calculated(monkeypatch: pytest.MonkeyPatch) -> None:
     """But for its longest line, which takes seconds: that is `test_the_whole_page`."""
     monkeypatch.setattr(scaling, "REPOSITORIES", scaling.REPOSITORIES[:2])
-    shown = scaling.PAGE.read_text().splitlines()
+    lines = scaling.PAGE.read_text().splitlines()
     tables = f"{scaling.by_repository()}\n{scaling.by_host()}".splitlines()
-    assert [line for line in tables if line not in shown] == []
+    assert [line for line in tables if line not in lines] == []
 
 
 @pytest.mark.thorough

@@ -139,13 +139,13 @@ def test_no_bracket_follows_a_bracket() -> None:
 
 
 def test_what_is_pinned_for_a_test_is_of_one_that_there_is() -> None:
-    left = [
+    screens = [
         (path.stem, name)
         for path in notices.FOLDER.glob("*.txt")
         for name in {test.split()[0] for test in notices.pinned(path.stem)}
         if f"def {name}(" not in notices.source_of(path.stem).read_text(encoding="utf-8")
     ]
-    assert left == []
+    assert screens == []
 
 
 def test_a_notice_in_other_words_is_noticed() -> None:

@@ -87,16 +87,16 @@ UNSEEN = {f"watch {SLUG} --json"}  # what no tick has seen yet is unknown
 def imported(act: str, path: Path, *words: str) -> set[str]:
     """The modules that a fresh process imports for an act."""
     argv = [sys.executable, "-c", PROBE.format(act=act), str(path), *words]
-    done = subprocess.run(argv, cwd=path.parent, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+    process = subprocess.run(argv, cwd=path.parent, capture_output=True, text=True, timeout=60)
+    assert process.returncode == 0, f"{words}: {process.stdout}{process.stderr}"
     return set(path.read_text().split())
 
 
 def foreign(modules: set[str]) -> set[str]:
     """The top-level packages that are neither ours nor of the standard library."""
     tops = {module.partition(".")[0] for module in modules - {STAND_IN}}
-    named = tops - sys.stdlib_module_names - {"herorun"} - FOUND_BY_MARKDOWN
-    return {name for name in named if not name.startswith("_")}
+    packages = tops - sys.stdlib_module_names - {"herorun"} - FOUND_BY_MARKDOWN
+    return {name for name in packages if not name.startswith("_")}
 
 
 def ours(modules: set[str]) -> set[str]:
@@ -177,20 +177,22 @@ def test_a_command_starts_git_no_more_often_than_it_did(
     for _ in range(3):  # of which one may have asked again after a slow answer
         calls.unlink(missing_ok=True)
         subprocess.run(argv, env={**os.environ, "PATH": path}, check=True, timeout=300)
-        made = calls.read_text().splitlines()
-        counts.append(len(made))
+        lines = calls.read_text().splitlines()
+        counts.append(len(lines))
         if len(counts) == 1 and 0 < counts[0] <= MOST_GIT[command]:
             break
-    assert 0 < sorted(counts)[len(counts) // 2] <= MOST_GIT[command], (counts, made)
+    assert 0 < sorted(counts)[len(counts) // 2] <= MOST_GIT[command], (counts, lines)
 
 
 @pytest.mark.thorough
 def test_a_preflight_makes_its_document_once(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     assert story.init() == 0
-    made, build = [], PreflightOutcome.document
-    monkeypatch.setattr(PreflightOutcome, "document", lambda self: made.append(1) or build(self))
+    documents, build = [], PreflightOutcome.document
+    monkeypatch.setattr(
+        PreflightOutcome, "document", lambda self: documents.append(1) or build(self)
+    )
     assert run(["-C", str(story.work), "preflight", SLUG]) == 0
-    assert len(made) == 1
+    assert len(documents) == 1
 
 
 def test_version_and_help_load_nothing_of_the_core(tmp_path: Path) -> None:
@@ -221,19 +223,19 @@ def test_every_commands_help_loads_nothing_of_the_core(tmp_path: Path) -> None:
         for stem in sorted(path.stem for path in commands.glob("*.py"))
         if not stem.startswith("_")
     ]
-    asked = (
+    script = (
         "from herorun.cli import run\nfor name in sys.argv[2:]:\n"
         "    assert run([*name.split(), '--help']) == 0, name"
     )
-    modules = imported(asked, tmp_path / "modules", *names)
+    modules = imported(script, tmp_path / "modules", *names)
     assert len(names) > 9
     assert foreign(modules) == CLICK
     assert not {name for name in ours(modules) if name.startswith("herorun.core")}
 
 
 def test_a_word_that_is_no_command_costs_no_more_than_the_help(tmp_path: Path) -> None:
-    asked = "from herorun.cli import run; assert run(['preflihgt']) == 2"
-    assert foreign(imported(asked, tmp_path / "modules")) == CLICK
+    script = "from herorun.cli import run; assert run(['preflihgt']) == 2"
+    assert foreign(imported(script, tmp_path / "modules")) == CLICK
 
 
 def test_the_library_imports_nothing_until_it_is_asked(tmp_path: Path) -> None:
@@ -250,8 +252,8 @@ def test_a_launch_does_not_load_the_babysitter(tmp_path: Path) -> None:
 
 def test_the_detectors_and_the_kept_rows_are_loaded_where_there_is_a_row(tmp_path: Path) -> None:
     readers = "import herorun.sources.metrics, herorun.sources.source_loss"
-    shown = f"{readers}, herorun.operations.report.overview, herorun.operations.babysit.perform"
-    modules = ours(imported(shown, tmp_path / "modules"))
+    names = f"{readers}, herorun.operations.report.overview, herorun.operations.babysit.perform"
+    modules = ours(imported(names, tmp_path / "modules"))
     detectors = {name for name in modules if name.startswith("herorun.core.detectors.")}
     assert detectors == {"herorun.core.detectors.names"}
     assert not {name for name in modules if name.startswith("herorun.system.metrics_cache")}
@@ -312,8 +314,8 @@ WAITED_FOR = f"threading.Thread(target={LAST}).start()"
 
 def left(before: str = "") -> str:
     argv = [sys.executable, "-c", LEAVING.format(before=before)]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
-    return done.stdout
+    process = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    return process.stdout
 
 
 def test_a_command_that_lives_on_collects_its_garbage_as_python_does() -> None:
@@ -340,13 +342,13 @@ def test_a_thread_that_is_not_a_daemon_is_waited_for() -> None:
 
 def test_what_profiles_a_command_has_its_own_last_words() -> None:
     argv = [sys.executable, "-m", "cProfile", "-m", "herorun", "--version"]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
-    assert "function calls" in done.stdout
+    process = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    assert "function calls" in process.stdout
 
 
 def test_an_interrupted_import_shows_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "click.py").write_text("import os; os.kill(os.getpid(), 2)\n")
     argv = [sys.executable, "-m", "herorun", "--version"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(argv, env=environment, capture_output=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
+    process = subprocess.run(argv, env=environment, capture_output=True, timeout=60, check=False)
+    assert (process.returncode, process.stdout, process.stderr) == (-signal.SIGINT, b"", b"")

@@ -162,14 +162,18 @@ def happen(
     may: tuple[Callable[[World, Fault], None], ...],
 ) -> list[Fault]:
     """Do them in the order of the seed, again and again, until then (`time.monotonic`)."""
-    lots, done, bag = random.Random(f"{seed}-{slug}"), [], list[Callable[[World, Fault], None]]()
+    lots, injections, bag = (
+        random.Random(f"{seed}-{slug}"),
+        [],
+        list[Callable[[World, Fault], None]](),
+    )
     while True:
         time.sleep(GAP + lots.uniform(0, 2))
         if time.monotonic() >= until:
-            return done
+            return injections
         if not bag:
             bag = lots.sample(may, len(may))
-        done.append(inject(world, slug, bag.pop()))
+        injections.append(inject(world, slug, bag.pop()))
 
 
 def inject(world: World, slug: str, act: Callable[[World, Fault], None]) -> Fault:

@@ -122,7 +122,7 @@ def _awaits(world: World, slug: str, faults: list[Fault]) -> bool:
     events = timed(journal(world, slug), faults)
     mine = _mine(slug, faults)
     tick_counts = [looks_until_relaunch(fault, mine, events) for fault in mine if fault.killed]
-    return any(not done and count <= LOOKS for count, done in tick_counts)
+    return any(not is_over and count <= LOOKS for count, is_over in tick_counts)
 
 
 def late_relaunches(slug: str, faults: list[Fault], events: Timed) -> Iterator[str]:
@@ -130,9 +130,9 @@ def late_relaunches(slug: str, faults: list[Fault], events: Timed) -> Iterator[s
     more.
     """
     for fault in faults:
-        count, done = looks_until_relaunch(fault, faults, events) if fault.killed else (0, True)
-        if not done or count > LOOKS:
-            word = "late" if done else "not"
+        count, is_over = looks_until_relaunch(fault, faults, events) if fault.killed else (0, True)
+        if not is_over or count > LOOKS:
+            word = "late" if is_over else "not"
             yield (
                 f"{slug}: {fault.killed} was killed by {fault.name} and {word} relaunched, after "
                 f"{count} looks"
@@ -241,12 +241,16 @@ def _posts(world: World, slug: str, events: list[tuple[str, dict[str, Any]]]) ->
     yield from (
         f"{slug}: the issue says {key} {count} times" for key, count in keys.items() if count > 1
     )
-    done = {event["key"] for kind, event in events if kind == "Done"}
+    done_keys = {event["key"] for kind, event in events if kind == "Done"}
     posts = {
         event["key"]: event for kind, event in events if kind == "Intended" and event.get("body")
     }
-    yield from (f"{slug}: {key} was intended and never done" for key in sorted(posts.keys() - done))
-    posted_keys = {key for key, event in posts.items() if key in done and event.get("anew", True)}
+    yield from (
+        f"{slug}: {key} was intended and never done" for key in sorted(posts.keys() - done_keys)
+    )
+    posted_keys = {
+        key for key, event in posts.items() if key in done_keys and event.get("anew", True)
+    }
     yield from (
         f"{slug}: {key} is done, and not in the issue" for key in sorted(posted_keys - keys.keys())
     )

@@ -35,9 +35,9 @@ SEEDS = [int(seed) for seed in os.environ.get("HERORUN_WEEK_SEEDS", "1").split("
 
 @pytest.fixture
 def proxy(space: Space) -> Iterator[Proxy]:
-    made = Proxy(space.control)
-    yield made
-    made.stop()
+    kubernetes_proxy = Proxy(space.control)
+    yield kubernetes_proxy
+    kubernetes_proxy.stop()
 
 
 @pytest.fixture

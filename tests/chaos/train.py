@@ -69,7 +69,7 @@ with starts.open("a") as file:
 herorun.check_in(config=config, output_root=config["output"], loaded=start, tracker_id=config["id"])
 root.mkdir(parents=True, exist_ok=True)
 path, orders = root / "metrics.jsonl", Path(config["orders"])
-done = None  # the newest order that this job knows
+newest = None  # the newest order that this job knows
 rows_left = {"nan": 0, "spike": 0, "slow": 0}  # rows
 
 
@@ -82,11 +82,11 @@ def newest_order() -> dict | None:
 
 def obey() -> None:
     """What the newest order says, once."""
-    global done
+    global newest
     order = newest_order()
-    if order is None or order == done:
+    if order is None or order == newest:
         return
-    done = order
+    newest = order
     if order["what"] in rows_left:
         rows_left[order["what"]] = order["rows"]
     elif order["what"] == "flood":
@@ -107,7 +107,7 @@ def row_of(step: int) -> dict:
     return {"step": step, "train/loss": loss, "step_time_s": took, "timestamp": time.time()}
 
 
-done = newest_order()  # it was another instance's
+newest = newest_order()  # it was another instance's
 while step < config["steps"]:
     time.sleep(config["step_time"] * (3 if rows_left["slow"] else 1))
     row = row_of(step)

@@ -190,7 +190,7 @@ class World:
         )
 
     def herorun(self, *argv: str, where: Path | None = None) -> int:
-        done = subprocess.run(
+        process = subprocess.run(
             [*HERORUN, *argv],
             cwd=where or self.work,
             env=self._environment,
@@ -200,9 +200,9 @@ class World:
             check=False,
         )
         self.commands.append(
-            {"words": argv, "code": done.returncode, "said": done.stdout + done.stderr}
+            {"words": argv, "code": process.returncode, "said": process.stdout + process.stderr}
         )
-        return done.returncode
+        return process.returncode
 
     def second_babysitter(self, slug: str, host: str = "") -> subprocess.Popen[bytes]:
         """Of the same user, in another clone; on a host of that name, in a network of its own,

@@ -258,7 +258,9 @@ def outcome(story: Story) -> dict[str, Any]:
     """How the story ended, without times: equal for an interrupted one and for one that was not."""
     memory = story.run.record.memory()
     of_a_live_job = tuple(
-        done.title for done in story.events("Done") if done.title and _is_of_a_live_job(done.key)
+        event.title
+        for event in story.events("Done")
+        if event.title and _is_of_a_live_job(event.key)
     )
     entries = [line for line in story.run.record.logbook().splitlines() if line.startswith("### ")]
     return {

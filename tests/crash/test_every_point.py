@@ -43,8 +43,8 @@ def parts_of_today(name: str, parts: int) -> Sequence[int]:
     """Half of the slices, so that two days go through every point; of a sampled command one."""
     if EVERY:
         return range(parts)
-    taken = 1 if name in SAMPLED else (parts + 1) // 2
-    return sorted((TODAY + 2 * number) % parts for number in range(taken))
+    count = 1 if name in SAMPLED else (parts + 1) // 2
+    return sorted((TODAY + 2 * number) % parts for number in range(count))
 
 
 SLICES = [  # so that several processes can share the longest
@@ -72,9 +72,9 @@ def witness(story: Story) -> Iterator[None]:
     """What cannot be undone is on the remote's record before it is done."""
 
     def after_the_record(real: Callable[..., Any]) -> Callable[..., Any]:
-        def act(*args: Any, **named: Any) -> Any:
+        def act(*args: Any, **keywords: Any) -> Any:
             assert story.published, "the record was not pushed before"
-            return real(*args, **named)
+            return real(*args, **keywords)
 
         return act
 

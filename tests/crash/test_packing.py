@@ -21,7 +21,7 @@ NOTES = 6
 
 
 @pytest.fixture
-def grown(story: Story) -> Story:
+def long_story(story: Story) -> Story:
     """A record with a pack of its own and as many loose commits again, which the next packing makes
     one of.
     """
@@ -54,10 +54,10 @@ def killed(story: Story, at: str, moment: str) -> None:
     assert packing.__file__
     argv = [sys.executable, packing.__file__, str(story.work), at, moment]
     path = os.pathsep.join(str(SOURCES / name) for name in ("src", "tests"))
-    done = subprocess.run(
+    process = subprocess.run(
         argv, capture_output=True, env={**os.environ, "PYTHONPATH": path}, check=False
     )
-    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    assert process.returncode == -signal.SIGKILL, process.stderr.decode()
 
 
 def must_be_whole(story: Story, notes: int) -> None:
@@ -72,10 +72,10 @@ def must_be_clean(story: Story, before: set[str]) -> None:
     half made.
     """
     common = story.work / ".git"
-    noted = read_json((common / "herorun" / "tiny.packs.json").read_bytes())["packs"]
-    assert sum(commits for _, _, commits in noted) == NOTES + 1 and len(noted) <= 2
+    packs = read_json((common / "herorun" / "tiny.packs.json").read_bytes())["packs"]
+    assert sum(commits for _, _, commits in packs) == NOTES + 1 and len(packs) <= 2
     assert {path.stem for path in (common / "objects" / "pack").iterdir()} == {
-        name for name, _, _ in noted
+        name for name, _, _ in packs
     }
     assert not list((common / "objects").glob("tmp_*")) and loose(story) == before
     assert not list((common / "herorun").glob("*.new"))
@@ -87,8 +87,8 @@ def loose(story: Story) -> set[str]:
 
 def survives(story: Story, points: list[tuple[str, str]], path: Path) -> None:
     record = packing.opened(story.work)
-    listed = git(story.work, "rev-list", "--objects", str(record.tip)).splitlines()
-    theirs = loose(story) - {row[2:40] for row in listed}
+    objects = git(story.work, "rev-list", "--objects", str(record.tip)).splitlines()
+    theirs = loose(story) - {row[2:40] for row in objects}
     copy(story.home, path)
     for at, moment in points:
         copy(path, story.home)
@@ -101,9 +101,9 @@ def survives(story: Story, points: list[tuple[str, str]], path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_packing_that_is_killed_loses_nothing(grown: Story, tmp_path: Path) -> None:
+def test_a_packing_that_is_killed_loses_nothing(long_story: Story, tmp_path: Path) -> None:
     """At a third of its steps, by the day; one of them is that git is being told what to pack."""
-    copy(grown.home, tmp_path / "first")
-    points = ends_of(steps(grown))
-    copy(tmp_path / "first", grown.home)
-    survives(grown, points if EVERY else points[TODAY % 3 :: 3], tmp_path / "kept")
+    copy(long_story.home, tmp_path / "first")
+    points = ends_of(steps(long_story))
+    copy(tmp_path / "first", long_story.home)
+    survives(long_story, points if EVERY else points[TODAY % 3 :: 3], tmp_path / "kept")

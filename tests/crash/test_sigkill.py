@@ -69,7 +69,7 @@ def kill(stage: Stage, story: Story, at: int, moment: str) -> None:
         *stage.said(story),
     ]
     typed = stage.typed(story).encode()
-    done = subprocess.run(
+    process = subprocess.run(
         argv, input=typed, capture_output=True, cwd=SOURCES / "tests", check=False
     )
-    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    assert process.returncode == -signal.SIGKILL, process.stderr.decode()

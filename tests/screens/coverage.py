@@ -60,18 +60,18 @@ def place_of(schema: Mapping[str, Any], root: Mapping[str, Any], at: str) -> tup
     return root["$defs"][name], name
 
 
-def collect_declared(schema: Any, root: Any, at: str, states: States, done: set[str]) -> None:
+def collect_declared(schema: Any, root: Any, at: str, states: States, visited: set[str]) -> None:
     """Collects the values that a document's fields may have."""
     schema, at = place_of(schema, root, at)
-    if at in done and "." not in at:
+    if at in visited and "." not in at:
         return
-    done.add(at)
+    visited.add(at)
     if "enum" in schema:
         states.setdefault(at, set()).update(map(str, schema["enum"]))
     for part in (*schema.get("anyOf", ()), *filter(None, [schema.get("items")])):
-        collect_declared(part, root, at, states, done)
+        collect_declared(part, root, at, states, visited)
     for name, part in schema.get("properties", {}).items():
-        collect_declared(part, root, f"{at}.{name}", states, done)
+        collect_declared(part, root, f"{at}.{name}", states, visited)
 
 
 def collect_values(value: Any, schema: Any, root: Any, at: str, states: States) -> None:

@@ -472,12 +472,12 @@ WAIT = {
 
 
 def machines() -> Iterator[Screen]:
-    done = replace(AT_WORK, alive=Alive.NO, why="", succeeded=True, health=RunHealth.FINISHED)
+    success = replace(AT_WORK, alive=Alive.NO, why="", succeeded=True, health=RunHealth.FINISHED)
     hosts = {
-        "done": done,
-        "unconfirmed": replace(done, health=RunHealth.UNKNOWN, launched_at=NOON),
+        "done": success,
+        "unconfirmed": replace(success, health=RunHealth.UNKNOWN, launched_at=NOON),
         "ended-early": replace(
-            done,
+            success,
             health=RunHealth.DOWN,
             launched_at=NOON,
             why="tiny-1 ended at step 41200 of 100000",
@@ -486,7 +486,7 @@ def machines() -> Iterator[Screen]:
     for name, host in hosts.items():
         patrol = "remote.patrol.patrol"
         yield answered_by(f"patrol-{name}", "box patrol tiny", patrol, patrolled(host))
-    observer = {f"{OPERATIONS}remote.wait.observer_of_run": waits_for(done)}
+    observer = {f"{OPERATIONS}remote.wait.observer_of_run": waits_for(success)}
     yield Screen("wait-done", "box wait tiny --max 1", {**OPENED, **WAIT, **observer})
     slow = {f"{OPERATIONS}remote.wait.observer_of_run": waits_for(AT_WORK)}
     yield Screen("wait-not-yet", "box wait tiny --step 50000 --max 1", {**OPENED, **WAIT, **slow})

@@ -210,7 +210,7 @@ def rollbacks() -> Iterator[Screen]:
             f"{ORDERS}rollback._start_once": lambda run, *_: start_again(run, *AGAIN),
         }
         yield replace(screen, name=f"rollback-{name}", given={**screen.given, **starting})
-    done = replace(
+    with_successor = replace(
         LIVE,
         launchings={"tiny-1": LAUNCHING, "tiny-2": SUCCESSOR},
     )
@@ -219,7 +219,7 @@ def rollbacks() -> Iterator[Screen]:
         "rollback__settle_instance": "tiny-2",
         "rollback__just_ordered": True,
     }
-    yield named("rollback-again", ordered(argv, done, **repeated))
+    yield named("rollback-again", ordered(argv, with_successor, **repeated))
 
 
 GIVEN = {
@@ -353,8 +353,8 @@ def stops() -> Iterator[Screen]:
     yield named("stop-still-running", ordered(argv, LIVE, **stopping))
     ended = {**stopping, "stop__find_job": a_job(JobState.FAILED, exit_code=1)}
     yield named("stop-ended", ordered(argv, LIVE, **ended))
-    done = {**stopping, "stop__find_job": a_job(JobState.SUCCEEDED)}
-    yield named("stop-succeeded", ordered(argv, LIVE, **done))
+    success = {**stopping, "stop__find_job": a_job(JobState.SUCCEEDED)}
+    yield named("stop-succeeded", ordered(argv, LIVE, **success))
     never = replace(MEMORY, instances=())
     yield named("stop-not-launched", ordered(argv, never))
 

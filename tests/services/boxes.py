@@ -181,7 +181,7 @@ class Box:
             self.name,
             command,
         ]
-        done = subprocess.run(
+        process = subprocess.run(
             argv,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -189,8 +189,8 @@ class Box:
             timeout=timeout,
             check=False,
         )
-        assert not check or done.returncode == 0, done.stderr
-        return done
+        assert not check or process.returncode == 0, process.stderr
+        return process
 
     def end(self) -> None:
         """Stop and take away what was made, by its own name and process ids."""
@@ -384,7 +384,7 @@ def _env() -> dict[str, str]:
 
 
 def _run(*argv: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
+    process = subprocess.run(
         argv,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -393,8 +393,8 @@ def _run(*argv: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         timeout=30,
         check=False,
     )
-    assert not check or done.returncode == 0, f"{' '.join(argv)}: {done.stderr}"
-    return done
+    assert not check or process.returncode == 0, f"{' '.join(argv)}: {process.stderr}"
+    return process
 
 
 @contextlib.contextmanager

@@ -104,10 +104,10 @@ class _Handler(BaseHTTPRequestHandler):
                 if name in self.headers
             },
         }
-        done = subprocess.run(
+        process = subprocess.run(
             ["git", "http-backend"], env=env, input=body, capture_output=True, check=True
         )
-        head, _, data = done.stdout.partition(b"\r\n\r\n")
+        head, _, data = process.stdout.partition(b"\r\n\r\n")
         headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
         return int(headers.pop("Status", "200").split()[0]), headers, data
 

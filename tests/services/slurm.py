@@ -43,11 +43,11 @@ class Cluster:
     def ask(self, *argv: str, check: bool = True) -> str:
         """What one of Slurm's programs prints."""
         env = {**os.environ, "SLURM_CONF": self.conf, "SLURM_TIME_FORMAT": "%s"}
-        done = subprocess.run(
+        process = subprocess.run(
             argv, env=env, capture_output=True, text=True, timeout=60, check=False
         )
-        assert done.returncode == 0 or not check, done
-        return done.stdout.strip()
+        assert process.returncode == 0 or not check, process
+        return process.stdout.strip()
 
     def node(self, partition: str) -> str:
         return self.ask("sinfo", "-h", "-p", partition, "-o", "%N")
@@ -106,11 +106,11 @@ def _standing(folder: Path) -> Iterator[Cluster]:
 
 def _start(folder: Path) -> None:
     argv = [str(HERE / "slurm_up.sh"), str(folder), str(_free_ports())]
-    done = subprocess.run(
+    process = subprocess.run(
         argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False
     )
-    if done.returncode:
-        pytest.fail(f"Slurm did not start: {done.stderr}")
+    if process.returncode:
+        pytest.fail(f"Slurm did not start: {process.stderr}")
 
 
 @contextmanager
