@@ -33,7 +33,7 @@ from herorun.operations.report.report import RunReport
 from herorun.schemas.evaluations import Failure
 from herorun.schemas.reports import ReportDocument
 from screens.catalogue import AT_WORK, PLAN, WAIT, patrolled
-from screens.orders import MEMORY, run_with
+from screens.orders import ASKED, CRASHED as DOWN, MEMORY, ordered, run_with
 from screens.outcomes import (
     JOB,
     LAUNCHED,
@@ -210,6 +210,26 @@ def watching() -> Iterator[Screen]:
     yield Screen("babysit-until", "babysit tiny --until step=41200", replacements)
 
 
+# --- orders ---------------------------------------------------------------------------------------
+
+
+def orders() -> Iterator[Screen]:
+    loop = {"order__is_locked": True, "order__is_hung": False}
+    approving = ordered("approve tiny", ASKED, **loop)
+    yield replace(approving, name="approve-monitored")
+    owner = {"other_babysit_owner": "eve@node7"}
+    yield replace(ordered("approve tiny", ASKED, owner), name="approve-elsewhere")
+    observing = ordered("approve tiny", ASKED, order__last_tick_elsewhere=NOON)
+    yield replace(observing, name="approve-other-clone")
+    no_question = replace(DOWN, done={})
+    acknowledging = ordered("ack tiny", no_question, acknowledge__memory_for_orders=no_question)
+    yield replace(acknowledging, name="ack-relaunches")
+    clock = {
+        f"{OPERATIONS}orders.waive.now": NOON,
+    }
+    yield Screen("waive-no-run", "waive dirty-tree", clock, home=files)
+
+
 # --- what was left out, or found nothing ----------------------------------------------------------
 
 
@@ -317,6 +337,7 @@ def detail_screens() -> Iterator[Screen]:
     yield from gates()
     yield from log_screens()
     yield from watching()
+    yield from orders()
     yield from closer()
     yield from machines()
     yield from wrong()
