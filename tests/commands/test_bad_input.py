@@ -123,6 +123,22 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
         ),
         ("2 errors:\n  line 1: slug = 'tony'", "`settles`; did"),
     ),
+    "a name that is not the file's, and an unknown key": (
+        lambda text: "zork = 1\n" + text.replace('slug = "tiny"', 'slug = "three"'),
+        ("2 errors:\n  line 1: unknown key `zork`", "\n  line 2: slug = 'three'"),
+    ),
+    "a threshold by both of its names, and an unknown one": (
+        lambda text: (
+            text + "\n[babysit.thresholds.loss-spike]\nnoises = 3\nnoise_ratio = 4\nzz = 1\n"
+        ),
+        ("2 errors:\n  line ", "`noises`", "`noise_ratio`", "unknown key `zz`"),
+    ),
+    "a file of signatures that is not there, and an unknown option": (
+        lambda text: text.replace("[babysit]", '[babysit]\nsignatures = "ops/none.toml"').replace(
+            'settle = "1ms"', "settles = 1"
+        ),
+        ("2 errors:\n  line ", "ops/none.toml", "`settles`; did"),
+    ),
     "a duration that is none": (
         lambda text: text.replace('"15m"', '"15 parsecs"'),
         ("'15 parsecs' is no duration", 'or "2d"\n'),

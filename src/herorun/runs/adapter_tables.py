@@ -1,31 +1,41 @@
 """What adapters and checks do not take of a contract: all of it, once one fault is known."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from herorun import adapters
 from herorun.core.contract import Contract, WrongContract
 from herorun.core.errors import WrongTable
+from herorun.runs.loader import fault_of_slug, must_read_signatures
 from herorun.runs.notifiers import must_hold_pages
 from herorun.runs.thresholds import check_limits
 
 KINDS = ("kind", "kinds", "layout")  # by which the other keys of a table are read
 
 
-def all_faults(error: WrongContract) -> list[WrongTable]:
-    """What is wrong in a contract's own keys, and in the tables that adapters and checks read."""
+def all_faults(error: WrongContract, stem: str, top: Path) -> list[WrongTable]:
+    """What is wrong in a contract's own keys, and in the tables that adapters and checks read.
+    `stem`: the name of its file; `top`: of its repository.
+    """
     unread_tables = {place[0] for place, _ in error.faults if place and place[-1] in KINDS}
     rest = error.rest
-    others = other_faults(rest) if rest else ()
+    others = other_faults(rest, top) if rest else ()
+    has_slug = all(place[:1] != ("slug",) for place, _ in error.faults)
+    slug_faults = fault_of_slug(rest.slug, stem) if rest and has_slug else []
     return [
-        WrongTable("", "", error.faults),
+        WrongTable("", "", [*error.faults, *slug_faults]),
         *(each for each in others if each.table.partition(".")[0] not in unread_tables),
     ]
 
 
-def other_faults(contract: Contract) -> Iterator[WrongTable]:
+def other_faults(contract: Contract, top: Path | None) -> Iterator[WrongTable]:
     """The faults of all tables, so that a person sees all of them at once. Connects to nothing."""
-    for examine in (lambda: check_limits(contract), lambda: must_hold_pages(contract.issue.kind)):
+    for examine in (
+        lambda: check_limits(contract),
+        lambda: must_hold_pages(contract.issue.kind),
+        lambda: must_read_signatures(contract, top) if top else None,
+    ):
         try:
             examine()
         except WrongTable as error:

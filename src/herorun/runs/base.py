@@ -57,6 +57,11 @@ class MonitoredRun(ABC):
         """Which run this is, and where its parts lie."""
 
     @property
+    def top(self) -> Path | None:
+        """The folder of its repository; None for a job without a contract."""
+        return None
+
+    @property
     @abstractmethod
     def state(self) -> Path:
         """Its private folder on this machine."""
@@ -193,7 +198,7 @@ class MonitoredRun(ABC):
             from herorun.runs.adapter_tables import other_faults  # imported for a fault alone
 
             error.table = table or error.table
-            errors = [error, *other_faults(self.contract)]
+            errors = [error, *other_faults(self.contract, self.top)]
             raise locate_faults(errors, self.file) from None
 
     @cached_property

@@ -9,6 +9,7 @@ from herorun.core.contract import (
     SLUG,
     Contract,
     ContractFile,
+    Fault,
     WrongContract,
     locate_faults,
     parse_contract,
@@ -87,35 +88,44 @@ def open_run(name: str, start: Path) -> Run:
     shown_path = _relative_path(repository, path)
     run = Run(
         repository=repository,
-        contract=_read_contract(text, shown_path),
+        contract=_read_contract(text, shown_path, repository.top),
         file=ContractFile(shown_path, text, _read_committed(repository, shown_path)),
     )
     with run.naming_lines():
-        if run.slug != path.stem:
-            fault = f"slug = {run.slug!r} must be the file's name: rename one of them"
-            raise WrongTable("", "", [(("slug",), fault)])
+        if faults := fault_of_slug(run.slug, path.stem):
+            raise WrongTable("", "", faults)
         check_limits(run.contract)
         must_hold_pages(run.contract.issue.kind)
-    _must_read_its_signatures(run)
+        must_read_signatures(run.contract, repository.top)
     return run
 
 
-def _read_contract(text: str, path: str) -> Contract:
+def _read_contract(text: str, path: str, top: Path) -> Contract:
     """A `WrongUse` has all that is wrong, also in the tables that adapters and checks read."""
     try:
         return parse_contract(text, path)
     except WrongContract as error:
         from herorun.runs.adapter_tables import all_faults  # imported for a fault alone
 
-        raise locate_faults(all_faults(error), ContractFile(path, text)) from None
+        faults = all_faults(error, Path(path).stem, top)
+        raise locate_faults(faults, ContractFile(path, text)) from None
 
 
-def _must_read_its_signatures(run: Run) -> None:
+def fault_of_slug(slug: str, stem: str) -> list[Fault]:
+    """What is wrong if it is not the name of the contract's file."""
+    message = f"slug = {slug!r} must be the file's name: rename one of them"
+    return [(("slug",), message)] if slug != stem else []
+
+
+def must_read_signatures(contract: Contract, top: Path) -> None:
     """A wrong row is reported when the contract is read, not on the day that a log is."""
-    if run.contract.babysit.signatures:
+    if contract.babysit.signatures:
         from herorun import signatures
 
-        signatures.of_contract(run.contract, run.repository.top)
+        try:
+            signatures.of_contract(contract, top)
+        except WrongUse as error:
+            raise WrongTable("babysit", "", [(("signatures",), str(error))]) from None
 
 
 def _read_committed(repository: Repository, path: str) -> str | None:

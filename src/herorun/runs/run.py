@@ -71,6 +71,10 @@ class Run(MonitoredRun):
                 )
         return folder
 
+    @property
+    def top(self) -> Path:
+        return self.repository.top
+
     @cached_property
     def place(self) -> Place:
         """Where it lies. All adapters are made from it, so nothing is used before it is trusted."""

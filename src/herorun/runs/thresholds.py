@@ -7,7 +7,7 @@ from typing import Any
 
 from herorun.core.check import Gate
 from herorun.core.contract import Contract, Fault
-from herorun.core.contract.values import present_keys
+from herorun.core.contract.values import present_keys, superfluous_names
 from herorun.core.errors import WrongTable
 from herorun.discover import checks
 
@@ -43,11 +43,12 @@ def _limits_of(
     head, kind = f"[babysit.thresholds.{name}]: ", limit_types[name]
     if kind is None:
         return [((), f"{head}that check has no thresholds. Remove the table")]
-    try:
-        present = present_keys(values, getattr(kind, "RENAMED", {}))
-    except ValueError as error:
-        return [((), f"{head}{error}")]
-    faults = [(place, f"{head}{message}") for place, message in _faults_of_keys(kind, present)]
+    new_names = getattr(kind, "RENAMED", {})
+    superfluous = dict(superfluous_names(values, new_names))
+    faults: list[Fault] = [((key,), f"{head}{message}") for key, message in superfluous.items()]
+    single = {key: value for key, value in values.items() if key not in superfluous}
+    present = present_keys(single, new_names)
+    faults += [(place, f"{head}{message}") for place, message in _faults_of_keys(kind, present)]
     names = [field.name for field in fields(kind)]
     rest = {key: value for key, value in present.items() if key in names}
     limits = _limits(kind, rest)

@@ -132,3 +132,9 @@ def test_a_wrong_row_is_named(changes: dict[str, Any], notice: Notice) -> None:
 def test_a_pattern_that_is_no_regular_expression_is_named() -> None:
     with pytest.raises(WrongUse, match=r"mine\.toml: signature mine: the pattern.* expression"):
         own(pattern="(")
+
+
+def test_each_wrong_row_of_a_file_is_named_in_one_answer() -> None:
+    rows = [ROW | {"id": "first", "keywords": []}, ROW, ROW | {"id": "third", "class": "datta"}]
+    with pytest.raises(WrongUse, match=r"first: keywords.*third: class 'datta'"):
+        parse([{"rules": {}}], [("mine.toml", {"signature": rows})])

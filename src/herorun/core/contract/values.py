@@ -1,7 +1,7 @@
 """Types of the contract's values, and the base class of its tables."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar
 
@@ -162,13 +162,25 @@ def present_keys(data: Mapping[str, Any], new_names: Mapping[str, str]) -> dict[
     >>> present_keys({"quiet": "each", "branch": "b"}, {"quiet": "quiet_ticks"})
     {'quiet_ticks': 'each', 'branch': 'b'}
     """
-    present: dict[str, Any] = {}
-    for key, value in data.items():
+    for _, message in superfluous_names(data, new_names):
+        raise ValueError(message)
+    return {new_names.get(key, key): value for key, value in data.items()}
+
+
+def superfluous_names(
+    data: Mapping[str, Any], new_names: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """The keys that another one stands for already, each with what is wrong.
+
+    >>> list(superfluous_names({"a": 1, "b": 2}, {"a": "b"}))
+    [('a', '`a` is an earlier name of `b`: remove `a`')]
+    """
+    present_names: set[str] = set()
+    for key in data:
         name = new_names.get(key, key)
-        if name != key and (name in data or name in present):
-            raise ValueError(f"`{key}` is an earlier name of `{name}`: remove `{key}`")
-        present[name] = value
-    return present
+        if name != key and (name in data or name in present_names):
+            yield key, f"`{key}` is an earlier name of `{name}`: remove `{key}`"
+        present_names.add(name)
 
 
 class Table(RenamedKeys):

@@ -42,11 +42,7 @@ def parse(
     Raises WrongUse for a row that is not as docs/triage.md says.
     """
     rules = next(d for d in documents if "rules" in d)["rules"]
-    mine = [
-        _own_signature(row, name)
-        for name, document in own
-        for row in _signature_rows(document, name)
-    ]
+    mine = _own_signatures(own)
     own_ids = {signature.id for signature in mine}
     shipped_rules = [
         _signature(row, "the shipped signatures")
@@ -66,6 +62,20 @@ def parse(
         stems=tuple(rules["stems"]),
         digest=digest([list(documents), list(own)]),
     )
+
+
+def _own_signatures(own: Sequence[tuple[str, Mapping[str, Any]]]) -> list[LogSignature]:
+    """A user's rows. Raises all that is wrong in them, the first fault of each."""
+    signatures, errors = list[LogSignature](), list[str]()
+    for name, document in own:
+        for row in _signature_rows(document, name):
+            try:
+                signatures.append(_own_signature(row, name))
+            except WrongUse as error:
+                errors.append(str(error))
+    if errors:
+        raise WrongUse(" ".join(errors))
+    return signatures
 
 
 def _signature_rows(document: Mapping[str, Any], name: str) -> Iterable[Mapping[str, Any]]:
