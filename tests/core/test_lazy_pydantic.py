@@ -22,6 +22,7 @@ from herorun.core.decode import decode
 from herorun.core.lazy_pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PositiveFloat,
@@ -340,7 +341,24 @@ def test_a_model_is_a_frozen_value() -> None:
     with pytest.raises(AttributeError, match="nothing"):
         _ = table.nothing
     assert Base.model_construct(new=-1).new == -1
+    assert Base.model_construct(new=1, further=2).model_extra == {"further": 2}
     assert Base().by_name is not Base().by_name
+
+
+def test_a_validator_before_the_field_is_asked_first() -> None:
+    class Table(BaseModel):
+        negated: PositiveFloat = 1.0
+        doubled: Annotated[int, BeforeValidator(lambda value: value * 2)] = 0
+
+        @field_validator("negated", mode="before")
+        @classmethod
+        def _negate(cls, value: float) -> float:
+            return -value
+
+    table = Table(negated=-2.0, doubled=3)
+    assert (table.negated, table.doubled) == (2.0, 6)
+    with pytest.raises(ValidationError, match="negated"):
+        Table(negated=2.0)
 
 
 def test_a_model_inside_one_of_pydantics_own_is_still_ours() -> None:
