@@ -113,6 +113,12 @@ def test_a_pipe_is_read_once_and_whole(
     assert answer["class"] == failure
 
 
+def test_options_about_a_log_need_one(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`zcat log.gz | herorun triage --exit-code 137`, with `-` forgotten."""
+    assert run(["-C", str(log.parent), "triage", "--exit-code", "137"]) == 2
+    assert mentions(capsys.readouterr().err, "standard input")
+
+
 @pytest.mark.parametrize("name", ["missing.log", "."])
 def test_what_cannot_be_read_is_wrong_use(
     log: Path, name: str, capsys: pytest.CaptureFixture[str]

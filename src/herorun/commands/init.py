@@ -118,7 +118,7 @@ def _show_contract(document: "Init", choices: "Iterable[str]", again: str, next_
             f"{document.issue}"
         )
     if document.warning:
-        way_on = f"`{again}` pushes it once the remote takes it"
+        way_on = f"`{again}` pushes it once the remote accepts it"
         show_note(f"the record is not pushed: {document.warning}; {way_on}.")
     if document.advice:
         show_note(document.advice)

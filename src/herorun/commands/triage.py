@@ -54,11 +54,14 @@ def command(
       herorun triage my-run
     """
     from herorun import output, signatures
+    from herorun.core.errors import WrongUse
     from herorun.core.triage.classes import QUIET, FailureClass
     from herorun.schemas.evaluations import TriageDocument
 
     signature_set = signatures.with_own(*(Path(start, name) for name in own))
     verdicts = [_triage_named(signature_set, name, Path(start), exit_code) for name in files]
+    if not verdicts and (exit_code is not None or own):
+        raise WrongUse("These options are about a log: name its FILE; `-` reads standard input.")
     verdicts = verdicts or [_triage_only_run(start)]
     if as_json:
         output.show_json(TriageDocument(files=verdicts))

@@ -74,8 +74,8 @@ def _consequence_while_down(run: MonitoredRun, memory: Memory) -> str:
     who = "the babysitter" if babysitter_runs(run) else "a babysitter, if one runs,"
     when = "once the pause is over" if memory.ledger.paused(now()) else "at a next tick"
     return (
-        f"{run.slug} was down at its last tick, and this does not keep it down: {who} may relaunch "
-        f"it {when}, by its rules; to keep it down: `herorun stop {run.slug}`"
+        f"{run.slug} was down at its last tick, and {who} may relaunch it {when}, by its rules; to "
+        f"prevent that: `herorun stop {run.slug}`"
     )
 
 
@@ -245,7 +245,7 @@ def _nothing_open(run: Run, memory: Memory, yes: bool) -> OrderOutcome:
     if last_answer.yes is yes:
         return OrderOutcome(run, f"{last_answer.summary} already", warnings=push_warning(run))
     way_on = (
-        f"The next tick may relaunch it. To keep it down: `herorun stop {run.slug}`; to delay it: "
+        f"The next tick may relaunch it. To prevent that: `herorun stop {run.slug}`; to delay it: "
         f"`herorun pause {run.slug} --until 2h`"
         if last_answer.yes
         else f"To start it anyway: `{_continuation_command(run, memory)}`"
