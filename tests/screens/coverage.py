@@ -53,7 +53,7 @@ NO_SCREEN = {  # exit code -> why
 
 
 def place_of(schema: Mapping[str, Any], root: Mapping[str, Any], at: str) -> tuple[Any, str]:
-    """A shape that a document refers to has its own name, wherever it is used."""
+    """A schema that a document refers to has its own name, wherever it is used."""
     if "$ref" not in schema:
         return schema, at
     name = schema["$ref"].rpartition("/")[2]
@@ -151,19 +151,30 @@ def promised_codes() -> set[tuple[str, str]]:
 
 
 def missing(documents: Iterable[States]) -> list[str]:
-    """The values without a screen, as `TYPE.field: value`."""
+    """The values that have neither a screen nor an excuse, as `TYPE.field: value`."""
+    return sorted(
+        each
+        for each in _without_screen(documents)
+        if not {each, each.partition(":")[0]} & {*NOT_ON_A_SCREEN}
+    )
+
+
+def needless_excuses(documents: Iterable[States]) -> list[str]:
+    """The excuses for values that have a screen, or that no document can have."""
+    values = _without_screen(documents)
+    return sorted({*NOT_ON_A_SCREEN} - values - {each.partition(":")[0] for each in values})
+
+
+def _without_screen(documents: Iterable[States]) -> set[str]:
     covered_states: States = {}
     for states in documents:
         for at, values in states.items():
             covered_states.setdefault(_same(at), set()).update(values)
-    lacking = {
+    return {
         f"{at}: {value or '(empty)'}"
         for at, values in declared_states().items()
         for value in values - covered_states.get(_same(at), set())
     }
-    return sorted(
-        each for each in lacking if not {each, each.partition(":")[0]} & {*NOT_ON_A_SCREEN}
-    )
 
 
 def missing_marks(texts: Iterable[str]) -> list[str]:
