@@ -38,7 +38,7 @@ from herorun.runs import Run, open_run
 from herorun.schedulers._instance import Started, decode_record
 from herorun.system.clock import now
 from herorun.system.files import is_locked
-from herorun.system.git import remote_refs
+from herorun.system.git import discover, remote_refs
 from herorun.system.git.plumbing import commit_files, identity_of
 from herorun.system.git.tags import annotated_tag
 from memory_folder import in_memory
@@ -416,6 +416,8 @@ def story(home: Path) -> Iterator[Story]:
     for folder, folders, _ in os.walk(home):  # passes over what a push in the background removes
         if folder.endswith("/work") and ".herorun" in folders:
             Story(Path(folder).parent).end()
+    if made_story.work.is_symlink():  # else the next world there would be looked for behind it
+        discover._repository_above.cache_clear()
 
 
 def seal_by_hand(story: Story, **changes: Any) -> None:
