@@ -92,11 +92,11 @@ def test_each_optional_member_that_is_asked_for_is_declared() -> None:
         if not str(path.relative_to(SOURCES)).startswith(ADAPTERS)
     ]
     # to parse all of them takes a second
-    queries = {
+    members = {
         member for code in codes if "attr(" in code for member in asked_members(ast.parse(code))
     }
-    assert len(queries) >= 15
-    assert {(port, name) for port, name in queries if name not in declared_members(port)} == set()
+    assert len(members) >= 15
+    assert {(port, name) for port, name in members if name not in declared_members(port)} == set()
 
 
 @pytest.mark.parametrize(

@@ -646,9 +646,9 @@ def test_a_deletion_is_under_way_until_it_is_known_to_be_done():
     key = "prune/0555e136d332//data/tiny/step-1"
     memory = fold([Intended(at=NOON, key=key, attempt=1, what="delete it")])
     assert memory.history.deleting == {"/data/tiny/step-1"}
-    refused = fold([Failed(NOON, key, 1, "403")], memory)
-    assert refused.history.deleting == {"/data/tiny/step-1"}
-    assert fold([Done(NOON, key, 1)], refused).history.deleting == frozenset()
+    memory_after = fold([Failed(NOON, key, 1, "403")], memory)
+    assert memory_after.history.deleting == {"/data/tiny/step-1"}
+    assert fold([Done(NOON, key, 1)], memory_after).history.deleting == frozenset()
 
 
 def test_an_adopted_instance_began_with_its_job_and_stays_a_caveat() -> None:

@@ -188,11 +188,11 @@ def test_its_job_is_no_end_before_its_own_condition() -> None:
 
 def test_a_stop_is_over_once_the_controller_says_that_it_is_suspended() -> None:
     notes = {"herorun/stopped-by": "ada@box"}
-    order = a_set(suspend=True, annotations=notes)
-    assert judged(order, its_job()).state is JobState.PENDING
-    end = a_set(("Suspended", "SuspendedJobs"), suspend=True, annotations=notes)
-    assert judged(end, its_job(), a_pod("Running")).state.live
-    answer = judged(end, its_job())
+    stopping_set = a_set(suspend=True, annotations=notes)
+    assert judged(stopping_set, its_job()).state is JobState.PENDING
+    suspended_set = a_set(("Suspended", "SuspendedJobs"), suspend=True, annotations=notes)
+    assert judged(suspended_set, its_job(), a_pod("Running")).state.live
+    answer = judged(suspended_set, its_job())
     assert (answer.state, answer.stopped_by) == (JobState.CANCELLED, "ada@box")
 
 

@@ -28,10 +28,10 @@ OURS = "setup_worker.py"
 def ask(folder: Path) -> None:
     """In the place of a worker: returns when it has ended."""
     request = json.dumps([sys.argv[1:], dict(os.environ), os.getcwd()]).encode()
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as answer:
-        answer.connect(str(_served(folder)))
-        socket.send_fds(answer, [request], [0, 1, 2])
-        answer.recv(1)  # nothing: it is closed where the worker ends
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+        connection.connect(str(_served(folder)))
+        socket.send_fds(connection, [request], [0, 1, 2])
+        connection.recv(1)  # nothing: it is closed where the worker ends
 
 
 def _served(folder: Path) -> Path:
@@ -43,11 +43,11 @@ def _served(folder: Path) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not path.exists():
             argv = [sys.executable, os.path.realpath(__file__), str(folder)]
-            forking = subprocess.Popen(
+            fork_server = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
             while not path.exists():
-                if forking.poll() is not None:
+                if fork_server.poll() is not None:
                     sys.exit(f"no workers: see {folder / 'workers.log'}")
                 time.sleep(0.02)
     return path
@@ -55,18 +55,18 @@ def _served(folder: Path) -> Path:
 
 def serve(folder: Path) -> None:
     """Fork for each request, until a signal ends this. Returns only in a fork."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as requests:
-        requests.bind(str(folder / "workers.new"))
-        requests.listen(64)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(str(folder / "workers.new"))
+        listener.listen(64)
         os.rename(folder / "workers.new", folder / "workers")
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a worker
         gc.freeze()
         while True:
-            answer, _ = requests.accept()
-            data, files, *_ = socket.recv_fds(answer, LONGEST, 3)
+            connection, _ = listener.accept()
+            data, files, *_ = socket.recv_fds(connection, LONGEST, 3)
             if not os.fork():
                 break
-            answer.close()
+            connection.close()
             for each in files:
                 os.close(each)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)

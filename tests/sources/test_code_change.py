@@ -50,8 +50,8 @@ def test_an_approved_dirty_tree_is_compared_as_it_ran_and_as_it_would_run(
     patch = {"commit": ran, "tree": "", "diff": ""}
     prior = PriorLaunch("tiny-1", {**plain(a_plan().values), "commit": head, "patch": patch})
 
-    dropped = read_code_change(repository, prior, WorkTree(commit=head), Nothing())
-    assert isinstance(dropped, CodeChange) and dropped.files == ("train.py",)
+    without_edit = read_code_change(repository, prior, WorkTree(commit=head), Nothing())
+    assert isinstance(without_edit, CodeChange) and without_edit.files == ("train.py",)
     edited = read_code_change(repository, prior, WorkTree(commit=head), Snapshot(would_run, "", ""))
     assert isinstance(edited, CodeChange) and edited.files == ("model.py",)
 

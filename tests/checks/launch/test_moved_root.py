@@ -63,10 +63,10 @@ def test_a_temporary_root_that_moved_or_is_given_up_fails_too():
     contract = a_contract(output={"temporary_root": None})
 
     moved = answer(moved_root, a_plan(history=past), past)
-    dropped = answer(moved_root, a_plan(contract, history=a_history()), a_history())
+    without_root = answer(moved_root, a_plan(contract, history=a_history()), a_history())
 
     assert (moved.outcome, moved.subject) == (Outcome.FAIL, TEMPORARY)
-    assert dropped.outcome is Outcome.FAIL and "temporary root" in dropped.message
+    assert without_root.outcome is Outcome.FAIL and "temporary root" in without_root.message
 
 
 def test_each_root_is_judged_apart():

@@ -30,12 +30,12 @@ def story(outcomes, hold=None, every=EVERY, steps=None, gaps=None):
     """The alert's state after each tick; `-` where there is none. `gaps` widens the time before a
     tick.
     """
-    judge, alerts, now, states = a_check(hold=hold), {}, NOON, []
+    rule, alerts, now, states = a_check(hold=hold), {}, NOON, []
     for index, outcome in enumerate(outcomes):
         now += (gaps or {}).get(index, every) if index else timedelta()
         moment = Moment(now, EVERY, (steps or {}).get(index, index))
         alerts = advance(
-            alerts, [Finding("ill", Verdict(outcome=outcome, message="m"))], {"ill": judge}, moment
+            alerts, [Finding("ill", Verdict(outcome=outcome, message="m"))], {"ill": rule}, moment
         )
         states.append(next(iter(alerts.values())).state.value if alerts else "-")
     return states

@@ -60,11 +60,11 @@ def test_a_spike_that_the_cut_goes_through_is_not_told_again():
 
 def test_what_looked_like_a_second_beginning_is_not_told_again_either():
     again = replace(OVER, kind="untrained")
-    first, ending, retold = (
+    first, ending, second = (
         [action.key for action in turn.actions if "weights-reset" in action.key]
         for turn in Story().ticks([rows(excursions=(again,)), rows(), rows(excursions=(again,))])
     )
-    assert first and ending and not retold
+    assert first and ending and not second
 
 
 GONE = {

@@ -91,11 +91,11 @@ def test_a_crash_is_reported_and_relaunched():
 
 
 def test_two_reasons_are_one_relaunch():
-    crashed, loss = alert("crashed"), alert("lost")
-    action = intervention(crashed, loss)
+    crashed_alert, lost_alert = alert("crashed"), alert("lost")
+    action = intervention(crashed_alert, lost_alert)
 
     assert isinstance(action, Relaunch)
-    assert mentions(action.why, crashed.message, loss.message)
+    assert mentions(action.why, crashed_alert.message, lost_alert.message)
 
 
 def test_every_escalation_escalates_and_names_its_subject():

@@ -41,10 +41,10 @@ def test_a_secret_that_is_written_down_in_another_form_goes(code: str) -> None:
     for kind in (*planted.SHAPED, *planted.PLACES):
         shaped = planted.SHAPED.get(kind)
         text, secret = (each := shaped(draw), each) if shaped else planted.placed(kind, draw)
-        coded = planted.CODED[code](text)
-        clean = scrub(f"said {coded} here")
+        code_text = planted.CODED[code](text)
+        clean = scrub(f"said {code_text} here")
 
-        assert secret not in clean and coded not in clean and MASK in clean, kind
+        assert secret not in clean and code_text not in clean and MASK in clean, kind
 
 
 @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ def test_a_tree_holds_command_lines_and_environments(tree: object, clean: object
     ],
 )
 def test_a_command_line_that_is_split_over_words(argv: tuple[str, ...]) -> None:
-    words = scrub_argv(argv)
+    clean_argv = scrub_argv(argv)
 
-    assert "hunter22" not in " ".join(words)
-    assert len(words) == len(argv) and words[0] == argv[0]
+    assert "hunter22" not in " ".join(clean_argv)
+    assert len(clean_argv) == len(argv) and clean_argv[0] == argv[0]
 
 
 @pytest.mark.thorough
@@ -153,8 +153,8 @@ def test_whatever_stands_around_it_a_secret_goes(
     draw = random.Random(seed)
     shaped = planted.SHAPED.get(kind)
     text, secret = (each := shaped(draw), each) if shaped else planted.placed(kind, draw)
-    coded = planted.CODED[code](text)
-    clean = scrub(f"{before} {coded} {after}")
+    code_text = planted.CODED[code](text)
+    clean = scrub(f"{before} {code_text} {after}")
 
-    assert secret not in clean and coded not in clean
+    assert secret not in clean and code_text not in clean
     assert scrub(clean) == clean

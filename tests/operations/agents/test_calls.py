@@ -70,15 +70,15 @@ def test_a_comparison_that_nothing_judges_is_not_called_clear() -> None:
 def test_only_the_token_is_served(
     kind: str, headers: list[tuple[bytes, bytes]], is_served: bool
 ) -> None:
-    served, requests = [], []
+    scopes, responses = [], []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        served.append(scope)
+        scopes.append(scope)
 
     async def send(message: Mapping[str, Any]) -> None:
-        requests.append(message)
+        responses.append(message)
 
     guarded = server._with_token(app, TOKEN)
     asyncio.run(guarded({"type": kind, "headers": headers}, None, send))
-    assert bool(served) is is_served
-    assert [message.get("status") for message in requests] == ([] if is_served else [401, None])
+    assert bool(scopes) is is_served
+    assert [message.get("status") for message in responses] == ([] if is_served else [401, None])

@@ -194,12 +194,14 @@ def test_another_instances_relaunch_is_not_this_one(run: Any, acted: list[Any]) 
 def test_one_post_that_fails_keeps_none_of_the_others_back(
     run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    intent, output = (intended(f"tell/tiny-1/{name}", body="b") for name in ("lost", "said"))
-    run.record.events += [intent, output]
+    first_intent, second_intent = (
+        intended(f"tell/tiny-1/{name}", body="b") for name in ("lost", "said")
+    )
+    run.record.events += [first_intent, second_intent]
     works = acts.deliver
 
     def deliver(run: Any, each: Intended) -> None:
-        if each.key == intent.key:
+        if each.key == first_intent.key:
             raise CouldNotLook("no network")
         works(run, each)
 

@@ -105,22 +105,22 @@ def test_a_back_end_that_is_down_is_asked_once_a_round_and_is_unsure_for_all() -
 
 
 def test_two_runs_that_call_an_instance_the_same_are_looked_for_since_the_earlier() -> None:
-    polls, answers = SharedPolls(), []
+    polls, questions = SharedPolls(), []
     cluster = Cluster()
-    cluster.snapshot = answers.append
+    cluster.snapshot = questions.append
     cluster.by = Seen
     polls.note_intent("here", cluster, ("tiny-1", LONG_AGO))
     polls.shared("there", cluster, ("tiny-1", LONG_AGO + HALF), HALF)
-    assert answers == [{"tiny-1": LONG_AGO}]
+    assert questions == [{"tiny-1": LONG_AGO}]
 
 
 def test_what_another_process_polled_replaces_no_newer_poll() -> None:
     """The runs of a worker take so long that the answer they were given becomes too old."""
     polls, cluster = SharedPolls(), Cluster()
-    clocks = {"one": (datetime.now(UTC) - 2 * HALF, 7, "")}
+    polls_elsewhere = {"one": (datetime.now(UTC) - 2 * HALF, 7, "")}
     snapshots = []
     for name in "abc":
-        polls.adopt(clocks)
+        polls.adopt(polls_elsewhere)
         snapshots.append(ask(polls, cluster, name).snapshot)
     assert snapshots == [1, 1, 1] and len(cluster.polls) == 1
 

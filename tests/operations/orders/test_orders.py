@@ -482,8 +482,8 @@ def test_a_pause_holds_the_hands_and_not_the_eyes(story: Story, capsys: CAPTURE)
     story.ended()
     assert story.tick() == 1
     assert len(story.starts) == 1 and len(keys(story, "tell/crashed")) == 1
-    pauses = status(story, capsys)["paused"]
-    assert (pauses["by"], pauses["reason"]) == ("Dri", "maintenance")
+    pause = status(story, capsys)["paused"]
+    assert (pause["by"], pause["reason"]) == ("Dri", "maintenance")
     assert mentions(ask(story, capsys, "status", SLUG).out, "paused", "until", "maintenance")
     assert ask(story, capsys, "resume", SLUG).code == 0
     story.tick()

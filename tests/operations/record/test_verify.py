@@ -106,15 +106,15 @@ def test_the_remote_is_asked_once(
 ) -> None:
     if ahead:
         elsewhere(healthy_record, "theirs")
-    questions, real = list[str](), Repository.git
+    git_commands, real = list[str](), Repository.git
 
     def listed(self: Repository, *words: str, **options: Any) -> Any:
-        questions.append(words[0])
+        git_commands.append(words[0])
         return real(self, *words, **options)
 
     monkeypatch.setattr(Repository, "git", listed)
     assert verify_run(SLUG, healthy_record.work).verdict == "clear"
-    assert [each for each in questions if each in ("ls-remote", "fetch")] == calls
+    assert [each for each in git_commands if each in ("ls-remote", "fetch")] == calls
 
 
 @pytest.mark.thorough

@@ -51,8 +51,10 @@ def test_a_long_run_keeps_its_breaks() -> None:
 def test_tokens_of_a_step_are_what_the_named_keys_say(
     config: Mapping[str, Any], tokens: int | None
 ) -> None:
-    keys = CONTRACT.config.model_copy(update={"batch_size": "batch", "sequence_length": "seq"})
-    assert tokens_per_step(CONTRACT.model_copy(update={"config": keys}), config) == tokens
+    config_table = CONTRACT.config.model_copy(
+        update={"batch_size": "batch", "sequence_length": "seq"}
+    )
+    assert tokens_per_step(CONTRACT.model_copy(update={"config": config_table}), config) == tokens
     assert tokens_per_step(CONTRACT, config) is None
 
 
