@@ -144,12 +144,6 @@ def _add_line_numbers(faults: Sequence[Fault], text: str) -> Iterator[str]:
         yield f"line {line}: {message}" if line else message
 
 
-def explain_errors(error: "ValidationError") -> str:
-    """Every fault of the input in one line."""
-    text = "; ".join(message for _, message in explain_faults(error))
-    return text if text.endswith("?") else f"{text}."
-
-
 def explain_faults(
     error: "ValidationError",
     model: type[BaseModel] | None = None,
