@@ -50,7 +50,7 @@ def map_in_two_phases(
     phases: Phases[Item, Note, Common, Result],
     between: Callable[[list[Note]], Common],
     doing: tuple[str, str],
-    prepare: Callable[[], object] = lambda: None,
+    prepare: Callable[[], object],
 ) -> list[Result]:
     """The second phase's results, in the order of the items. Its second argument is what `between`
     makes here, once, of all answers of the first. An item's two phases are in one process.
