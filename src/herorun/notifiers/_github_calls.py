@@ -191,7 +191,7 @@ def _explain_unauthorised(where: str, message: str, headers: Mapping[str, str]) 
     return f"GitHub refuses the token for {where} (401 {message}): renew it."
 
 
-def _explain_refusal(where: str, message: str, headers: Mapping[str, str]) -> str:
+def _explain_forbidden(where: str, message: str, headers: Mapping[str, str]) -> str:
     if sso := headers.get("x-github-sso"):
         link = sso.partition("url=")[2]
         return (
@@ -233,7 +233,7 @@ def _other(where: str, message: str, headers: Mapping[str, str]) -> str:
 
 _REFUSALS: Mapping[int, Callable[[str, str, Mapping[str, str]], str]] = {
     401: _explain_unauthorised,
-    403: _explain_refusal,
+    403: _explain_forbidden,
     404: _missing,
     410: _describe_gone,
     422: _invalid,
