@@ -46,7 +46,7 @@ class OverSsh:
         return self._ask("end", path, base64.b64decode, count=count)
 
     def modified(self, path: str) -> datetime:
-        return self._ask("change_time", path, _moment_of_seconds)
+        return self._ask("modification_time", path, _moment_of_seconds)
 
     def generation(self, path: str) -> str:
         return self._ask("generation", path, str)

@@ -25,7 +25,7 @@ def end(path: str, count: int) -> str:
     return encode_bytes(_posix_files.read_end(path, count))
 
 
-def change_time(path: str) -> float:
+def modification_time(path: str) -> float:
     return os.stat(path).st_mtime
 
 
