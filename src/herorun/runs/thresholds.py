@@ -1,6 +1,6 @@
 """The thresholds that a contract sets for checks, and the checks that may stop its job."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
@@ -48,8 +48,9 @@ def _limits_of(
     faults: list[Fault] = [((key,), f"{head}{message}") for key, message in superfluous.items()]
     single = {key: value for key, value in values.items() if key not in superfluous}
     present = present_keys(single, new_names)
-    faults += [(place, f"{head}{message}") for place, message in _faults_of_keys(kind, present)]
     names = [field.name for field in fields(kind)]
+    unknown_keys = _faults_of_keys(present, names, new_names)
+    faults += [(place, f"{head}{message}") for place, message in unknown_keys]
     rest = {key: value for key, value in present.items() if key in names}
     limits = _limits(kind, rest)
     if isinstance(limits, list):
@@ -69,9 +70,9 @@ def _suggest_name(
     return f" did you mean `{new_names.get(closest[0], closest[0])}`?" if closest else ""
 
 
-def _faults_of_keys(kind: type[Any], values: Mapping[str, Any]) -> Iterator[Fault]:
-    names = [field.name for field in fields(kind)]
-    new_names = getattr(kind, "RENAMED", {})
+def _faults_of_keys(
+    values: Mapping[str, Any], names: Sequence[str], new_names: Mapping[str, str]
+) -> Iterator[Fault]:
     for key in sorted(values.keys() - set(names)):
         suggestion = _suggest_name(key, names, new_names) or f" there are {', '.join(names)}"
         yield (key,), f"unknown key `{key}`:{suggestion}"
