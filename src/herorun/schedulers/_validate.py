@@ -26,6 +26,12 @@ def must_be_instance(name: str) -> str:
     return name
 
 
+def is_instance_of(name: str, slug: str) -> bool:
+    """Without a pattern: to compile one for each run takes longer than to look at its jobs."""
+    number = name.removeprefix(f"{slug}-")
+    return number != name and number.isascii() and number.isdigit()
+
+
 def secret_values(submission: Submission) -> dict[str, str]:
     """The secrets from this environment, by name; a missing one raises before anything starts."""
     missing = [name for name in submission.secrets if name not in os.environ]

@@ -56,7 +56,7 @@ from herorun.schedulers._kubernetes.state import judge_kubernetes
 from herorun.schedulers._kubernetes.stop import deactivate, end_object, end_spec
 from herorun.schedulers._kubernetes.submit import KubernetesSubmitter
 from herorun.schedulers._submission_record import SubmissionRecord
-from herorun.schedulers._validate import must_be_instance, too_early
+from herorun.schedulers._validate import is_instance_of, must_be_instance, too_early
 from herorun.system.clock import now
 
 # programs on this machine, and how they report their version
@@ -190,9 +190,8 @@ class Kubernetes:
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """Live jobs by their labels; a Job of another run with the same name is not ours."""
-        name_pattern = re.compile(rf"{re.escape(slug)}-[0-9]+")
         snapshot = self._shared_snapshot or self._take_snapshot(f"{RUN}={slug}")
-        records = [r for name, r in snapshot.jobs.items() if name_pattern.fullmatch(name)]
+        records = [r for name, r in snapshot.jobs.items() if is_instance_of(name, slug)]
         jobs = [self._judge(snapshot, record) for record in records if record.root == self._root]
         living = [job for job in jobs if not job.state.ended]
         return tuple(sorted(living, key=lambda job: (len(job.instance), job.instance)))

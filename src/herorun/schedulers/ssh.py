@@ -12,7 +12,6 @@ import base64
 import errno
 import json
 import os
-import re
 import time
 from collections.abc import Hashable, Mapping
 from copy import copy
@@ -29,7 +28,7 @@ from herorun.schedulers._ssh import request as build
 from herorun.schedulers._ssh.options import Options as Options
 from herorun.schedulers._ssh.parse import answer_of, parse_job, stored_request
 from herorun.schedulers._ssh.snapshot import SshSnapshot
-from herorun.schedulers._validate import must_be_instance, secret_values, too_early
+from herorun.schedulers._validate import is_instance_of, must_be_instance, secret_values, too_early
 from herorun.system.clock import now
 from herorun.system.remote_python import readable, remote_to
 from herorun.system.transport import ssh_argv
@@ -195,8 +194,7 @@ class SshScheduler:
         answer = (
             snapshot.answer if snapshot and slug in snapshot.slugs else self._probe_all([slug], [])
         )
-        name_pattern = re.compile(rf"{re.escape(slug)}-[0-9]+")
-        jobs = (self._job(name, answer) for name in answer["jobs"] if name_pattern.fullmatch(name))
+        jobs = (self._job(name, answer) for name in answer["jobs"] if is_instance_of(name, slug))
         return tuple(job for job in jobs if job and job.state.live)
 
     @property

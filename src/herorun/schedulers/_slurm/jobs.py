@@ -30,7 +30,7 @@ from herorun.schedulers._slurm.state import (
 )
 from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._transport import Transport
-from herorun.schedulers._validate import must_be_instance, too_early
+from herorun.schedulers._validate import is_instance_of, must_be_instance, too_early
 from herorun.system.clock import now
 
 
@@ -156,7 +156,7 @@ class SlurmReader:
         """The live jobs by this cluster's controller. A job of the name without a comment counts,
         as it may be ours.
         """
-        rows = [row for row in self._named_like(slug) if _is_instance(row.name, slug)]
+        rows = [row for row in self._named_like(slug) if is_instance_of(row.name, slug)]
         records = {row.name: self._submission_record(row.name) for row in rows}
         return live_jobs(
             [
@@ -169,7 +169,7 @@ class SlurmReader:
     def other_jobs(self, slug: str) -> tuple[Job, ...]:
         """Jobs that no herorun has submitted; of all users."""
         rows = (row for row in self._named_like(slug) if row.tag is None)
-        return live_jobs([row for row in rows if not _is_instance(row.name, slug)])
+        return live_jobs([row for row in rows if not is_instance_of(row.name, slug)])
 
     def _named_like(self, slug: str) -> tuple[SlurmRow, ...]:
         """All jobs whose name begins with the run's."""
@@ -200,9 +200,3 @@ class SlurmReader:
 
     def _submission_record(self, instance: str) -> SubmissionRecord:
         return keeping.read_submission(self._folder, instance)
-
-
-def _is_instance(name: str, slug: str) -> bool:
-    """Without a pattern: to compile one for each run takes longer than to look at its jobs."""
-    number = name.removeprefix(f"{slug}-")
-    return number != name and number.isascii() and number.isdigit()
