@@ -183,7 +183,11 @@ def run(argv: list[str]) -> int:
         code, message = describe_misuse(error)
     except (KeyboardInterrupt, click.Abort):
         code, message = 130, "herorun: interrupted."
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        from herorun.core.errors import UNFORESEEN
+
+        if not isinstance(error, UNFORESEEN):
+            raise
         # of a broken pipe click makes SystemExit in most places, and then wraps the streams
         if isinstance(error, BrokenPipeError) or sys.stdout is not stdout:
             return _exit_unread()

@@ -24,7 +24,7 @@ def describe_misuse(error: click.ClickException) -> tuple[int, str]:
 
 
 def describe_failure(error: BaseException) -> tuple[int, str]:
-    from herorun.core.errors import HerorunError, describe_error
+    from herorun.core.errors import HerorunError, describe_error, describe_internal_error
     from herorun.core.redaction.scrub import scrub
 
     if isinstance(error, HerorunError):
@@ -32,7 +32,7 @@ def describe_failure(error: BaseException) -> tuple[int, str]:
     if isinstance(error, OSError):
         message = f"{describe_error(error)}. {_advice(error)}."
         return 3, f"herorun: {scrub(message)}"
-    message = f"herorun: internal error: {scrub(describe_error(error))}."
+    message = f"herorun: {scrub(describe_internal_error(error))}."
     if os.environ.get("HERORUN_DEBUG"):
         from traceback import format_exception
 

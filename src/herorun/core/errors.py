@@ -102,3 +102,8 @@ def describe_error(error: BaseException) -> str:
         return f"{type(error).__name__}: {error}"
     except UNFORESEEN:  # its own text is a fault of it too
         return type(error).__name__
+
+
+def describe_internal_error(error: BaseException) -> str:
+    """The same, of an error that nobody foresaw."""
+    return f"internal error: {describe_error(error)}"

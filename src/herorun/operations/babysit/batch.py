@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from herorun.core.errors import UNFORESEEN, HerorunError, describe_error
+from herorun.core.errors import UNFORESEEN, HerorunError, describe_error, describe_internal_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.record import Record
@@ -57,7 +57,7 @@ def run_for_name(name: str, act: Callable[[str], T]) -> BatchResult[T]:
     except UNFORESEEN as error:
         if os.environ.get("HERORUN_DEBUG"):
             raise
-        message = f"internal error: {describe_error(error)}; HERORUN_DEBUG=1 shows where"
+        message = f"{describe_internal_error(error)}; HERORUN_DEBUG=1 shows where"
         return BatchResult(slug, None, scrub(message), 3)
 
 
