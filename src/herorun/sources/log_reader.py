@@ -20,8 +20,10 @@ from herorun.core.decode import decode
 from herorun.core.evidence import History, Job, Nothing, Unavailable
 from herorun.core.ports import LogPart, Place, Scheduler
 from herorun.core.redaction.scrub import scrub, scrub_tree
-from herorun.core.triage.incremental import OwnLog, follow, skip_to
+from herorun.core.triage.incremental import OwnLog, Signs, follow, skip_to
+from herorun.core.triage.scan import Scan
 from herorun.core.triage.signatures import SignatureSet
+from herorun.core.triage.state import AttemptLog
 from herorun.core.untrusted_json import read_json
 from herorun.sources._signatures import signature_set_of
 from herorun.system.clock import now
@@ -38,7 +40,8 @@ PATIENCE = 20.0
 LAST = 1 << 20  # bytes at the end that are always read
 TAIL = 20_000  # lines, if the scheduler cannot read from an offset
 NEWEST = 64 << 10  # bytes at the end of new data that are searched for the newest step
-_SHAPE = [field.name for field in fields(OwnLog)]  # a state of another shape is not continued
+# a state of another shape is not continued
+_SHAPE = [field.name for kind in (OwnLog, Scan, AttemptLog, Signs) for field in fields(kind)]
 # by state folder: the last read, the cache's version, and the cache's content
 _logs: dict[str, tuple[OwnLog, str, OwnLog | None]] = {}
 
