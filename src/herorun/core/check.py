@@ -11,7 +11,7 @@ from inspect import getdoc, getmodule
 from typing import Any
 
 from herorun.core.evidence import Evidence, Nothing, Unavailable
-from herorun.core.finding import Finding, Verdict, not_applicable, unknown
+from herorun.core.finding import NOT_READ, Finding, Verdict, not_applicable, unknown
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.notify.escalation import EscalationReason
@@ -287,9 +287,7 @@ def _none_yet(need: Any) -> str:
 def _blind(gaps: Sequence[Unavailable]) -> Verdict:
     reasons = [gap.why for gap in gaps]
     causes = tuple(dict.fromkeys(gap.root or gap.why for gap in gaps))
-    return replace(
-        unknown("could not check: " + "; ".join(sorted(set(reasons))), *reasons), causes=causes
-    )
+    return replace(unknown(NOT_READ + "; ".join(sorted(set(reasons))), *reasons), causes=causes)
 
 
 def name_of(kind: Any) -> str:

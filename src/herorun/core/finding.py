@@ -8,6 +8,9 @@ from enum import StrEnum
 from herorun.core.check_names import current_name
 from herorun.core.lazy_dataclass import dataclass
 
+# Begins what says that nothing was read: the check's fix is for what was, and is left out.
+NOT_READ = "could not check: "
+
 
 class Outcome(StrEnum):
     PASS = "pass"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from herorun.core.finding import count, few
+from herorun.core.finding import NOT_READ, count, few
 from herorun.core.gate_verdict import GateVerdict
 from herorun.output import clean, hang
 from herorun.system import progress
@@ -80,7 +80,7 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
     )
     if mark_of(finding) == "lenient":
         hang(out, INDENT, "NOT ENFORCED: only [policy] mode lets this pass")
-    if not finding["message"].startswith("could not check: "):  # the fix is for what was read
+    if not finding["message"].startswith(NOT_READ):
         hang(out, INDENT, f"fix: {finding['fix']}")
 
 

@@ -67,8 +67,10 @@ def stale_tracker_run(
     and their time.
     """
     start = job_start(job, history)
-    if job.state.in_doubt or identity.state is TrackerState.UNREACHABLE:
-        return [unknown(f"could not check: {identity.why or 'the state of the job is unknown'}")]
+    if identity.state is TrackerState.UNREACHABLE:
+        return [unknown(f"could not query the tracker: {identity.why}")]
+    if job.state.in_doubt:
+        return [unknown("the state of the job is unknown")]
     if job.state is not JobState.RUNNING:
         return [not_applicable(f"{job.instance} {job.state.predicate}")]
     if start is None:

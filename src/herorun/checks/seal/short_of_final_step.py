@@ -7,7 +7,7 @@ Fix: find out why it ended early; relaunch it, or correct `final_step` with a re
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import Checkpoints, FinalStep, History, Metrics, Nothing, Unavailable
-from herorun.core.finding import Verdict, count, failed, passed, unknown
+from herorun.core.finding import NOT_READ, Verdict, count, failed, passed, unknown
 
 
 @check(Gate.SEAL, Response.BLOCK)
@@ -32,7 +32,7 @@ def short_of_final_step(
         return passed(f"the last reported step is {last_step} of {final.value}", subject="step")
     gaps = [value.why for value in (metrics, checkpoints) if isinstance(value, Unavailable)]
     if gaps:
-        return unknown(f"could not check: {'; '.join(gaps)}", *gaps, subject="step")
+        return unknown(NOT_READ + "; ".join(gaps), *gaps, subject="step")
     if last_step is None:
         return failed(f"no step was reported; the final step is {final.value}", subject="step")
     steps = final.value - last_step
