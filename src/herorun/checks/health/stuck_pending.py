@@ -9,8 +9,10 @@ Fix: the DRI decides whether to wait (`herorun ack RUN` ends the reminders) or t
 from datetime import timedelta
 from typing import ClassVar
 
+from herorun.checks.health.pending_too_long import Limits as Warned
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract, parse_duration
+from herorun.core.contract.values import present_keys
 from herorun.core.evidence import History, Job, JobLog, Metrics, Nothing, Now, Receipt, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.health.queue_reasons import Waiting
@@ -61,7 +63,7 @@ def stuck_pending(
 
 def _limit(contract: Contract, limits: Limits) -> timedelta:
     thresholds = contract.babysit.thresholds.get("pending-too-long", {})
-    warned_after = parse_duration(thresholds.get("first_wait", thresholds.get("first")))
+    warned_after = parse_duration(present_keys(thresholds, Warned.RENAMED).get("first_wait"))
     if not isinstance(warned_after, timedelta):
         return limits.first_wait
     return max(limits.first_wait, limits.first_wait_ratio * warned_after)
