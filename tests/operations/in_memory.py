@@ -19,6 +19,7 @@ class Journal:
     """`tiny-1` was launched an hour before noon; `new` is what came after."""
 
     anchor = tip = None
+    branch = "herorun/tiny"
 
     def __init__(self) -> None:
         self.events: list[Any] = [Initialised(START, "tiny", {}), *launched(1, START)]

@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +91,8 @@ def collect_values(value: Any, schema: Any, root: Any, at: str, states: States) 
 
 def declared_states() -> States:
     states: States = {}
-    for command, document in DOCUMENTS.items():
-        schema = document.model_json_schema(by_alias=True)
+    for command in DOCUMENTS:
+        schema = schema_of(command)
         collect_declared(schema, schema, command, states, set())
     return states
 
@@ -110,6 +111,11 @@ def document_of(argv: list[str]) -> str:
     )
 
 
+@cache
+def schema_of(document: str) -> Any:
+    return DOCUMENTS[document].model_json_schema(by_alias=True)
+
+
 def states_of(screen: Screen) -> States:
     """What the command's document says in this state, if it has one."""
     states: States = {}
@@ -122,7 +128,7 @@ def states_of(screen: Screen) -> States:
     document = json.loads(printed.partition("--- exit code")[0])
     if "error" in document and "exit_code" in document:
         return states
-    schema = DOCUMENTS[name].model_json_schema(by_alias=True)
+    schema = schema_of(name)
     collect_values(document, schema, schema, name, states)
     return states
 

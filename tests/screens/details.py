@@ -50,7 +50,6 @@ from screens.states import (
     DONE,
     HEALTHY,
     INSTANCE,
-    NO_ANSWER,
     OPENED,
     QUESTION,
     RUN,
@@ -293,15 +292,8 @@ def machines() -> Iterator[Screen]:
     argv = "box patrol tiny --notify"
     yield answered_by("patrol-not-notified", argv, "remote.patrol.patrol", observed, **notifying)
     stuck_row = WatcherRow(WAIT, Path("a"), "stale", "tiny is sealed", "could not be retired")
-    other_row = WatcherRow(
-        replace(WAIT, run="old", pid=12),
-        Path("b"),
-        "stale",
-        NO_ANSWER,
-        "left alone: stop it yourself",
-    )
     processes = {
-        f"{OPERATIONS}remote.watchers.reconcile": [stuck_row, other_row],
+        f"{OPERATIONS}remote.watchers.reconcile": [stuck_row],
         "herorun.system.process_registry.others": [],
     }
     yield Screen("watchers-stuck", "box watchers", processes)

@@ -42,6 +42,7 @@ from herorun.gate import GateReport
 from herorun.operations.babysit.tick_json import (
     describe_interrupted,
     describe_relaunched,
+    dri_decides,
     name_dri,
     relaunch_outlook,
 )
@@ -218,7 +219,10 @@ STOP = Ordered(NOON - 30 * MINUTE, "ada", Word.STOP, ("tiny-1",))
 PAUSE = ActionPause(NOON + 120 * MINUTE, "ada", NOON, "the disks are being swapped")
 
 
-def crashed(cause: str = "", decision: str = QUESTION_NEXT, **orders: Any) -> AlertEntry:
+DRI_DECIDES = dri_decides("herorun status tiny")
+
+
+def crashed(cause: str = "", decision: str = DRI_DECIDES, **orders: Any) -> AlertEntry:
     """The alert about a run that is down, with what happens next after these orders."""
     memory = Memory(instances=(an_instance(1),), **orders)
     assert memory.current is not None
@@ -232,7 +236,8 @@ def crashed(cause: str = "", decision: str = QUESTION_NEXT, **orders: Any) -> Al
 CRASHED = crashed()
 RELAUNCHED = CRASHED.model_copy(update={"fix": describe_relaunched("tiny-2")})
 ENDED = alert("stalled-steps", "critical", "no step for 14m", state="ended-unresolved", minutes=90)
-BUG = crashed("; the error in its log is of class code-bug-small at train.py:72 (NameError: x)")
+A_BUG = "; the error in its log is of class code-bug-small at train.py:72 (NameError: x)"
+BUG = crashed(A_BUG)
 
 
 def first_row(started: datetime) -> AwaitedEntry:
@@ -462,7 +467,7 @@ STATES: dict[str, Any] = {
     ),
     "down": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
-        alerts=[CRASHED],
+        alerts=[crashed(decision=QUESTION_NEXT)],
         next="herorun approve tiny",
         questions=[QUESTION],
         babysitter="gone, last heartbeat 18m0s ago: `herorun babysit tiny` starts it",
@@ -470,7 +475,7 @@ STATES: dict[str, Any] = {
     ),
     "code-bug": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
-        alerts=[BUG],
+        alerts=[crashed(A_BUG, QUESTION_NEXT)],
         next="herorun preflight tiny",
         questions=["escalate/relaunch/tiny-1/code-bug"],
     ),

@@ -10,7 +10,8 @@ from herorun.commands._completion import RUNS, slugs_at
 WORDS = {"help": "herorun --help", "version": "herorun --version"}
 ONCE = "`herorun status` shows one run once, `herorun status --all` every run."
 NO_FORCE = (
-    "There is no --force: a person signs what is acceptable, `herorun waive CHECK RUN` prints what."
+    "There is no --force: a signed waiver accepts a finding, and `herorun waive CHECK RUN` prints "
+    "one."
 )
 
 

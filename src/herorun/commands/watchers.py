@@ -56,7 +56,8 @@ def command(dry_run: bool, as_json: bool) -> int:
             if each
             else row.path.name
         )
-        why = f", and {actions.get(row.action, row.action)}: {row.why}" if row.why else ""
+        action = actions.get(row.action, row.action)
+        why = f" ({row.why}), and {action}" if row.why else ""
         output.show_line(output.clean(f"{who} is {row.state}{why}"))
     for other in unregistered_processes:
         output.show_line(

@@ -75,7 +75,7 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
     )
     _show_names(
         out,
-        "not checked until then",
+        "not checked before this is fixed",
         [effect for effect in effects if effect["outcome"] == "unknown"],
     )
     if mark_of(finding) == "lenient":

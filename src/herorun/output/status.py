@@ -92,7 +92,7 @@ def _status_lines(
     yield f"  record     {record}"
     yield from _counting_note(document["progress"])
     if document["next"].startswith("herorun handoff "):
-        yield "  note       another clone holds the lease; there, what follows `&&` is enough"
+        yield "  note       another clone holds the lease: type only the second command there"
     if last_command(document).startswith("herorun seal "):
         yield "  note       a seal cannot be undone, and ends the launches of this run"
 
@@ -137,8 +137,8 @@ def _counting_note(progress: str) -> Iterator[str]:
     """
     step, _, last = progress.removeprefix("~").partition("/")
     if step.isdecimal() and last.isdecimal() and int(step) == int(last) + 1:
-        key = "`[tracker] first_step = 1` is right from the next launch on"
-        yield f"  note       if the trainer's last step is {last}, {key}"
+        key = "set `[tracker] first_step = 1` before the next launch"
+        yield f"  note       one step too many: if the trainer counts from 1 to {last}, {key}"
 
 
 def _ago(moment: str, at: datetime) -> str:

@@ -93,7 +93,7 @@ def test_a_running_job_becomes_an_instance_of_which_all_that_is_unproved_is_repo
     tick = json.loads(capsys.readouterr().out)
     assert (tick["run"], tick["monitor"], tick["progress"]) == ("unknown", "fresh", "~3/4")
     assert story.launch() == 1
-    assert mentions(capsys.readouterr().out, "running", "tiny-1", "herorun status tiny")
+    assert mentions(capsys.readouterr().out, "running", "tiny-1", "status tiny")
 
     # and stopped as any
     assert story.herorun("stop", SLUG) == 0

@@ -36,8 +36,9 @@ class Limits:
 
     `median_difference` and `max_difference` apply unchanged if the contract says `[data] order =
     "deterministic"`. Otherwise they are at least `row_sigmas` times the noise between two rows.
-    Fewer than `least_rows` equal steps never fail then. `least_mean_rows` of them fail if their
-    mean differs by `level_difference`; otherwise they verify a resume whose losses differ.
+    Then fewer than `least_rows` equal steps never fail. `least_mean_rows` equal steps or more fail
+    if their mean differs by `level_difference`; if it does not, the resume is verified, although
+    the losses of single steps differ.
     `level_difference` is at least `sigmas` times the noise of the mean.
     """
 

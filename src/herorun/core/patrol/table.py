@@ -80,7 +80,7 @@ def _advise_down(
     elif remedy is Remedy.CONFIRM:
         message = (
             "The scheduler reports that the job succeeded, and whether the run reached its final "
-            "step could not be read. What is missing:"
+            "step could not be read. This command shows why:"
         )
         yield Advice("unconfirmed", message, ways.status)
     elif remedy is Remedy.RESUME:

@@ -160,7 +160,9 @@ def actions(request: TimerRequest, template: str) -> str:
         )
         .replace("herorun-watchdog", f"herorun-watchdog-{request.slug}")
         .replace("for hero runs", f"for {request.slug}")
-        .replace('"*/15 * * * *"', f'"{when(request)}"')
+        .replace(
+            '"*/15 * * * *" # at least as often as the shortest cadence;', f'"{when(request)}" #'
+        )
         .replace("name: herorun watchdog", f"name: herorun watchdog {request.slug}", 1)
     )
 

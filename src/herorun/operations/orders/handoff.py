@@ -158,8 +158,8 @@ def _stale(run: Run, wait: float, sleep: Callable[[float], None]) -> LeaseSeen |
         if time.monotonic() >= until:
             raise CouldNotLook(
                 f"The lease of {lease.owner} was first seen in its present state at "
-                f"{lease.unchanged_since:%H:%M:%S} UTC{lease.caveat}: whether it is stale shows at "
-                f"{due:%H:%M:%S} UTC. Type the same command again then, or now with "
+                f"{lease.unchanged_since:%H:%M:%S} UTC{lease.caveat}. If it has not changed at "
+                f"{due:%H:%M:%S} UTC, it is stale. Type the same command again then, or now with "
                 f"`--wait {takeover_wait(run.contract.babysit.cadence)}`."
             )
         sleep(min(LEASE_POLL_INTERVAL, max(0.1, (due - at).total_seconds())))

@@ -242,7 +242,6 @@ def _must_be_ours(run: MonitoredRun, lease: Lease, place: str) -> None:
         )
     raise Blocked(
         f"{place} is held by {lease.owner} for {lease.slug}. Two owners of one output root would "
-        "overwrite each "
-        f"other: `herorun handoff {run.slug} --to {run.launcher.owner}` there, or, if that "
-        f"machine is gone, `{take}` here."
+        f"overwrite each other. To act from here, type `herorun handoff {run.slug} --to "
+        f"{run.launcher.owner}` there; or, if that machine is gone, `{take}` here."
     )
