@@ -688,7 +688,7 @@ def test_an_event_costs_the_same_after_thousands_of_entries(story: Story, work: 
         *(replace(quiet(0)[1], at=at + number * timedelta(minutes=10)) for number in range(70))
     )
     many = _cost(story, work, replace(quiet(0)[1], at=at + day / 2))
-    assert many.calls == few.calls and many.bytes < few.bytes + 70 * 1000
+    assert many.calls <= few.calls and many.bytes < few.bytes + 70 * 1000
     assert len(mine.logbook()) > 2_000 * 100
     entry = _cost(story, work, note("one more", at + day / 2))
     assert entry.calls <= many.calls + 2 and entry.bytes < 2 * PAGE + many.bytes + 10_000

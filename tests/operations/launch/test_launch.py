@@ -44,7 +44,7 @@ def test_a_live_job_blocks_a_second_launch(
     ((check, message),) = findings(story, capsys).items()
     assert check == "live-duplicate" and mentions(message, "tiny-1", "running", "tiny-1")
     assert story.launch() == 1
-    assert mentions(capsys.readouterr().out, "running", "tiny-1", "herorun status tiny")
+    assert mentions(capsys.readouterr().out, "running", "tiny-1", "status tiny")
     assert len(story.starts) == 1
 
 

@@ -150,7 +150,7 @@ def test_what_would_do_harm_stands_in_every_mode(
     assert len(story.starts) == 1
     capsys.readouterr()
     assert story.launch() == 1
-    assert mentions(capsys.readouterr().out, "running", "tiny-1", "herorun status tiny")
+    assert mentions(capsys.readouterr().out, "running", "tiny-1", "status tiny")
 
 
 @pytest.mark.thorough
