@@ -96,8 +96,10 @@ def sealing() -> Iterator[Screen]:
         sealed=SimpleNamespace(tag="herorun/tiny/seal-1", ending="aborted", name="")
     )
     run: Any = RUN
-    refuse = lambda *_: _before(run, memory, Sealing(SealKind.FINAL))  # noqa: E731
-    yield answered_by("seal-other", "seal tiny", target, refuse)
+    sealing_again = Sealing(SealKind.FINAL)
+    yield answered_by(
+        "seal-other", "seal tiny", target, lambda *_: _before(run, memory, sealing_again)
+    )
     silent = SimpleNamespace(
         append=lambda *_: None,
         push=lambda: Pushed("origin does not answer: connection timed out"),

@@ -83,6 +83,7 @@ def _become(argv: list[str], env: dict[str, str], folder: str, files: list[int])
     os.environ.update(env)
     from ray._private.workers import setup_worker
 
+    # it returns, where the real one never does: Ray's own set-up then continues in this process
     os.execvp = _go_on  # type: ignore[assignment]
     _run(str(setup_worker.__file__), argv)
 
@@ -106,6 +107,6 @@ if __name__ == "__main__":
     else:
         import ray._private.workers.default_worker
         import ray._private.workers.setup_worker
-        import ray.dashboard.modules.job.job_supervisor  # noqa: F401
+        import ray.dashboard.modules.job.job_supervisor  # noqa: F401  # loaded for the forks
 
         serve(Path(sys.argv[1]))
