@@ -98,6 +98,38 @@ def test_both_names_at_once_are_refused() -> None:
     assert mentions(str(refused.value), "`quiet`", "earlier", "`quiet_ticks`")
 
 
+def test_two_names_of_a_key_hide_no_other_fault() -> None:
+    tables = """\
+[logbook]
+quiet = "each"
+quiet_ticks = "sometimes"
+brnch = "b"
+[[chain.stage]]
+name = "next"
+run = 7
+[patrol]
+memory = 0.5
+memory_fraction = 0.6
+success_pattern = "["
+"""
+    with pytest.raises(WrongUse) as refused:
+        parse_contract(f"{HEAD}{tables}", "tiny.toml")
+    message = str(refused.value)
+    assert mentions(message, "line 7", "[logbook]", "`quiet`", "`quiet_ticks`", "line 8")
+    assert mentions(
+        message, "`logbook.quiet_ticks`", "line 9", "`logbook.brnch`", "line 12", "chain"
+    )
+    assert mentions(message, "line 14", "[patrol]", "`memory`", "line 16", "success_pattern")
+
+
+def test_two_names_of_an_adapters_key_hide_no_other_fault() -> None:
+    place = Place("tiny", "state", "/data/tiny", ".")
+    options = {"start_within": "7s", "start_timeout": "soon", "grce": "1s"}
+    with pytest.raises(WrongUse) as refused:
+        adapters.connect("schedulers", "local", options, place)
+    assert mentions(str(refused.value), "`start_within`", "`start_timeout`", "`grce`")
+
+
 def test_the_options_of_an_adapter_keep_the_digest_of_a_plan_that_was_admitted() -> None:
     """The plan holds what was signed; the adapter gets the present names."""
     text = f'{HEAD}[scheduler]\nkind = "local"\nstart_within = "7s"\n'

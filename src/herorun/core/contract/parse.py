@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from herorun.core import lazy_pydantic
 from herorun.core.contract.model import Contract, ContractFile
+from herorun.core.contract.values import superfluous_names
 from herorun.core.errors import WrongTable, WrongUse
 from herorun.core.finding import count
 from herorun.core.lazy_pydantic import BaseModel
@@ -154,11 +155,55 @@ def explain_faults(
 
     `other_keys` may be meant too: the table takes them, and the model does not.
     """
+    superfluous = list(_superfluous_keys(model, data))
+    if not superfluous or model is None:
+        return _faults_of(error, model, data, other_keys)
+    # they hide whatever else is wrong in their tables
+    rest = _without_keys(data, [place for place, _ in superfluous])
+    try:
+        model.model_validate(rest)
+    except lazy_pydantic.ValidationError as others:
+        return [*superfluous, *_faults_of(others, model, rest, other_keys)]
+    return superfluous
+
+
+def _faults_of(
+    error: "ValidationError", model: type[BaseModel] | None, data: Any, other_keys: Sequence[str]
+) -> list[Fault]:
     faults: dict[Fault, None] = {}
     for fault in _merge_union_faults(error):
         fault["loc"] = _as_written(fault["loc"], model, data)
         faults[fault["loc"], _fault_message(fault, model, other_keys)] = None
     return list(faults)
+
+
+def _superfluous_keys(
+    model: type[BaseModel] | None, data: Any, place: tuple[str | int, ...] = ()
+) -> Iterator[Fault]:
+    """The keys at which a table states again what another key of it stands for."""
+    if isinstance(data, list):
+        for number, entry in enumerate(data):
+            yield from _superfluous_keys(model, entry, (*place, number))
+    if not isinstance(data, Mapping):
+        return
+    new_names = getattr(model, "RENAMED", {})
+    head = f"[{'.'.join(map(str, place))}]: " if place else ""
+    for key, message in superfluous_names(data, new_names):
+        yield (*place, key), f"{head}{message}"
+    for key, entry in data.items():
+        inner = _table_at(model, (str(new_names.get(key, key)),))
+        if inner:
+            yield from _superfluous_keys(inner, entry, (*place, key))
+
+
+def _without_keys(data: Mapping[str, Any], places: Sequence[tuple[str | int, ...]]) -> Any:
+    copy = {name: deepcopy(value) for name, value in data.items()}
+    for *path, key in places:
+        table: Any = copy
+        for part in path:
+            table = table[part]
+        del table[key]
+    return copy
 
 
 def _merge_union_faults(error: "ValidationError") -> Iterator[dict[str, Any]]:
@@ -204,8 +249,9 @@ def _as_written(
     typed_path: list[str | int] = []
     for place, part in enumerate(loc):
         table = _table_at(model, loc[:place])
-        earlier = [old for old, new in getattr(table, "RENAMED", {}).items() if new == part]
-        name = next((old for old in earlier if isinstance(data, Mapping) and old in data), part)
+        new_names = getattr(table, "RENAMED", {})
+        keys = data if isinstance(data, Mapping) else ()
+        name = next((key for key in keys if new_names.get(key, key) == part), part)
         typed_path.append(name)
         try:
             data = data[name]
