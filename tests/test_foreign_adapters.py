@@ -15,6 +15,7 @@ from herorun import adapters
 
 TOP = Path(__file__).parents[1]
 SRC, TESTS, TEMPLATES = TOP / "src", TOP / "tests", TOP / "templates"
+THEIRS = TESTS / "theirs"
 GROUP = re.compile(r'entry_points_of\(f?"herorun\.([^"]+)"')
 
 
@@ -26,7 +27,6 @@ class Foreign:
     test: Path
     ours: str
     theirs: str
-    only: str = ""  # the class of the suite, where the file has others too
 
 
 def of_template(port: str, name: str, package: str, kind: str) -> Foreign:
@@ -39,6 +39,12 @@ def of_template(port: str, name: str, package: str, kind: str) -> Foreign:
     )
 
 
+def of_package(name: str) -> Foreign:
+    """An adapter that shares no code with ours, and the test that its package would have."""
+    text = (THEIRS / f"{name}.py").read_text(encoding="utf-8")
+    return Foreign(text, THEIRS / f"suite_of_{name}.py", "", "")
+
+
 SUITES = {
     "schedulers": of_template("schedulers", "scheduler", "herorun.schedulers", "jobq"),
     "trackers": of_template("trackers", "tracker", "herorun.trackers", "csv_rows"),
@@ -46,21 +52,9 @@ SUITES = {
     "stores.layouts": of_template(
         "stores.layouts", "layout", "herorun.stores.layouts", "done_file"
     ),
-    # of these two there is no template: the package has an adapter like one of ours
-    "stores": Foreign(
-        "from herorun.stores.local import Options, connect\n",
-        TESTS / "stores" / "test_local.py",
-        'local.connect(local.Options(), Place("tiny", "state", "/data/tiny", "."))',
-        'adapters.connect("stores", "theirs", {}, Place("tiny", "state", "/data/tiny", "."))',
-        "TestLocal",
-    ),
-    "schedulers.external": Foreign(
-        "from herorun.schedulers.external.local import JOBS, Options, connect\n",
-        TESTS / "schedulers" / "external" / "test_by_id_suites.py",
-        '"local"',
-        '"theirs"',
-        "TestLocal",
-    ),
+    # of these two there is no template
+    "stores": of_package("shelf"),
+    "schedulers.external": of_package("spool"),
 }
 
 
@@ -87,14 +81,12 @@ def test_an_adapter_of_another_package_keeps_the_contract(port: str, tmp_path: P
     install(tmp_path, port, foreign.module)
     text = foreign.test.read_text(encoding="utf-8")
     assert foreign.ours in text
-    text = text.replace(foreign.ours, foreign.theirs)
-    if "adapters" not in text.partition("\n\n")[0] and "import adapters" not in text:
-        text = text.replace("import pytest\n", "import pytest\n\nfrom herorun import adapters\n", 1)
+    text = text.replace(foreign.ours, foreign.theirs) if foreign.ours else text
     (tmp_path / "test_theirs.py").write_text(text, encoding="utf-8")
     path = os.pathsep.join([str(tmp_path), str(SRC), str(TESTS)])
     argv = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "conftest", "-n0", "-rA"]
     argv += ["-m", "not back_end and not thorough", "--rootdir", str(TOP)]
-    argv += ["-c", str(TOP / "pyproject.toml"), *(["-k", foreign.only] if foreign.only else [])]
+    argv += ["-c", str(TOP / "pyproject.toml")]
     process = subprocess.run(
         [sys.executable, *argv, str(tmp_path / "test_theirs.py")],
         cwd=tmp_path,
