@@ -339,11 +339,7 @@ FIELDS_ON_RECORD = {
     "core/event/launch.py": {"written"},
     "core/event/tick.py": {"anew"},
     "core/evidence/base.py": {"asked"},
-    "core/evidence/jobs.py": {"told"},
     "core/evidence/reports.py": {"lost", "seen"},
-    "core/evidence/runtime.py": {"found", "lost", "named"},
-    "core/evidence/seal.py": {"kept", "lost"},
-    "core/evidence/settings.py": {"found"},
     "core/evidence/monitoring.py": {"held", "lost"},
     "core/recovery/classify.py": {"seen"},
 }
@@ -635,3 +631,9 @@ def test_no_more_than_six_values_are_given_in_order() -> None:
 )
 def test_values_in_order_are_counted(text: str, count: int) -> None:
     assert len(list(_positional(nodes_of(ast.parse(text))))) == count
+
+
+def test_what_to_do_with_an_internal_error_is_written_once() -> None:
+    package = TOP / "src" / "herorun"
+    holders = [path for path in package.rglob("*.py") if "HERORUN_DEBUG" in path.read_text("utf-8")]
+    assert holders == [package / "core" / "errors.py"]

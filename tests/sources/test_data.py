@@ -71,10 +71,10 @@ def test_an_absolute_path_is_read_by_its_store(bench: Bench) -> None:
 
 def test_a_generation_is_the_stores_own_word_and_moves_with_a_rewrite(bench: Bench) -> None:
     path = str(bench.outside)
-    before = bench.read(path, "generation:1").found[path]
+    before = bench.read(path, "generation:1").digests[path]
     bench.outside.unlink()
     bench.outside.write_bytes(b"other")
-    after = bench.read(path, "generation:1").found[path]
+    after = bench.read(path, "generation:1").digests[path]
 
     assert before is not None and before.startswith("generation:") and before != after
 
@@ -95,7 +95,7 @@ def test_what_is_not_there_is_reported_as_such(bench: Bench, path: str) -> None:
 def test_what_cannot_be_read_says_why(bench: Bench, path: str, pinned: str, notice: Notice) -> None:
     evidence = bench.read(path, pinned)
 
-    assert evidence.found == {} and evidence.unread[path] == notice
+    assert evidence.digests == {} and evidence.unread[path] == notice
 
 
 def test_a_large_file_is_refused_with_advice(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +104,7 @@ def test_a_large_file_is_refused_with_advice(bench: Bench, monkeypatch: pytest.M
 
     assert mentions(bench.read(path).unread[path], "generation")
     monkeypatch.setattr(source, "LARGEST", len(MIX))
-    assert bench.read(path).found == {path: DIGEST}
+    assert bench.read(path).digests == {path: DIGEST}
 
 
 def test_a_pointer_of_git_lfs_stands_for_its_content(bench: Bench) -> None:

@@ -90,7 +90,7 @@ def test_what_the_job_names_is_found(
 ) -> None:
     mentions = read(tmp_path, script, tracker, argv)
     assert isinstance(mentions, TrackerMentions)
-    assert mentions.named and not mentions.others
+    assert mentions.places and not mentions.others
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_the_best_model_next_to_others_is_no_state_to_continue_from(tmp_path: Pa
     disk.write(f"{disk.root}/epoch=2-step=30-val_loss=0.2.ckpt", a_zip())
     listing = Checkpoints(Whole.layout.candidates(disk.store, disk.root, False))
     assert listing.newest and listing.newest.path == f"{disk.root}/epoch=1-step=20.ckpt"
-    assert listing.kept == 3
+    assert listing.usable_count == 3
     assert [c.step for c in listing.candidates if c.alike and c.problem] == [20, 30]
 
 

@@ -24,23 +24,25 @@ def describe_misuse(error: click.ClickException) -> tuple[int, str]:
 
 
 def describe_failure(error: BaseException) -> tuple[int, str]:
-    from herorun.core.errors import HerorunError, describe_error, describe_internal_error
+    from herorun.core import errors
     from herorun.core.redaction.scrub import scrub
+    from herorun.output.proposals import command_as_typed
 
-    if isinstance(error, HerorunError):
+    if isinstance(error, errors.HerorunError):
         return error.exit_code, f"herorun: {scrub(str(error))}"
     if isinstance(error, OSError):
-        message = f"{describe_error(error)}. {_advice(error)}."
+        message = f"{errors.describe_error(error)}. {_advice(error)}."
         return 3, f"herorun: {scrub(message)}"
-    message = f"herorun: {scrub(describe_internal_error(error))}."
-    if os.environ.get("HERORUN_DEBUG"):
+    message = f"herorun: {scrub(errors.describe_internal_error(error))}."
+    if os.environ.get(errors.DEBUG):
         from traceback import format_exception
 
         click.echo(without_escapes(scrub("".join(format_exception(error)))), err=True)
         return 3, message
+    status = command_as_typed("herorun status")
     advice = (
-        "If the command changes something, it may be partly done: see `herorun status`.",
-        "Please report it, with the output under HERORUN_DEBUG=1.",
+        f"If the command changes something, it may be partly done: see `{status}`.",
+        errors.REPORT,
     )
     return 3, f"\n{' ' * 9}".join((message, *advice))
 

@@ -104,6 +104,10 @@ def describe_error(error: BaseException) -> str:
         return type(error).__name__
 
 
+DEBUG = "HERORUN_DEBUG"  # the environment variable under which an internal error has a traceback
+REPORT = f"Please report it, with the output under {DEBUG}=1."
+
+
 def describe_internal_error(error: BaseException) -> str:
     """The same, of an error that nobody foresaw."""
     return f"internal error: {describe_error(error)}"

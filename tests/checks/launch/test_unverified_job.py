@@ -18,11 +18,11 @@ def test_nothing_is_reported_where_nothing_is_adopted() -> None:
 def test_of_a_job_that_tells_all_code_start_output_and_check_in_stay_unproved() -> None:
     ones = open_ones(Adoptee(a_job(id="7"), "local", "ada", ("python", "train.py")))
     assert set(ones) == {"check-in", "commit", "start", "output root"}
-    assert mentions(ones["check-in"], "verified", "inside")
+    assert mentions(ones["check-in"], "not launched", "no receipt")
 
 
 def test_a_command_and_an_owner_that_are_not_told_are_named() -> None:
-    ones = open_ones(Adoptee(a_job(id="7"), "slurm", told="/home/ada/job.sh"))
+    ones = open_ones(Adoptee(a_job(id="7"), "slurm", details="/home/ada/job.sh"))
     assert mentions(ones["command"], "7 cannot", "compared", "/home/ada/job.sh")
     assert mentions(ones["owner"], "slurm", "owner", "7")
 

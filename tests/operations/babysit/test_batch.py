@@ -10,6 +10,7 @@ import pytest
 
 from commands.answers import ask
 from herorun.cli import herorun
+from herorun.core.errors import DEBUG, REPORT
 from herorun.gate import finding_entries
 from herorun.operations.babysit.batch import run_for_name, worst
 from herorun.runs import watched_run
@@ -107,7 +108,8 @@ def test_an_error_that_nobody_foresaw_is_that_of_its_run(
         broken, fine = json.loads(capsys.readouterr().out)["runs"]
         assert (broken["slug"], fine["slug"]) == (BROKEN, SLUG)
         assert "damaged" in broken["error"] and kind.__name__ in fine["error"]
-    monkeypatch.setenv("HERORUN_DEBUG", "1")
+        assert fine["error"].endswith(REPORT)
+    monkeypatch.setenv(DEBUG, "1")
     with pytest.raises(kind):
         run_for_name(SLUG, raises)
 
@@ -186,7 +188,8 @@ def test_the_loop_prints_one_line_a_tick(
 
 @pytest.mark.thorough
 def test_a_status_says_what_comes_next(story: Story, capsys: CAPTURE) -> None:
-    assert "next       herorun init tiny\n" in ask(story, capsys, "status", SLUG).out
+    command = story.typed("herorun init tiny")
+    assert f"next       {command}\n" in ask(story, capsys, "status", SLUG).out
     story.init()
     assert ask(story, capsys, "status", SLUG, "--json").document["next"] == "herorun preflight tiny"
     story.launch()

@@ -37,10 +37,10 @@ def shrinking_rollback(
         return not_applicable(
             f"{job.instance} ended with success: the trainer may delete what it no longer needs"
         )
-    number = count(checkpoints.kept, "checkpoint")
+    number = count(checkpoints.usable_count, "checkpoint")
     message = f"{number} to fall back on; [checkpoints] keep is {keep}"
     return (
         failed(f"only {message}, and there were {history.most_saved} before")
-        if checkpoints.kept < keep
+        if checkpoints.usable_count < keep
         else passed(message)
     )

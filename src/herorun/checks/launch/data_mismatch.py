@@ -21,10 +21,10 @@ def data_mismatch(contract: Contract, data: DataFound) -> list[Verdict]:
 
 
 def _judge_path(path: str, digest: str, data: DataFound) -> Verdict:
-    if path in data.unread or path not in data.found:
+    if path in data.unread or path not in data.digests:
         why = data.unread.get(path, "no source returned it")
         return unknown(f"{path} could not be read: {why}", subject=path)
-    actual = data.found[path]
+    actual = data.digests[path]
     if actual is None:
         return failed(f"{path} does not exist", subject=path)
     if actual != digest:

@@ -17,8 +17,8 @@ def dead_log_pattern(patterns: PrintedPatterns) -> list[Verdict]:
     """One verdict for each row that names the package that prints it."""
     dead_patterns = [
         failed(f"the signature {name!r} can match no line: {why}", subject=name)
-        for name, why in sorted(patterns.lost.items())
+        for name, why in sorted(patterns.absent.items())
     ]
     return dead_patterns or [
-        passed(f"the text of {len(patterns.found)} signatures occurs in the installed packages")
+        passed(f"the text of {len(patterns.present)} signatures occurs in the installed packages")
     ]

@@ -16,7 +16,7 @@ def unmatched_tracker(mentions: TrackerMentions) -> list[Verdict]:
     wrong = [failed(f"{key}: {why}", subject=key) for key, why in sorted(mentions.others.items())]
     right = [
         passed(why, subject=key)
-        for key, why in sorted(mentions.named.items())
+        for key, why in sorted(mentions.places.items())
         if key not in mentions.others
     ]
     verdicts = [*wrong, *right]

@@ -15,11 +15,10 @@ from herorun.core.plan import Plan
 @check(Gate.LAUNCH, Response.WARN)
 def unverified_job(adoptee: Adoptee, plan: Plan) -> list[Verdict]:
     """One verdict for each fact that cannot be verified."""
-    job, details = adoptee.job.id, adoptee.told or "nothing"
+    job, details = adoptee.job.id, adoptee.details or "nothing"
     return [
         failed(
-            f"not verified inside the job: job {job} was not launched by herorun, so it has "
-            "no receipt",
+            f"job {job} was not launched by herorun, so it did not check in and has no receipt",
             subject="check-in",
         ),
         failed(

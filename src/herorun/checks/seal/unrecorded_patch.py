@@ -17,9 +17,11 @@ def unrecorded_patch(edits: RecordedEdits | Nothing) -> list[Verdict]:
     """One verdict for each instance that ran from a dirty tree."""
     if isinstance(edits, Nothing):
         return [passed("every instance ran a commit as it is")]
-    missing = [failed(f"{name}: {why}", subject=name) for name, why in sorted(edits.lost.items())]
+    missing = [
+        failed(f"{name}: {why}", subject=name) for name, why in sorted(edits.missing.items())
+    ]
     present = [
         passed(f"the edits of {name} are kept: {where}", subject=name)
-        for name, where in sorted(edits.kept.items())
+        for name, where in sorted(edits.places.items())
     ]
     return [*missing, *present]

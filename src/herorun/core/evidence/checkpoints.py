@@ -141,7 +141,7 @@ class Checkpoints:
         return max(complete, key=lambda c: (c.step, c.timestamp, c.path), default=None)
 
     @property
-    def kept(self) -> int:
+    def usable_count(self) -> int:
         """How many there are to fall back on: complete, or older and only listed."""
         return sum(
             1 for candidate in self.candidates if candidate.complete or not candidate.problem

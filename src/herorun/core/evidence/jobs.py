@@ -158,7 +158,7 @@ class Adoptee:
     kind: str  # of scheduler
     user: str = ""  # whose it is; empty: not reported
     command: tuple[str, ...] = ()  # what it runs, word by word; empty: not reported
-    told: str = ""  # what its back end reports instead of the command
+    details: str = ""  # what its back end reports instead of the command
     folder: str = ""
 
     @property

@@ -149,8 +149,8 @@ class PrintedPatterns:
     row's id.
     """
 
-    found: Mapping[str, str] = field(default_factory=dict)  # id -> package and version
-    lost: Mapping[str, str] = field(default_factory=dict)  # id -> why no line can match it
+    present: Mapping[str, str] = field(default_factory=dict)  # id -> package and version
+    absent: Mapping[str, str] = field(default_factory=dict)  # id -> why no line can match it
 
 
 @dataclass(frozen=True)
@@ -159,5 +159,5 @@ class TrackerMentions:
     contract's key.
     """
 
-    named: Mapping[str, str] = field(default_factory=dict)  # where it is named
+    places: Mapping[str, str] = field(default_factory=dict)  # where it is named
     others: Mapping[str, str] = field(default_factory=dict)  # what is named in its place

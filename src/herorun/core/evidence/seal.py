@@ -39,5 +39,5 @@ class LaunchedEdits:
 class RecordedEdits:
     """Where the edits of each instance are kept, and of which nothing is left."""
 
-    kept: Mapping[str, str] = field(default_factory=dict)  # instance -> where
-    lost: Mapping[str, str] = field(default_factory=dict)  # instance -> why
+    places: Mapping[str, str] = field(default_factory=dict)  # instance -> where
+    missing: Mapping[str, str] = field(default_factory=dict)  # instance -> why

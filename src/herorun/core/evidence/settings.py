@@ -30,7 +30,7 @@ class PriorLaunch:
 class DataFound:
     """Each manifest of `[data]`: its digest or generation as it is now; None: it is not there."""
 
-    found: Mapping[str, str | None] = field(default_factory=dict)
+    digests: Mapping[str, str | None] = field(default_factory=dict)
     unread: Mapping[str, str] = field(default_factory=dict)  # path -> why
 
 

@@ -81,7 +81,7 @@ def _is_more_specific(end: End, before: End) -> bool:
 def saved_to_record(evidence: Evidence, history: History) -> int | None:
     """The number of checkpoints, if it is higher than ever before."""
     checkpoints = evidence.get(Checkpoints)
-    count = checkpoints.kept if isinstance(checkpoints, Checkpoints) else 0
+    count = checkpoints.usable_count if isinstance(checkpoints, Checkpoints) else 0
     return count if count > history.most_saved else None
 
 

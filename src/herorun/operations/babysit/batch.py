@@ -5,7 +5,14 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from herorun.core.errors import UNFORESEEN, HerorunError, describe_error, describe_internal_error
+from herorun.core.errors import (
+    DEBUG,
+    REPORT,
+    UNFORESEEN,
+    HerorunError,
+    describe_error,
+    describe_internal_error,
+)
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.record import Record
@@ -55,9 +62,9 @@ def run_for_name(name: str, act: Callable[[str], T]) -> BatchResult[T]:
         code = error.exit_code if isinstance(error, HerorunError) else 3
         return BatchResult(slug, None, scrub(describe_error(error)), code)
     except UNFORESEEN as error:
-        if os.environ.get("HERORUN_DEBUG"):
+        if os.environ.get(DEBUG):
             raise
-        message = f"{describe_internal_error(error)}; HERORUN_DEBUG=1 shows where"
+        message = f"{describe_internal_error(error)}. {REPORT}"
         return BatchResult(slug, None, scrub(message), 3)
 
 

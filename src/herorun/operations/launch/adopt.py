@@ -101,7 +101,7 @@ def facts_of(adoptee: Adoptee, report: GateReport) -> dict[str, str]:
     """The facts about an adoption for the record and the issue."""
     job = adoptee.job
     since = f" since {adoptee.since:%Y-%m-%d %H:%M:%S} UTC" if adoptee.since else ""
-    command = command_line(adoptee.command) if adoptee.command else adoptee.told
+    command = command_line(adoptee.command) if adoptee.command else adoptee.details
     return {
         "Adopted": (
             f"{adoptee.kind} job {job.id}, "
