@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if missed := sorted(path for path in marked if not may_be_long(path)):
         raise pytest.UsageError(f"no run of the long tests would find those of {missed}")
     items.sort(key=lambda item: (servers_of(item), is_longest(item)), reverse=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """The next test is another process, which was not called with -C."""
+    if proposals := sys.modules.get("herorun.output.proposals"):
+        proposals.be_in(".")
 
 
 @pytest.hookimpl(trylast=True)

@@ -18,6 +18,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from herorun.core.proposed_command import in_folder
+
 EACH = 10
 # After a "then" it waits for a step of the person's own, such as a commit; "there" is elsewhere.
 _COMMAND = re.compile(
@@ -70,17 +72,19 @@ class Ears:
 
 def commands_in(text: str) -> list[str]:
     """Those that could be typed as they stand; a verb alone names a command and proposes none."""
-    text = _without_standing_advice(text)
     every = dict.fromkeys(ticked or printed for ticked, printed in _COMMAND.findall(text))
     return [each for each in every if not _TO_FILL_IN.search(each) and _is_whole(each.split())]
 
 
 def _is_whole(argv: list[str]) -> bool:
+    argv = argv[2:] if argv[1] == "-C" else argv
     return len(argv) > (3 if argv[1] == "box" else 2)
 
 
-def _without_standing_advice(text: str) -> str:
-    """A JSON document holds each check's `fix`; that of a check that passes proposes nothing."""
+def _from_document(text: str, folder: Path) -> str:
+    """A JSON document holds each check's `fix`; that of a check that passes proposes nothing. Its
+    commands are as they are typed in the repository; those on the screen must have the folder.
+    """
     try:
         document = json.loads(text)
     except ValueError:
@@ -89,7 +93,7 @@ def _without_standing_advice(text: str) -> str:
     for finding in findings if isinstance(findings, list) else ():
         if isinstance(finding, dict) and finding.get("outcome") not in ("fail", "unknown"):
             finding.pop("fix", None)
-    return json.dumps(document)
+    return in_folder(json.dumps(document), str(folder))
 
 
 @contextlib.contextmanager
@@ -101,7 +105,8 @@ def listening(home: Path) -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = out.stream, err.stream
-        commands = (commands_in("".join(ears.parts)) for ears in (out, err))
+        texts = ("".join(ears.parts) for ears in (out, err))
+        commands = (commands_in(_from_document(text, home / "work")) for text in texts)
         latest[home] = list(dict.fromkeys(chain.from_iterable(commands)))
 
 
@@ -122,7 +127,7 @@ def type_one(story: Any) -> str:
         at = argv.index("--wait")
         del argv[at : at + 2]  # a test has no time for it
     once = [each for verb, each in ONCE.items() if verb in argv and each not in argv]
-    code = story.herorun(*argv, *once)
+    code = story.typed_elsewhere(*argv, *once)
     waits = (
         "--take" in argv and code == 3
     )  # another's lease is taken once it is stale, and the refusal says when

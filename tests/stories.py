@@ -31,6 +31,7 @@ from herorun import cli, gather
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.event import Noted, Sealed
 from herorun.core.journal import JournalLine
+from herorun.core.proposed_command import command_in_folder
 from herorun.core.seal.parse import statement_of
 from herorun.core.seal.statement import facts_of
 from herorun.notifiers import channel, terminal
@@ -213,6 +214,16 @@ class Story:
         forget()
         with listening(self.home):
             return cli.run(["-C", str(self.work), *argv])
+
+    def typed(self, text: str) -> str:
+        """The commands of a text as the screen has them: stories are called with -C."""
+        return command_in_folder(text, str(self.work))
+
+    def typed_elsewhere(self, *argv: str) -> int:
+        """A command line as it is, in the directory of the tests, which has no run."""
+        forget()
+        with listening(self.home):
+            return cli.run([*argv])
 
     def init(self) -> int:
         return self.make_or_copy("initialised", lambda: self.herorun("init", SLUG))

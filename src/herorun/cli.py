@@ -52,13 +52,28 @@ class Commands(click.Group):
             ) from None
 
 
+def _propose_for(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    from herorun.commands._global_options import propose_for
+
+    propose_for(value)
+    return value
+
+
 @click.command(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="-C, -q and -v work before a command and after it.",
 )
 @click.version_option(__version__, "--version", prog_name="herorun")
-@click.option("-C", "start", default=".", metavar="DIR", help="Work as if started in DIR.")
+@click.option(
+    "-C",
+    "start",
+    default=".",
+    metavar="DIR",
+    is_eager=True,
+    callback=_propose_for,
+    help="Work as if started in DIR.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Only problems and the verdict.")
 @click.option(
     "-v",
@@ -229,9 +244,10 @@ def _print_failure(message: str, code: int, as_json: bool) -> int:
     """
     if message:
         from herorun.commands._failures import without_escapes
+        from herorun.output.proposals import as_typed
         from herorun.output.text_width import show_failure
 
-        message = without_escapes(message)
+        message = as_typed(without_escapes(message))
         with suppress(OSError):  # nothing can be printed: the exit code still says it
             show_failure(message)
     if message and as_json:

@@ -173,12 +173,12 @@ def test_a_missing_contract_says_what_writes_one(story: Story, capsys: CAPTURE) 
         answer = ask(story, capsys, *words)
         assert answer.code == 2
         assert f"{story.work}/runs/tiny.toml" in answer.err
-        assert "`herorun init tiny`" in answer.err
+        assert story.typed("`herorun init tiny`") in answer.err
 
 
 def test_a_run_whose_name_was_mistyped_is_offered(story: Story, capsys: CAPTURE) -> None:
     answer = ask(story, capsys, "status", "tinny")
-    assert answer.code == 2 and mentions(answer.err, "tiny", "herorun init tinny")
+    assert answer.code == 2 and mentions(answer.err, "tiny", story.typed("`herorun init tinny`"))
 
 
 def test_a_contract_that_cannot_be_read_is_named(story: Story, capsys: CAPTURE) -> None:
@@ -462,7 +462,7 @@ def _nobody_acts(story: Story, capsys: CAPTURE, code: int, target: tuple[str, ..
     for words in (("init", SLUG), ("launch", SLUG, "--json"), ("seal", SLUG, "--json"), NOTE):
         answer = ask(story, capsys, *words)
         assert answer.code == code, words
-        assert [part for part in target if part not in answer.err] == []
+        assert [part for part in target if story.typed(part) not in answer.err] == []
     after = (git(story.work, "for-each-ref"), story.comments, sorted(story.data.rglob("*")))
     assert after == before
 
@@ -482,7 +482,7 @@ def test_what_comes_too_early_says_what_comes_first(story: Story, capsys: CAPTUR
     ):
         answer = ask(story, capsys, *words)
         assert (answer.code, bool(answer.out)) == (code, "--json" in words), words
-        assert target in answer.err
+        assert story.typed(target) in answer.err
     unlogged = ask(story, capsys, "launch", SLUG, "--json")
     assert unlogged.code == 1 and "herorun init tiny" in unlogged.finding("no-logbook")["message"]
     unlaunched = ask(story, capsys, "seal", SLUG, "--json")

@@ -79,7 +79,7 @@ def test_the_schema_as_a_document_has_its_number(capsys: CAPTURE) -> None:
 def test_a_run_that_was_not_named_is_offered_by_name(tmp_path: Path, capsys: CAPTURE) -> None:
     (tmp_path / ".git").mkdir()
     assert cli.run(["-C", str(tmp_path), "seal"]) == 2
-    assert mentions(capsys.readouterr().err, "here", "herorun init", "RUN")
+    assert mentions(capsys.readouterr().err, "here", f"`herorun -C {tmp_path} init", "RUN")
     (tmp_path / "runs").mkdir()
     for slug in ("grug", "tiny"):
         (tmp_path / "runs" / f"{slug}.toml").write_text(f'slug = "{slug}"\n')

@@ -156,7 +156,7 @@ def test_the_seal_reports_its_own(story: Story, capsys: CAPTURE) -> None:
 def test_the_other_order_is_reported(story: Story, capsys: CAPTURE) -> None:
     answer = ask(story, capsys, "waive", SLUG, "dirty-tree")
     assert (answer.code, answer.out) == (2, "")
-    assert f"`herorun waive dirty-tree {SLUG}`" in answer.err
+    assert story.typed(f"`herorun waive dirty-tree {SLUG}`") in answer.err
 
 
 @pytest.mark.parametrize(

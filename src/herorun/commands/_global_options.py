@@ -46,8 +46,19 @@ def _flag(short: str, name: str) -> click.Option:
 
 def _start(context: click.Context, _: click.Parameter, value: str | None) -> None:
     if value is not None:
+        propose_for(value)
         context.obj = value
         context.default_map = defaults(value, context.info_name or "")
+
+
+def propose_for(start: str) -> None:
+    """Sets the folder of the commands that this process prints; imports nothing for the usual
+    one.
+    """
+    if start != "." or "herorun.output.proposals" in sys.modules:
+        from herorun.output import proposals
+
+        proposals.be_in(start)
 
 
 def _volume(context: click.Context, parameter: click.Parameter, value: bool) -> None:

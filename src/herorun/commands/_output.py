@@ -33,9 +33,10 @@ class ShownBeforeResult:
 
     def __call__(self, message: str) -> None:
         from herorun import output
+        from herorun.output.proposals import as_typed
 
         self.facts = tuple(line.strip() for line in message.splitlines())
-        texts = [output.shorten_hashes(output.clean(fact)) for fact in self.facts]
+        texts = [as_typed(output.shorten_hashes(output.clean(fact))) for fact in self.facts]
         click.echo("\n  ".join([f"herorun: {self.heading}", *texts]), err=True)
 
 
@@ -58,8 +59,9 @@ def propose_command(start: str, *argv: str) -> str:
     """A command of herorun, as a person types it who typed the present one."""
     from shlex import join
 
-    folder_options = [] if start == "." else ["-C", start]
-    return join(["herorun", *folder_options, *argv])
+    from herorun.core.proposed_command import herorun_argv
+
+    return join(herorun_argv(start, argv))
 
 
 def repeat_typed_command() -> str:

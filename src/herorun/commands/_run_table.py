@@ -20,6 +20,7 @@ from herorun.core.run_summary_text import (
     format_tick,
 )
 from herorun.output import clean, clean_lines
+from herorun.output.proposals import as_typed
 
 Cell: TypeAlias = tuple[str, str]  # a text and its style
 
@@ -213,7 +214,7 @@ def alert_lines(run_summaries: Sequence[RunSummary]) -> list[Any]:
 def _alert_texts(run_summaries: Sequence[RunSummary]) -> Iterator[Cell]:
     for summary in run_summaries:
         if summary.error:
-            yield f"{clean(summary.slug)}: {clean_lines(summary.error)}", "red"
+            yield as_typed(f"{clean(summary.slug)}: {clean_lines(summary.error)}"), "red"
         for missing in summary.awaited:
             until = f"; due by {missing.until:%Y-%m-%d %H:%M} UTC" if missing.until else ""
             yield f"{clean(summary.slug)}: missing: {clean(missing.message)}{until}", "yellow"
@@ -225,7 +226,7 @@ def _alert_texts(run_summaries: Sequence[RunSummary]) -> Iterator[Cell]:
                 f"{clean(summary.slug)}: {alert.state} {alert.severity} {alert.check}: "
                 f"{clean(alert.message)}{more}"
             )
-            yield text, style if alert.state == "firing" else "dim"
+            yield as_typed(text), style if alert.state == "firing" else "dim"
 
 
 def _slow(summary: RunSummary) -> bool:

@@ -99,13 +99,14 @@ def _show_record(verification: "Verified", start: str, run: str) -> None:
 def _show_note(note: str) -> None:
     """A command at its end has a line of its own, to be copied whole."""
     from herorun import output
+    from herorun.output.proposals import command_as_typed
 
     message, mark, command = note.rpartition(": `")
     if not mark or command.count("`") != 1 or not command.endswith("`"):
         output.show_line(f"note: {note}")
         return
     output.show_line(f"note: {message}:")
-    output.console().print(f"  {command[:-1]}", soft_wrap=True)
+    output.console().print(f"  {command_as_typed(command[:-1])}", soft_wrap=True)
 
 
 def verify_tag(start: str, tag: str, offline: bool, as_json: bool) -> int:

@@ -127,10 +127,11 @@ def _is_unseen(summary: "RunSummary") -> bool:
 
 def _print(out: Any, summaries: "list[RunSummary]") -> None:
     from herorun.commands._run_table import show_table
+    from herorun.output import show_line
     from herorun.system.clock import now
 
     if not summaries:
-        out.print("No run here yet: `herorun init RUN` begins one.")
+        show_line("No run here yet: `herorun init RUN` begins one.")
         return
     show_table(summaries, now())
 

@@ -62,11 +62,11 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
         output.show_line(f"{each.slug}: monitor {each.monitor}: {output.clean(each.why)}{suffix}")
         if each.monitor == "stale":
             output.show_line(
-                f"  next: on the machine of its owner, run `herorun status {each.slug}`. If its "
+                f"  next: run `herorun status {each.slug}` on the machine of its owner. If its "
                 "babysitter runs but cannot push its record, restore the access to the remote, "
                 "and take nothing over. If none runs there, "
-                f"start `herorun babysit {each.slug}` there. If that machine is gone, on one that "
-                f"reaches the output root: `{each.takeover}`. `herorun handoff` watches the "
-                "lease for two cadences before it takes the run over"
+                f"start `herorun babysit {each.slug}` there. If that machine is gone, choose one "
+                f"that reaches the output root; there, `{each.takeover}`. `herorun handoff` "
+                "watches the lease for two cadences before it takes the run over"
             )
     return worst(codes)

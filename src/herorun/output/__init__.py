@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from herorun.core.lazy_regex import lazy_regex
+from herorun.output.proposals import as_typed
 from herorun.output.text_width import show_line, show_note
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ def hang(out: Any, head: str, text: str, style: str = "", head_style: str = "") 
 
     Without a terminal, as in a pipe, it stays one line.
     """
+    text = as_typed(text)
     if isinstance(out, _Pipe):
         out.print(head + text)
         return

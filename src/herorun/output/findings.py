@@ -6,6 +6,7 @@ from typing import Any
 from herorun.core.finding import NOT_READ, count, few
 from herorun.core.gate_verdict import GateVerdict
 from herorun.output import clean, hang
+from herorun.output.proposals import command_as_typed
 from herorun.system import progress
 
 MARKS = {  # a sign for the eye, a word for the reader, and a colour
@@ -140,7 +141,8 @@ def what_blocks(answer: Any, again: str) -> str:
 def show_next(out: Any, command: str) -> None:
     """What to type next, if anything."""
     if command and not progress.quiet:
-        out.print(f"next: {command}", style="dim", soft_wrap=True)  # a person copies it whole
+        # a person copies it whole
+        out.print(f"next: {command_as_typed(command)}", style="dim", soft_wrap=True)
 
 
 def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -> None:

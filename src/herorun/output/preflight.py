@@ -37,6 +37,8 @@ def show_preflight(
     if not progress.quiet:
         if answer.plan:
             _show_plan(out, slug, answer, document["submission"])
+        else:
+            _show_no_plan(out, slug, answer.why_no_plan, document["findings"])
         _show_people_and_size(out, answer)
         _show_changes(out, changes)
         show_candidates(out, document["checkpoints"])
@@ -71,6 +73,13 @@ def _show_plan(out: Any, slug: str, answer: Any, submission: Mapping[str, Any]) 
         out.print(f"  {clean(line)}")
     if left_out := len(head) + len(body) - len(lines):
         out.print(f"  and {count(left_out, 'line')} more: -v shows them", style="dim")
+
+
+def _show_no_plan(out: Any, slug: str, why: str, findings: Sequence[Mapping[str, Any]]) -> None:
+    """With the reason, unless a finding that is shown has it."""
+    is_shown = any(why in each["message"] for each in findings if not each["caused_by"])
+    reason = "; the findings say why" if is_shown else f": {clean(why)}"
+    hang(out, f"No plan of {slug}", reason, "", "bold")
 
 
 def _head_and_body(lines: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

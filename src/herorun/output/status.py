@@ -9,6 +9,7 @@ from herorun.core.babysit.alert import AlertKey
 from herorun.core.durations import format_span
 from herorun.core.evidence_names import ALL, format_gaps
 from herorun.output import clean, console, hang, shorten_hashes
+from herorun.output.proposals import command_as_typed
 from herorun.output.run_facts import (
     cut_fraction,
     describe_alert,
@@ -43,11 +44,15 @@ def show_status(
     if document["next"]:
         from herorun.output.questions import label_of_next
 
-        command = f"  {label_of_next(document):<10} {document['next']}"
-        out.print(command, soft_wrap=True)  # to be copied whole
+        _show_next(out, label_of_next(document), document["next"])
     elif document["unread"] and not _is_only_forgotten(document):
         way_on = "trust" if _is_closed(document) else "doctor"
-        out.print(f"  next       herorun {way_on} {document['slug']}", soft_wrap=True)
+        _show_next(out, "next", f"herorun {way_on} {document['slug']}")
+
+
+def _show_next(out: Any, label: str, command: str) -> None:
+    """Without a line break, because a person copies it whole."""
+    out.print(f"  {label:<10} {command_as_typed(command)}", soft_wrap=True)
 
 
 def _is_closed(document: Mapping[str, Any]) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TextIO
 
+from herorun.output.proposals import as_typed
+
 HERORUN = "herorun: "  # begins each message on standard error
 _NARROWEST = 20  # columns of text behind an indent
 # A word, or what stands in backticks: a person copies it whole, so no line break falls inside it.
@@ -34,6 +36,7 @@ def show_failure(text: str) -> None:
 
 
 def _write(text: str, stream: TextIO) -> None:
+    text = as_typed(text)
     stream.write((fit(text, _width(stream)) if stream.isatty() else text) + "\n")
     stream.flush()
 

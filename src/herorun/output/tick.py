@@ -7,6 +7,7 @@ from typing import Any
 from herorun.core.evidence_names import format_gaps
 from herorun.core.finding import count
 from herorun.output import clean, console, hang, show_line
+from herorun.output.proposals import command_as_typed
 from herorun.output.run_facts import (
     describe_alert,
     describe_health,
@@ -119,5 +120,5 @@ def show_summary(run: Any, tick: Any, until: str) -> None:
     again = sum(bool(launching.relaunch_of) for launching in memory.launchings.values())
     out.print(f"  instance   {current}, after {count(again, 'relaunch', 'relaunches')}")
     out.print(f"  firing     {', '.join(clean(name) for name in firing) or 'nothing'}")
-    out.print(f"  continue   herorun babysit {run.slug}")
+    out.print(f"  continue   {command_as_typed(f'herorun babysit {run.slug}')}", soft_wrap=True)
     sys.stdout.flush()

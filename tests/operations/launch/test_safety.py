@@ -140,8 +140,8 @@ def test_a_numeric_veto_outlives_its_alert(
     capsys.readouterr()
     story.herorun("status", SLUG)
     output = capsys.readouterr().out
-    back = "herorun rollback tiny --to 2"
-    assert mentions(output, "question  ", "`herorun deny tiny`")
+    back = story.typed("herorun rollback tiny --to 2")
+    assert mentions(output, "question  ", story.typed("`herorun deny tiny`"))
     assert mentions(output, "  roll back", f" {back}\n") and "approve" not in output
 
 

@@ -392,7 +392,7 @@ def test_what_a_cloned_contract_names_is_not_run_before_it_is_trusted(
     story.publish()
     capsys.readouterr()
     assert story.herorun("preflight", SLUG) == 3
-    assert "herorun trust tiny" in capsys.readouterr().err and not mark.exists()
+    assert story.typed("`herorun trust tiny`") in capsys.readouterr().err and not mark.exists()
     assert story.herorun("trust", SLUG) == 3  # nobody at a terminal
     assert not untrusting.exists()
     assert story.herorun("trust", SLUG, "--yes") == 0

@@ -134,7 +134,7 @@ def test_an_interrupted_launch_whose_job_is_forgotten_is_stopped_as_one_that_was
     shutil.rmtree(story.jobs / name)
     capsys.readouterr()
     assert story.launch() == 3
-    assert f"`herorun stop {SLUG}`" in capsys.readouterr().err
+    assert story.typed(f"`herorun stop {SLUG}`") in capsys.readouterr().err
     (doubt,) = [each for each in status(story, capsys)["doubts"] if name in each]
     assert f"`herorun stop {SLUG}`" in doubt
     monkeypatch.setattr(forgotten_job, "find_recent_write", lambda *_: None)  # hours later
@@ -175,7 +175,7 @@ def test_a_stop_of_what_has_just_failed_does_not_promise_the_end_of_monitoring(
 ) -> None:
     """No tick has told the crash yet. The next one does, and waits for a person."""
     story.launched(CRASH)
-    ends = f"`herorun ack {SLUG}`"
+    ends = story.typed(f"`herorun ack {SLUG}`")
     assert ends in ask(story, capsys, "stop", SLUG).out
     assert story.tick() == 1
     assert ends not in ask(story, capsys, "stop", SLUG).out
@@ -274,7 +274,7 @@ def test_a_stop_of_a_job_that_died_just_now_keeps_it_down(story: Story, capsys: 
     assert len(story.starts) == 1 and words(story) == ["stop"]
     status_now = status(story, capsys)
     assert status_now["stopped_by"] == "Dri"  # an alert says that it died by itself
-    assert "to restart herorun relaunch" in ask(story, capsys, "status", SLUG).out
+    assert f"to restart {story.typed('herorun relaunch')}" in ask(story, capsys, "status", SLUG).out
     assert "crashed" in [alert["check"] for alert in status_now["alerts"]]
     assert mentions(ask(story, capsys, "stop", SLUG).out, "not relaunched")
     assert words(story) == ["stop"]
@@ -445,7 +445,9 @@ def test_nothing_can_be_answered_that_was_not_asked(story: Story, capsys: CAPTUR
     story.launched(WAIT)
     for word in ("approve", "deny"):
         answer = ask(story, capsys, word, SLUG)
-        assert answer.code == 2 and mentions(answer.err, "question", "`herorun status tiny`")
+        assert answer.code == 2 and mentions(
+            answer.err, "question", story.typed("`herorun status tiny`")
+        )
 
 
 @pytest.mark.thorough
@@ -810,4 +812,5 @@ def test_a_no_that_comes_after_the_relaunch_says_so(
     with monkeypatch.context() as at_once:
         at_once.setattr(Record, "fetch", lambda *_, **__: None)
         assert other.herorun("deny", SLUG) == 1
-    assert mentions(capsys.readouterr().out, "tiny-2", "tiny-1", "herorun stop")
+    way = other.typed("`herorun stop tiny`")
+    assert mentions(capsys.readouterr().out, "tiny-2", "tiny-1", way)

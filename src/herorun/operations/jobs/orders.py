@@ -5,6 +5,7 @@ import shlex
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.event import Word
+from herorun.core.proposed_command import herorun_argv
 from herorun.core.recovery.classify import Cause
 from herorun.operations.jobs.resubmit import resubmit
 from herorun.operations.jobs.run import JobRun
@@ -96,7 +97,7 @@ def _current(run: JobRun) -> str:
 def _warn_unmonitored(run: JobRun) -> tuple[str, ...]:
     if is_locked(run.lock("babysitter")):
         return ()
-    folder_options = ["-C", run.facts.cwd] if run.facts.cwd else []
     job = run.job_id
-    command = shlex.join(["herorun", *folder_options, "babysit", "--job", job, *run.facts.options])
+    argv = ["babysit", "--job", job, *run.facts.options]
+    command = shlex.join(herorun_argv(run.facts.cwd, argv))
     return (f"{job} is not monitored on this machine: run `{command}`",)

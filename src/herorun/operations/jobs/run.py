@@ -40,6 +40,7 @@ from herorun.core.health.liveness import RowPatience
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import Option
 from herorun.core.ports import Layout, Place, Post, Search, Tracker
+from herorun.core.proposed_command import herorun_argv
 from herorun.core.redaction.scrub import scrub
 from herorun.job_kinds import must_be_complete
 from herorun.operations.jobs.file_journal import Journal
@@ -136,16 +137,15 @@ class JobRun(MonitoredRun):
     @property
     def status_command(self) -> str:
         job = self.current.job if self.current else self.facts.job
-        argv = ["herorun", *(["-C", self.facts.cwd] if self.facts.cwd else [])]
-        return shlex.join([*argv, "status", "--job", job])
+        return shlex.join(herorun_argv(self.facts.cwd, ["status", "--job", job]))
 
     def answers(self, ways: Sequence[Option], about: str = "") -> str:
         """There is no contract to relaunch under, but perhaps the command that a person gave."""
         job = self.current.job if self.current else self.facts.job
         live = Option.STOP in ways  # it was not seen to end
-        argv = ["herorun", *(["-C", self.facts.cwd] if self.facts.cwd else [])]
-        again = shlex.join([*argv, "relaunch", "--job", job, *(["--stop-first"] if live else [])])
-        stop = shlex.join([*argv, "stop", "--job", job])
+        relaunch = ["relaunch", "--job", job, *(["--stop-first"] if live else [])]
+        again = shlex.join(herorun_argv(self.facts.cwd, relaunch))
+        stop = shlex.join(herorun_argv(self.facts.cwd, ["stop", "--job", job]))
         return "\n".join(
             [
                 (

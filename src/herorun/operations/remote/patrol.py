@@ -21,6 +21,7 @@ from herorun.core.patrol.observation import HostObservation, LogEnd, MemoryUse, 
 from herorun.core.patrol.state import patrol_state_of
 from herorun.core.patrol.summary_line import facts_of, movement_of, patrol_line
 from herorun.core.patrol.table import decide
+from herorun.core.proposed_command import herorun_argv, in_folder
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.job_chain import (
     chain_log,
@@ -154,7 +155,7 @@ def describe_silent(why: str, warning: str) -> str:
 
 def as_advice(run: Run, message: str) -> str:
     """A warning as a sentence, with commands that can be typed in any folder."""
-    text = message.replace("`herorun", f"`{_herorun(run)}")
+    text = in_folder(message, run.place.repository)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
@@ -180,7 +181,7 @@ def _is_settled(memory: Memory) -> bool:
 
 
 def _herorun(run: Run) -> str:
-    return f"herorun -C {shlex.quote(run.place.repository)}"
+    return shlex.join(herorun_argv(run.place.repository, ()))
 
 
 def _was_launched_here(run: Run) -> bool:
