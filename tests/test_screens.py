@@ -52,6 +52,16 @@ def test_a_state_is_shown_and_not_a_refusal_to_show_it() -> None:
     assert wrong_uses - refusals == set()
 
 
+def test_no_screen_begins_with_an_empty_line() -> None:
+    """The first line below the command says what this is about."""
+    firsts = {screen.name: rendered_lines(screen)[1] for screen in SCREENS}
+    assert [name for name, line in firsts.items() if not line] == []
+
+
+def rendered_lines(screen: Screen) -> list[str]:
+    return (FOLDER / f"{screen.name}.txt").read_text(encoding="utf-8").splitlines()
+
+
 def is_one_piece(line: str) -> bool:
     """A command, a path or a digest is pasted, so it stays whole."""
     starts = (

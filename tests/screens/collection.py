@@ -3,9 +3,16 @@
 from screens.catalogue import catalogue
 from screens.details import detail_screens
 from screens.outcomes import outcome_screens
+from screens.rarer import rarer_screens
 from screens.refusals import refusal_screens
 from screens.rendering import Screen
 
 
 def all_screens() -> list[Screen]:
-    return [*catalogue(), *refusal_screens(), *outcome_screens(), *detail_screens()]
+    return [
+        *catalogue(),
+        *refusal_screens(),
+        *outcome_screens(),
+        *detail_screens(),
+        *rarer_screens(),
+    ]

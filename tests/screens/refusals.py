@@ -289,6 +289,26 @@ def forks() -> Iterator[Screen]:
         yield replace(ordered(FORK, LIVE, HERE, **answers), name=f"fork-{name}", home=written)
 
 
+def fork_faults() -> Iterator[Screen]:
+    reasonless, newest = FORK.replace(" --reason why", ""), "fork tiny tiny-b --reason why"
+    requests = {
+        "no-reason": (reasonless, {}),
+        "no-checkpoint": (newest, {Checkpoints: Checkpoints(())}),
+    }
+    for name, (argv, evidence) in requests.items():
+        reading = {"fork__with_taints_now": LIVE, "fork__gather": evidence}
+        yield replace(ordered(argv, LIVE, GIVEN, **reading), name=f"fork-{name}")
+    for name, contract, step in (
+        ("unexplained", a_contract(slug="tiny-b", start={**START, "reason": " "}), 41_000),
+        ("other-step", a_contract(slug="tiny-b", start=START), 41_000),
+    ):
+        file = SimpleNamespace(path="runs/tiny-b.toml", signed=True)
+        new = SimpleNamespace(slug="tiny-b", contract=contract, file=file)
+        answers = {"fork__open_run": new, "fork___start_of": a_checkpoint(step)}
+        argv = FORK.replace("41000", "40000") if name == "other-step" else FORK
+        yield replace(ordered(argv, LIVE, HERE, **answers), name=f"fork-{name}", home=written)
+
+
 HERE = {"repository": SimpleNamespace(top=Path(), main=Path())}
 
 
@@ -388,6 +408,7 @@ def refusal_screens() -> Iterator[Screen]:
     yield from relaunches()
     yield from rollbacks()
     yield from forks()
+    yield from fork_faults()
     yield from handoffs()
     yield from stops()
     yield from answers()

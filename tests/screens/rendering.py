@@ -2,7 +2,7 @@
 
 import io
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -31,6 +31,7 @@ class Screen:
     given: Mapping[str, Any] = field(default_factory=dict)
     home: Callable[[Path], None] | None = None  # fills the folder
     environment: Mapping[str, str] = field(default_factory=dict)
+    typed: str = ""  # at a terminal; without it there is none to ask
 
 
 class Terminal(io.StringIO):
@@ -38,6 +39,21 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
+
+
+class Keyboard(Terminal):
+    """Its lines appear behind the question, as on a terminal."""
+
+    def __init__(self, text: str, screens: Sequence[io.StringIO]) -> None:
+        super().__init__(text)
+        self.screens = screens
+
+    def readline(self, size: int | None = -1, /) -> str:
+        line = super().readline(size)
+        for screen in self.screens:
+            if not f"\n{screen.getvalue()}".endswith("\n"):
+                screen.write(line)
+        return line
 
 
 @cache
@@ -63,7 +79,8 @@ def render(screen: Screen, home: Path) -> str:
         own = {name: value for name, value in os.environ.items() if "HERORUN" not in name}
         environment |= screen.environment
         stack.enter_context(patch.dict(os.environ, own | environment, clear=True))
-        stack.enter_context(patch("sys.stdin", io.StringIO()))
+        terminal = Keyboard(screen.typed, (out, err)) if screen.typed else io.StringIO()
+        stack.enter_context(patch("sys.stdin", terminal))
         stack.enter_context(patch("herorun.system.clock.now", lambda: NOON))
         # The length of a folder's name differs by machine: it must not decide where a line breaks.
         stack.enter_context(patch("herorun.output.text_width.fit", partial(fit_at_work, home)))

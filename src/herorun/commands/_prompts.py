@@ -36,7 +36,10 @@ def stored_request(facts: JobSpec, start: Path) -> JobSpec:
 
 def _resubmission() -> str:
     click.echo("resubmit command (empty: it is only watched): ", err=True, nl=False)
-    return sys.stdin.readline().strip()
+    line = sys.stdin.readline()
+    if not line:
+        click.echo(err=True)
+    return line.strip()
 
 
 def _ask_field(field: str, facts: JobSpec, start: Path) -> JobSpec | None:

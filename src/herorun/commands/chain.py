@@ -89,7 +89,8 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     how = f", {as_a_job}" if behind else ""
     install_command = behind or install(contract, top, login)
     output.show_note(f"this installs the script on {where}{how}:", f"  {install_command}")
-    output.show_note(WAITS_FOR_NOTHING, f"  {start_there(contract, login)}")
+    if not behind:  # the job waits, and starts it
+        output.show_note(WAITS_FOR_NOTHING, f"  {start_there(contract, login)}")
     return 0
 
 

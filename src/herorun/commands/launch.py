@@ -140,7 +140,7 @@ def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", did: str) ->
     job_line = f"{did} {outcome.launched.instance} as job {outcome.launched.job}"
     page.print(job_line, style="bold green")
     for message in outcome.unproven:
-        hang(page, "  not proved ", message, "yellow", "yellow")
+        hang(page, "  caveat     ", message, "yellow", "yellow")
     hang(page, "  plan       ", f"digest {shorten_hashes(outcome.launched.plan_digest)}")
     if outcome.log:
         hang(page, "  log        ", outcome.log)

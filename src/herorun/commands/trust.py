@@ -47,6 +47,7 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
       herorun trust grug
       herorun trust grug --yes
     """
+    import sys
     from pathlib import Path
 
     from herorun import output
@@ -66,6 +67,8 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
         output.show_json(questions.document(outcome))
     elif outcome != "nothing":
         output.show_line(f"{questions.slug}: {outcome}")
+    elif not questions.nothing and sys.stdin.isatty():
+        output.show_line(f"{questions.slug}: not trusted")
     return 0 if outcome != "nothing" or questions.nothing else 3
 
 

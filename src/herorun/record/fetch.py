@@ -130,7 +130,7 @@ class FetchedRecord(RecordWriter):
             )
 
     def _must_have_kept(self, pushed_tip: str, remote: str) -> None:
-        """`RemoteFault` if the branch was put back to an older commit. A listing may be from before
+        """`RemoteFault` if the branch was reset to an older commit. A listing may be from before
         our last push, so the remote is asked again.
         """
         theirs = self.repository.remote_tips(remote, self._target, timeout=FOLLOWING).get(
@@ -140,7 +140,7 @@ class FetchedRecord(RecordWriter):
             return
         if self.repository.is_ancestor(theirs, pushed_tip):
             raise RemoteFault(
-                f"{self.branch} on {remote} was put back to {theirs[:9]}: it lacks lines that "
+                f"{self.branch} on {remote} was reset to {theirs[:9]}: it lacks lines that "
                 f"were pushed. `herorun verify {self.slug}` shows the differences."
             )
 

@@ -66,7 +66,7 @@ def test_a_remote_that_was_put_back_to_an_older_commit_is_a_fault(healthy_record
     verification = verified(healthy_record)
     assert verification.verdict == "blocked"
     (fault,) = verification.faults
-    assert mentions(fault, "branch", "origin", "put back")
+    assert mentions(fault, "branch", "origin", "reset")
     assert healthy_record.run.record.push()  # lines that wait put it right
     healthy_record.run.record.append(note("two"))
     assert healthy_record.run.record.push()

@@ -107,9 +107,8 @@ def _parents(snapshot: RecordSnapshot) -> list[str]:
         return []
     return [
         (
-            f"{_short_commit(snapshot)}: has {count(len(snapshot.parents), 'parent')}: the record "
-            "is one "
-            "line of commits"
+            f"{_short_commit(snapshot)}: has {count(len(snapshot.parents), 'parent')}, but the "
+            "record is one line of commits"
         )
     ]
 

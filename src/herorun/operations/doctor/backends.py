@@ -145,7 +145,7 @@ def _root(run: Run, root: str) -> Iterator[DoctorPart]:
     try:
         message = f"can be listed: {count(len(run.store.names(root)), 'entry', 'entries')}"
     except FileNotFoundError:
-        message = "does not exist yet, by a listing"
+        message = "does not exist yet"
     yield DoctorPart(
         "store", root, Fit.OK, f"{message}; `herorun preflight {run.slug} --probe` tries a write"
     )
@@ -188,7 +188,11 @@ def _secret(run: Run, name: str) -> Iterator[DoctorPart]:
         yield DoctorPart("secret", name, Fit.OK, "is set here")
     else:
         yield DoctorPart(
-            "secret", name, Fit.FAILED, "is not set here", f"`export {name}=...` before you launch."
+            "secret",
+            name,
+            Fit.FAILED,
+            "is not set here",
+            f"Export {name} in the shell that launches.",
         )
 
 

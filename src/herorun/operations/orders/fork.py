@@ -118,7 +118,7 @@ def _write_fork(
     tracker_id: str | None,
 ) -> OrderOutcome:
     if not reason.strip():
-        raise WrongUse("Say why it becomes another run, with --reason: both records keep it.")
+        raise WrongUse("State the reason with --reason: the records of both runs keep it.")
     source = _source(old, step)
     data = fork_contract(
         old.contract, ForkRequest(slug, source.path, scrub(reason), *roots, tracker_id)
@@ -165,8 +165,8 @@ def _source(old: Run, step: int | None) -> Candidate:
     newest = acceptable(checkpoints.candidates, old.contract, memory.history).newest
     if newest is None:
         raise Blocked(
-            f"{old.slug} has no complete checkpoint to fork from, and none is guessed: the DRI "
-            "decides."
+            f"{old.slug} has no complete checkpoint to fork from: `herorun checkpoints list "
+            f"{old.slug}` shows the problem of each."
         )
     return newest
 
@@ -185,7 +185,7 @@ def _check_fork(old: Run, new: Run, step: int | None) -> Run:
             "neither that run nor one of its checkpoints. Give the fork another name."
         )
     if not (start.reason or "").strip():
-        raise Blocked(f"{new.file.path} does not say why: give [start] a reason and commit it.")
+        raise Blocked(f"[start] in {new.file.path} has no reason: state one, and commit it.")
     if not new.file.signed:
         raise Blocked(
             f"{new.file.path} is not committed, or was changed since: commit and push it, so that "
@@ -194,8 +194,8 @@ def _check_fork(old: Run, new: Run, step: int | None) -> Run:
     source = _start_of(new)
     if step is not None and source is not None and source.step != step:
         raise WrongUse(
-            f"{new.file.path} starts from {start.from_}, not from step {step}: change the one or "
-            "the other."
+            f"{new.file.path} starts from {start.from_}, not from step {step}: leave out "
+            "--from, or change the file."
         )
     if shared_parts := same_identity(old.contract, new.contract):
         raise Blocked(

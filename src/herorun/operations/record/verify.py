@@ -231,7 +231,7 @@ def _compare_tips(
     """
     repository, where = record.repository, f"the branch on {record.remote}"
     if pushed_tip not in (None, remote_tip) and repository.is_ancestor(remote_tip, pushed_tip):
-        message = f"{where} was put back to {remote_tip[:9]}: it lacks commits that were pushed"
+        message = f"{where} was reset to {remote_tip[:9]}: it lacks commits that were pushed"
         return [tip], [f"anchor: {message}"], []
     if remote_tip == tip or repository.is_ancestor(remote_tip, tip):
         return [tip], [], []
