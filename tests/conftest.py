@@ -112,8 +112,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
     """The next test is another process, which was not called with -C."""
-    if proposals := sys.modules.get("herorun.output.proposals"):
-        proposals.be_in(".")
+    if text_width := sys.modules.get("herorun.output.text_width"):
+        text_width.be_in(".")
 
 
 @pytest.hookimpl(trylast=True)

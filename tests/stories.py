@@ -31,9 +31,9 @@ from herorun import cli, gather
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.event import Noted, Sealed
 from herorun.core.journal import JournalLine
-from herorun.core.proposed_command import command_in_folder
 from herorun.core.seal.parse import statement_of
 from herorun.core.seal.statement import facts_of
+from herorun.core.shell_words import command_in_folder
 from herorun.notifiers import channel, terminal
 from herorun.runs import Run, open_run
 from herorun.schedulers._instance import Started, decode_record

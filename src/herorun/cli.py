@@ -244,8 +244,7 @@ def _print_failure(message: str, code: int, as_json: bool) -> int:
     """
     if message:
         from herorun.commands._failures import without_escapes
-        from herorun.output.proposals import as_typed
-        from herorun.output.text_width import show_failure
+        from herorun.output.text_width import as_typed, show_failure
 
         message = as_typed(without_escapes(message))
         with suppress(OSError):  # nothing can be printed: the exit code still says it

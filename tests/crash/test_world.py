@@ -157,7 +157,7 @@ def test_a_journal_whose_last_line_was_torn_stops_every_act(story: Story, capsys
     tip = story.run.record.tip
     code, output = sentence(capsys, story, NAMED["tick"])
     assert code == 1 and mentions(output, "tiny", "damaged")
-    assert mentions(output, "`herorun verify tiny`")
+    assert mentions(output, story.typed("`herorun verify tiny`"))
     assert story.run.record.tip == tip and len(story.starts) == 1
 
 

@@ -26,7 +26,7 @@ def describe_misuse(error: click.ClickException) -> tuple[int, str]:
 def describe_failure(error: BaseException) -> tuple[int, str]:
     from herorun.core import errors
     from herorun.core.redaction.scrub import scrub
-    from herorun.output.proposals import command_as_typed
+    from herorun.output.text_width import command_as_typed
 
     if isinstance(error, errors.HerorunError):
         return error.exit_code, f"herorun: {scrub(str(error))}"

@@ -55,10 +55,10 @@ def propose_for(start: str) -> None:
     """Sets the folder of the commands that this process prints; imports nothing for the usual
     one.
     """
-    if start != "." or "herorun.output.proposals" in sys.modules:
-        from herorun.output import proposals
+    if start != "." or "herorun.output.text_width" in sys.modules:
+        from herorun.output import text_width
 
-        proposals.be_in(start)
+        text_width.be_in(start)
 
 
 def _volume(context: click.Context, parameter: click.Parameter, value: bool) -> None:

@@ -33,7 +33,7 @@ class ShownBeforeResult:
 
     def __call__(self, message: str) -> None:
         from herorun import output
-        from herorun.output.proposals import as_typed
+        from herorun.output.text_width import as_typed
 
         self.facts = tuple(line.strip() for line in message.splitlines())
         texts = [as_typed(output.shorten_hashes(output.clean(fact))) for fact in self.facts]
@@ -59,7 +59,7 @@ def propose_command(start: str, *argv: str) -> str:
     """A command of herorun, as a person types it who typed the present one."""
     from shlex import join
 
-    from herorun.core.proposed_command import herorun_argv
+    from herorun.core.shell_words import herorun_argv
 
     return join(herorun_argv(start, argv))
 

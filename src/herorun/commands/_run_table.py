@@ -20,7 +20,7 @@ from herorun.core.run_summary_text import (
     format_tick,
 )
 from herorun.output import clean, clean_lines
-from herorun.output.proposals import as_typed
+from herorun.output.text_width import as_typed
 
 Cell: TypeAlias = tuple[str, str]  # a text and its style
 

@@ -99,7 +99,7 @@ def _show_record(verification: "Verified", start: str, run: str) -> None:
 def _show_note(note: str) -> None:
     """A command at its end has a line of its own, to be copied whole."""
     from herorun import output
-    from herorun.output.proposals import command_as_typed
+    from herorun.output.text_width import command_as_typed
 
     message, mark, command = note.rpartition(": `")
     if not mark or command.count("`") != 1 or not command.endswith("`"):

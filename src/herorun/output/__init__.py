@@ -10,8 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from herorun.core.lazy_regex import lazy_regex
-from herorun.output.proposals import as_typed
-from herorun.output.text_width import show_line, show_note
+from herorun.output.text_width import as_typed, show_line, show_note
 
 if TYPE_CHECKING:
     from herorun.schemas import Document

@@ -6,7 +6,7 @@ from typing import Any
 from herorun.core.finding import NOT_READ, count, few
 from herorun.core.gate_verdict import GateVerdict
 from herorun.output import clean, hang
-from herorun.output.proposals import command_as_typed
+from herorun.output.text_width import command_as_typed
 from herorun.system import progress
 
 MARKS = {  # a sign for the eye, a word for the reader, and a colour

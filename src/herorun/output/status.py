@@ -9,7 +9,6 @@ from herorun.core.babysit.alert import AlertKey
 from herorun.core.durations import format_span
 from herorun.core.evidence_names import ALL, format_gaps
 from herorun.output import clean, console, hang, shorten_hashes
-from herorun.output.proposals import command_as_typed
 from herorun.output.run_facts import (
     cut_fraction,
     describe_alert,
@@ -22,6 +21,7 @@ from herorun.output.run_facts import (
     format_steps,
     last_command,
 )
+from herorun.output.text_width import command_as_typed
 
 INDENT = 13  # columns before the words
 _PUSHED = {

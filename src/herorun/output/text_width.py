@@ -1,4 +1,6 @@
-"""Messages at the width of the terminal. In a pipe, for programs, a line stays one line."""
+"""Messages at the width of the terminal, with commands as the person types them. In a pipe, for
+programs, a line stays one line.
+"""
 
 import os
 import re
@@ -7,12 +9,37 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TextIO
 
-from herorun.output.proposals import as_typed
-
 HERORUN = "herorun: "  # begins each message on standard error
 _NARROWEST = 20  # columns of text behind an indent
 # A word, or what stands in backticks: a person copies it whole, so no line break falls inside it.
 _WORD = re.compile(r"(?:[^\s`]*`[^`\n]*`)+[^\s`]*|\S+")
+
+
+_folder = "."  # after -C, as the person typed it; in JSON, commands are as typed in the repository
+
+
+def be_in(folder: str) -> None:
+    """Set the folder at a command's start, because a process may run several commands."""
+    global _folder
+    _folder = folder
+
+
+def as_typed(text: str) -> str:
+    """A message, whose commands in backticks work where the person typed the present one."""
+    if _folder == "." or "`herorun " not in text:
+        return text
+    from herorun.core.shell_words import in_folder
+
+    return in_folder(text, _folder)
+
+
+def command_as_typed(command: str) -> str:
+    """The same of a command without backticks."""
+    if _folder == ".":
+        return command
+    from herorun.core.shell_words import command_in_folder
+
+    return command_in_folder(command, _folder)
 
 
 def show_line(text: str) -> None:

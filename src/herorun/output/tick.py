@@ -7,7 +7,6 @@ from typing import Any
 from herorun.core.evidence_names import format_gaps
 from herorun.core.finding import count
 from herorun.output import clean, console, hang, show_line
-from herorun.output.proposals import command_as_typed
 from herorun.output.run_facts import (
     describe_alert,
     describe_health,
@@ -18,6 +17,7 @@ from herorun.output.run_facts import (
     find_missing,
     format_steps,
 )
+from herorun.output.text_width import command_as_typed
 from herorun.system import progress
 
 INDENT = 11  # columns before the words

@@ -2,7 +2,7 @@
 
 import pytest
 
-from herorun.core.proposed_command import command_in_folder, in_folder
+from herorun.core.shell_words import command_in_folder, in_folder
 
 
 @pytest.mark.parametrize(
