@@ -78,11 +78,23 @@ def at_any_pace(rows, paces, names=Names()):  # noqa: B008  # never changes
 
 @pytest.mark.parametrize("what", CURVES)
 def test_rare_looks_tell_what_a_backtest_tells(what):
-    rows, paces = curve(*CURVES[what], gap=20), (1, 7, 64, 1000)
+    rows, paces = curve(*CURVES[what], gap=20), (7, 64, 1000)
     alerts = backtested(rows)
 
     assert at_any_pace(rows, paces) == dict.fromkeys(paces, alerts)
     assert bool(alerts) is (what != "calm")
+
+
+QUICK = ("no learning", "a spike between two", "zeros for good")  # the real curves are too
+
+
+@pytest.mark.parametrize(
+    "what",
+    [what if what in QUICK else pytest.param(what, marks=pytest.mark.thorough) for what in CURVES],
+)
+def test_so_does_a_look_at_each_row(what):
+    rows = curve(*CURVES[what], gap=20)
+    assert looked(rows, 1) == backtested(rows)
 
 
 @pytest.mark.parametrize(
