@@ -33,3 +33,22 @@ def test_a_preflight_comes_after_the_fix_only_if_the_cause_is_known(
         following == "preflight",
         following == "preflight",
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "fix", "label"),
+    [
+        ("herorun relaunch tiny", "the DRI, @dri, decides: `herorun relaunch tiny`", "if yes"),
+        ("herorun relaunch tiny", "nothing", "next"),
+        ("herorun preflight tiny", "the DRI, @dri, decides: `herorun preflight tiny`", "next"),
+        ("herorun handoff tiny --take && herorun relaunch tiny", "", "if gone"),
+        ("herorun seal tiny", "", "to seal"),
+    ],
+)
+def test_what_the_dri_decides_or_another_clone_must_do_is_no_advice(
+    command: str, fix: str, label: str
+) -> None:
+    document = STATES["code-bug"][0].as_json()
+    (alert, *_) = document["alerts"]
+    document |= {"questions": [], "next": command, "alerts": [{**alert, "fix": fix}]}
+    assert label_of_next(document) == label

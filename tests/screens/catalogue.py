@@ -77,7 +77,7 @@ from herorun.operations.orders.order import describe_unwatched
 from herorun.operations.orders.trust import TrustQuestion
 from herorun.operations.record.repair import describe_repair
 from herorun.operations.record.verify import UNNAMED, Verified
-from herorun.operations.remote.patrol import PatrolTick, as_advice, describe_silent
+from herorun.operations.remote.patrol import NO_MONITOR, PatrolTick, as_advice, describe_silent
 from herorun.operations.remote.timer import TimerOutput
 from herorun.operations.remote.watchers import WatcherRow
 from herorun.operations.report.differences import CompareOutcome
@@ -247,7 +247,9 @@ TICKS: Mapping[str, Any] = {
         ],
     ),
     "resolved": tick("healthy", alerts=[OVER]),
-    "stale": tick("unknown", monitor="stale", unread=[f"Job: {NO_ANSWER}"]),
+    "stale": tick(
+        "unknown", monitor="stale", unread=[f"Job: {NO_ANSWER}", f"Metrics: {NO_ANSWER}"]
+    ),
     "unacknowledged": tick("finished", alerts=[ENDED], progress=DONE),
     "sealed": tick("finished", sealed="herorun/tiny/seal-1"),
 }
@@ -651,7 +653,7 @@ HOSTS: Mapping[str, HostObservation] = {
 
 def ways_for(host: HostObservation) -> PatrolCommands:
     """The launch gate names the command that continues a run that is down."""
-    down = {"resume": "herorun -C /work relaunch tiny", "monitor": ""}
+    down = {"resume": "herorun -C /work relaunch tiny", "monitor": NO_MONITOR}
     return replace(WAYS, **down) if host.why else WAYS
 
 
@@ -673,6 +675,7 @@ PATROLS: Mapping[str, PatrolTick] = {
     "stopped": patrolled(
         replace(HOSTS["down"], why=CANCELLED), stays_down=STOPPED, is_settled=True
     ),
+    "dri-decides": patrolled(HOSTS["down"], dri_decides=True),
     "code-bug": patrolled(
         HOSTS["down"], resume="herorun -C /work preflight tiny", resume_verb="preflight"
     ),

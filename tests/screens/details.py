@@ -12,6 +12,7 @@ from typing import Any
 from builders import NOON, a_checkpoint, a_history, a_job, a_plan, a_tree, an_instance
 from herorun.core.contract import ContractFile
 from herorun.core.errors import CouldNotLook
+from herorun.core.event import HandedOff
 from herorun.core.evidence import (
     Adoptee,
     Checkpoints,
@@ -24,12 +25,15 @@ from herorun.core.finding import Waiver
 from herorun.core.plan import Plan
 from herorun.core.ports import Found, LogPart
 from herorun.core.retention import SizedCheckpoint
+from herorun.operations.babysit.ownership import must_be_ours
 from herorun.operations.babysit.replay import ReplayedTicks
+from herorun.operations.babysit.tick_json import dri_decides
 from herorun.operations.checkpoints.list import CheckpointListing, SearchedRoots
 from herorun.operations.checkpoints.prune import Pruned
 from herorun.operations.launch.launch import LaunchOutcome
 from herorun.operations.remote.watchers import WatcherRow
 from herorun.operations.report.report import RunReport
+from herorun.operations.report.status import QUESTION_NEXT
 from herorun.schemas.evaluations import Failure
 from herorun.schemas.reports import ReportDocument
 from screens.catalogue import AT_WORK, PLAN, WAIT, patrolled
@@ -176,13 +180,18 @@ def log_screens() -> Iterator[Screen]:
 def watching() -> Iterator[Screen]:
     down = replace(HEALTHY, run="down", next_tick=None)
     past = replace(HEALTHY, run="finished", step=100_001, next_tick=None, checkpoint_step=100_000)
-    crash = crashed()
+    takeover = "herorun handoff tiny --take --wait 31m && herorun relaunch tiny"
+    decided = dri_decides("herorun relaunch tiny")
     for name, values in {
+        "dri-decides": status(
+            down, alerts=[crashed(decision=decided)], next="herorun relaunch tiny"
+        ),
         "elsewhere": status(
             down,
-            alerts=[crash],
-            next="herorun handoff tiny --take --wait 31m && herorun relaunch tiny --stop-first",
-            babysitter="another clone holds the lease: eve@node7",
+            alerts=[crashed(decision=dri_decides(takeover))],
+            next=takeover,
+            babysitter="eve@node7 holds the lease; none in this clone; another clone recorded a "
+            "tick 1m0s ago",
         ),
         "one-step-more": status(
             past,
@@ -193,11 +202,21 @@ def watching() -> Iterator[Screen]:
         ),
         "other-version": status(questions=["escalate/judge/0.2.0"]),
         "relaunch-blocked": status(
-            down, alerts=[crash], questions=[QUESTION], next="herorun preflight tiny"
+            down,
+            alerts=[crashed(decision=QUESTION_NEXT)],
+            questions=[QUESTION],
+            next="herorun preflight tiny",
         ),
         "just-submitted": status(instances=[INSTANCE.model_copy(update={"started": NOON})]),
     }.items():
         yield answered_by(f"status-{name}", "status tiny", "report.status.status_of_run", values)
+    given_away = replace(MEMORY, handed=HandedOff(NOON, "bob@node8", {}))
+
+    def refuse(*_: Any) -> None:
+        must_be_ours(run_with(given_away), given_away)
+
+    elsewhere = {**OPENED, f"{OPERATIONS}babysit.loop.tick_once": refuse}
+    yield Screen("babysit-handed-over", "babysit tiny --once", elsewhere)
     run = run_with(replace(MEMORY, launchings={"tiny-1": SimpleNamespace(relaunch_of="")}))
     end = tick("degraded", alerts=[SLOW], push="origin does not answer")[1]
 

@@ -16,13 +16,14 @@ from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.event import Launched
 from herorun.core.evidence import Checkpoints, History, JobState, LiveJobs, Sealing
 from herorun.core.health.run_health import RunHealth
-from herorun.core.patrol.observation import Alive
+from herorun.core.patrol.observation import LogEnd
 from herorun.core.replay import Replay, ReplayResult
 from herorun.core.retention import SizedCheckpoint
 from herorun.core.run_summary import OpenAlert, RunSummary
 from herorun.core.seal.kinds import SealKind
 from herorun.operations.babysit.batch import BatchResult
 from herorun.operations.babysit.replay import ReplayedTicks
+from herorun.operations.babysit.tick_json import dri_decides
 from herorun.operations.checkpoints.list import CheckpointListing, SearchedRoots
 from herorun.operations.checkpoints.prune import Pruned
 from herorun.operations.jobs.poll import JobStatus
@@ -39,17 +40,17 @@ from herorun.schemas.jobs import JobPlace
 from herorun.schemas.reports import ReportDocument
 from herorun.schemas.runs import ListEntry
 from herorun.system.process_registry import UnregisteredProcess
-from screens.catalogue import AT_WORK, CURVES, PLAN, patrolled, repository, waits_for
+from screens.catalogue import AT_WORK, CURVES, HOSTS, PLAN, patrolled, repository, waits_for
 from screens.rendering import Screen
 from screens.states import (
     AWAITED,
-    CRASHED,
     HALF,
     NO_REMOTE,
     NO_STEP,
     OPENED,
     RUN,
     SUMMARIES,
+    crashed,
     gate,
     preflight,
     status,
@@ -383,10 +384,18 @@ def logs(folder: Path) -> None:
     (folder / "cut.log").write_text("loading the data\n")
 
 
+NOVA = crashed(decision=dri_decides("herorun status nova"), name="nova-1")
+ENDED_JOB = crashed(
+    decision=dri_decides("herorun status --job 4711"),
+    name="4711",
+    dri="ada (inferred: the user who started the watch)",
+)
+
+
 def ticks() -> Iterator[Screen]:
     outcomes = [
         BatchResult("tiny", tick("healthy")[1]),
-        BatchResult("nova", tick("down", alerts=[CRASHED], progress=HALF)[1]),
+        BatchResult("nova", tick("down", alerts=[NOVA], progress=HALF)[1]),
         BatchResult("orca", None, "the record cannot be read: origin does not answer", 3),
     ]
     codes = iter([0, 1, 0, 1])
@@ -402,15 +411,17 @@ def ticks() -> Iterator[Screen]:
         job_id="4711",
         slug="slurm-4711",
         state_file="/work/scratch/20260101-1200_monitoring_state.json",
-        record=SimpleNamespace(path="/home/ada/.local/state/herorun/jobs/slurm-4711.jsonl"),
+        record=SimpleNamespace(
+            path="/home/ada/.local/state/herorun/jobs/slurm-4711-6a3f8e/journal.jsonl"
+        ),
         facts=SimpleNamespace(job="4711"),
     )
     for name, (outcome, code) in {
         "healthy": (tick("healthy", cause=None), 0),
-        "gone": (tick("down", alerts=[CRASHED], cause=NODE), 1),
+        "gone": (tick("down", alerts=[ENDED_JOB], cause=NODE), 1),
         "starting": (tick("starting", progress=NO_STEP, missing_evidence=[AWAITED], cause=None), 3),
-        "down": (tick("down", alerts=[CRASHED], cause=BUG), 1),
-        "complex": (tick("down", alerts=[CRASHED], cause=OOM), 1),
+        "down": (tick("down", alerts=[ENDED_JOB], cause=BUG), 1),
+        "complex": (tick("down", alerts=[ENDED_JOB], cause=OOM), 1),
     }.items():
         replacements = {
             "herorun.commands._adhoc._spec_from_options": lambda *_: None,
@@ -430,7 +441,7 @@ BUG = JobCause(
     advice="Correct the name.",
 )
 OOM = JobCause(
-    failure="out-of-memory",
+    failure="oom-accelerator",
     file="job.log",
     line=812,
     excerpt="CUDA out of memory",
@@ -474,15 +485,28 @@ WAIT = {
 
 
 def machines() -> Iterator[Screen]:
-    success = replace(AT_WORK, alive=Alive.NO, why="", succeeded=True, health=RunHealth.FINISHED)
+    success = replace(
+        HOSTS["down"],
+        why="tiny-1 ended as succeeded: exit code 0",
+        log=LogEnd(line="step 100000 loss 2.1", step=100_000, size=4000, age=720.0),
+        succeeded=True,
+        health=RunHealth.FINISHED,
+    )
     hosts = {
         "done": success,
         "unconfirmed": replace(success, health=RunHealth.UNKNOWN, launched_at=NOON),
+        "unsaved": replace(
+            success,
+            health=RunHealth.DEGRADED,
+            launched_at=NOON,
+            why="there is no checkpoint of the final step 100000",
+        ),
         "ended-early": replace(
             success,
             health=RunHealth.DOWN,
             launched_at=NOON,
-            why="tiny-1 ended at step 41200 of 100000",
+            why="tiny-1 ended with success at step 41200 of 100000",
+            log=LogEnd(line="step 41200 loss 2.314", step=41_200, size=4000, age=720.0),
         ),
     }
     for name, host in hosts.items():

@@ -38,6 +38,7 @@ from screens.orders import (
     ACKED,
     AGO,
     ASKED,
+    CRASH,
     MEMORY,
     ORDERS,
     PAUSED,
@@ -380,7 +381,10 @@ def stops() -> Iterator[Screen]:
 
 
 def answers() -> Iterator[Screen]:
-    yield named("ack-none", ordered("ack tiny", replace(MEMORY, alerts={})))
+    calm = {"acknowledge__evaluate": (SimpleNamespace(ended=(), alerts={}), {})}
+    yield named("ack-none", ordered("ack tiny", replace(MEMORY, alerts={}), **calm))
+    crash = {"acknowledge__evaluate": (SimpleNamespace(ended=(), alerts={"crash": CRASH}), {})}
+    yield named("ack-unrecorded", ordered("ack tiny", replace(MEMORY, alerts={}), **crash))
     yield named("ack-again", ordered("ack tiny", replace(ACKED, last_decided=None)))
     yield named("ack-no-alert", ordered("ack tiny throughput-leek"))
     yield named("approve-none", ordered("approve tiny"))

@@ -222,15 +222,21 @@ PAUSE = ActionPause(NOON + 120 * MINUTE, "ada", NOON, "the disks are being swapp
 DRI_DECIDES = dri_decides("herorun status tiny")
 
 
-def crashed(cause: str = "", decision: str = DRI_DECIDES, **orders: Any) -> AlertEntry:
+def crashed(
+    cause: str = "",
+    decision: str = DRI_DECIDES,
+    name: str = "tiny-1",
+    dri: str = "@dri",
+    **orders: Any,
+) -> AlertEntry:
     """The alert about a run that is down, with what happens next after these orders."""
     memory = Memory(instances=(an_instance(1),), **orders)
     assert memory.current is not None
     down: Any = SimpleNamespace(run="down", wake=None, stays_down=True)
     is_paused = memory.pause is not None
     outlook = relaunch_outlook(down, memory, Recovery.RELAUNCH, is_paused, decision)
-    message = f"tiny-1 ended as failed: exit code 1{cause}"
-    return alert("crashed", "critical", message, fix=name_dri(outlook, "@dri"))
+    message = f"{name} ended as failed: exit code 1{cause}"
+    return alert("crashed", "critical", message, fix=name_dri(outlook, dri))
 
 
 CRASHED = crashed()
@@ -272,7 +278,7 @@ STANDING: dict[str, Any] = {
     "seal_tag": None,
     "branch": "herorun/tiny",
     "record": TIP,
-    "babysitter": "last heartbeat 1m0s ago",
+    "babysitter": "running, last heartbeat 1m0s ago",
     "unfinished_actions": [],
     "acting": False,
     "paused": None,
@@ -373,10 +379,8 @@ STATES: dict[str, Any] = {
             UnjudgedEntry(
                 metric="loss",
                 checks=["loss-elevated"],
-                reason="its rows are typically 12% away from its trend, and this check needs 7% "
-                "or less to distinguish a rise of 50% from noise; loss-spike still looks for "
-                "rises; if later rows are as noisy, the check is delayed further; to shorten "
-                "the delay, log the mean of more steps in each row",
+                reason="its rows are typically 12.4% away from its trend (the limit is 7.0%); "
+                "loss-spike still looks for rises",
                 until_row=4_150,
             )
         ],

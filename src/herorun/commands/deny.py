@@ -5,7 +5,7 @@ import click
 from herorun.commands._options import RunArgument, yes
 
 
-@click.command(short_help="Refuse the relaunch that the babysitter asks for.")
+@click.command(short_help="Answer no to a question of the babysitter.")
 @click.argument("run", cls=RunArgument)
 @click.option("--reason", default="", help="Why, for the record.")
 @yes

@@ -51,8 +51,8 @@ def command(
     A job without a contract is named by --job ID --scheduler KIND, as for `herorun babysit`; its
     marker must be on this machine.
 
-    Exit code 0: it holds. 1: it does not, and a person must look. 3: the last query could not be
-    answered.
+    Exit code 0: it holds. 1: it does not, or not yet after --max queries. 3: the last query
+    could not be answered.
 
     \b
     Example:

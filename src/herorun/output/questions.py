@@ -14,7 +14,8 @@ _TO_SEAL = "herorun waive ", "herorun ack ", "herorun seal "
 def label_of_next(document: Mapping[str, Any]) -> str:
     """The command's. What a person decided against, or must decide first, is no advice."""
     command = last_command(document)
-    if document["run"] == "down" and command.startswith(_TO_SEAL):
+    is_to_seal = document["run"] == "down" and command.startswith(_TO_SEAL)
+    if is_to_seal or command.startswith("herorun seal "):
         return "to seal"
     if _stays_down(document):
         return "to restart"
@@ -22,7 +23,20 @@ def label_of_next(document: Mapping[str, Any]) -> str:
         return "roll back"
     if _needs_fix(document):
         return "after fix"
-    return "if yes" if _relaunch_questions(document) and _is_yes(document) else "next"
+    is_asked = _relaunch_questions(document) and _is_yes(document)
+    if document["next"] != command and not is_asked:  # another clone holds the lease
+        return "if gone"
+    return "if yes" if is_asked or _dri_decides(document) else "next"
+
+
+def _dri_decides(document: Mapping[str, Any]) -> bool:
+    """Whether an alert names the next command as what the DRI decides; a preflight starts
+    nothing.
+    """
+    if last_command(document).startswith("herorun preflight "):
+        return False
+    decision = f" decides: `{document['next']}`"
+    return any(str(alert["fix"]).endswith(decision) for alert in document["alerts"])
 
 
 def _needs_fix(document: Mapping[str, Any]) -> bool:
@@ -43,7 +57,12 @@ def question_lines(document: Mapping[str, Any]) -> list[str]:
     """Each with the commands that answer it, but for the one in the row of the next command."""
     judge = [version for key in document["questions"] if (version := parse_key(key).judged_version)]
     yes, no = (f"herorun {order} {document['slug']}" for order in ("approve", "deny"))
-    lines = [f"  question   may herorun {clean(v)} act? yes: `{yes}`; no: `{no}`" for v in judge]
+    lines = [
+        f"  question   may herorun {clean(v)} act? By the last 24 hours it would act differently "
+        f"(`herorun replay {document['slug']}`). Until you answer, it relaunches and stops "
+        f"nothing. Yes: `{yes}`; no: `{no}`"
+        for v in judge
+    ]
     if kinds := _relaunch_questions(document):
         reasons = " and ".join(clean(QUESTION_REASONS.get(kind, kind)) for kind in kinds)
         lines.append(f"  question   {_relaunch_question(document, reasons)}`{no}`")

@@ -79,10 +79,10 @@ def next_action(alert: Mapping[str, Any]) -> str:
 def describe_unjudged(metric: Mapping[str, Any], is_finished: bool) -> str:
     """A run that is over gets no further row, so it is never judged."""
     row = None if is_finished else metric["until_row"]
-    until = "" if row is None else f"; judged from row {row} of the run on, at the earliest"
+    until = "" if row is None else f", until row {row} of the run at the earliest"
     return (
-        f"{clean(metric['metric'])}, by {', '.join(metric['checks'])}: {clean(metric['reason'])}"
-        f"{'; look at the curve yourself' if is_finished else until}"
+        f"{clean(metric['metric'])}, by {', '.join(metric['checks'])}{until}: "
+        f"{clean(metric['reason'])}{'; look at the curve yourself' if is_finished else ''}"
     )
 
 

@@ -79,8 +79,12 @@ def _status_lines(
 ) -> Iterator[str]:
     yield from _problems(document, at)
     if document["stage"] == "launched":
-        yield from _monitoring(document)
+        yield f"  evidence   {_evidence(document)}"
+        yield f"  babysitter {clean(document['babysitter'])}"
         yield from (f"  {name:<10} {clean(value)}" for name, value in summary)
+        is_finished = document["run"] == "finished"
+        for metric in document["unjudged"]:
+            yield f"  not judged {describe_unjudged(metric, is_finished)}"
     for instance in document["instances"]:
         minute = instance["started"][: len("2026-01-01T12:00")]
         began = f"{minute}Z ({_ago(instance['started'], at)})"
@@ -97,41 +101,29 @@ def _status_lines(
     yield f"  record     {record}"
     yield from _counting_note(document["progress"])
     if document["next"].startswith("herorun handoff "):
-        yield "  note       another clone holds the lease: type only the second command there"
+        yield (
+            f"  note       type `{last_command(document)}` in the clone that holds the lease; only "
+            "if that clone is gone, take the run over here"
+        )
     if last_command(document).startswith("herorun seal "):
-        yield "  note       a seal cannot be undone, and ends the launches of this run"
+        yield (
+            "  note       the DRI decides whether to seal: it cannot be undone, and ends the "
+            "launches of this run"
+        )
 
 
-def _monitoring(document: Mapping[str, Any]) -> Iterator[str]:
-    is_finished = document["run"] == "finished"
-    yield from (
-        f"  not judged {describe_unjudged(metric, is_finished)}" for metric in document["unjudged"]
-    )
-    yield f"  monitor    {_monitor(document)}"
-    yield f"  babysitter {clean(document['babysitter'])}"
-
-
-def _monitor(document: Mapping[str, Any]) -> str:
-    """Its state, and what that means here."""
-    if document["unread"]:
-        doubts = " ".join(document["doubts"])  # which may state the reason already
-        others = [gap for gap in document["unread"] if gap.removeprefix(f"{ALL}: ") not in doubts]
-        # a stale one may be due to this reading alone: the row of the babysitter says if it runs
-        state = "" if document["monitor"] == "stale" else f"{document['monitor']}: "
-        if not others:
-            return f"{state}no evidence was read (see `unknown`)"
-        gaps = clean("; ".join(format_gaps(others)))
-        has_access = _is_closed(document) or _is_only_forgotten(document) or _is_refused(document)
-        access = "" if has_access else f"; `herorun doctor {document['slug']}` tests the access"
-        return f"{state}could not read {gaps}{access}"
-    meaning = {
-        "fresh": "all evidence was read",
-        "stale": "no babysitter is known to run; this command read all evidence now",
-    }
-    state = document["monitor"]
-    if state == "not-needed":
-        return "not needed; this command read all evidence now"
-    return f"{state}: {meaning[state]}" if state in meaning else state
+def _evidence(document: Mapping[str, Any]) -> str:
+    """What this command could read. The row of the babysitter says whether the run is monitored."""
+    if not document["unread"]:
+        return "all read now"
+    doubts = " ".join(document["doubts"])  # which may state the reason already
+    others = [gap for gap in document["unread"] if gap.removeprefix(f"{ALL}: ") not in doubts]
+    if not others:
+        return "none was read (see `unknown`)"
+    gaps = clean("; ".join(format_gaps(others)))
+    has_access = _is_closed(document) or _is_only_forgotten(document) or _is_refused(document)
+    access = "" if has_access else f"; `herorun doctor {document['slug']}` tests the access"
+    return f"could not read {gaps}{access}"
 
 
 def _counting_note(progress: str) -> Iterator[str]:
@@ -142,7 +134,7 @@ def _counting_note(progress: str) -> Iterator[str]:
     """
     step, _, last = progress.removeprefix("~").partition("/")
     if step.isdecimal() and last.isdecimal() and int(step) == int(last) + 1:
-        key = "set `[tracker] first_step = 1` before the next launch"
+        key = "set `[tracker] first_step = 1` in the contract of the next run"
         yield f"  note       one step too many: if the trainer counts from 1 to {last}, {key}"
 
 

@@ -25,7 +25,7 @@ INDENT = 11  # columns before the words
 MONITOR = {
     "fresh": "all evidence read",
     "partial": "evidence partly read",
-    "stale": "monitor stale",
+    "stale": "neither job nor metrics read",
 }
 ACTION_NAMES = {"tell": "notify"}  # on the screen, where the name in JSON is another one
 

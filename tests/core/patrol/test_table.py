@@ -116,6 +116,7 @@ def test_a_marker_that_nobody_could_look_for_is_neither_there_nor_missing() -> N
         ({"succeeded": True}, PatrolState.UNKNOWN, "unconfirmed", 3),  # its final step is known
         ({"succeeded": True, "health": RunHealth.STARTING}, PatrolState.UNKNOWN, "unconfirmed", 3),
         ({"succeeded": True, "health": RunHealth.DOWN}, PatrolState.DOWN, "gone", 1),
+        ({"succeeded": True, "health": RunHealth.DEGRADED}, PatrolState.DOWN, "unsaved", 1),
         ({"succeeded": True, "health": RunHealth.FINISHED}, PatrolState.DONE, "done", 0),
         ({"succeeded": True, "launched_at": None}, PatrolState.DONE, "done", 0),
         ({"succeeded": False}, PatrolState.DOWN, "gone", 1),
@@ -194,6 +195,14 @@ def test_a_question_to_the_dri_comes_before_the_relaunch() -> None:
     ways = replace(WAYS, has_question=True, status="STATUS")
     (row,) = [each for each in decide(look, ways).advice if each.row == "gone"]
     assert mentions(row.message, "DRI", "STATUS") and row.command == "RESUME"
+
+
+@pytest.mark.parametrize("relaunches_itself", [False, True])
+def test_what_the_rules_leave_to_the_dri_is_no_order(relaunches_itself: bool) -> None:
+    look = a_look(alive=Alive.NO, why="tiny-1 ended as failed: exit code 1")
+    ways = replace(WAYS, relaunches_itself=relaunches_itself, dri_decides=True, dri="@eve")
+    (row,) = [each for each in decide(look, ways).advice if each.row == "gone"]
+    assert mentions(row.message, "DRI", "@eve", "If yes") and row.command == "RESUME"
 
 
 def test_what_is_done_needs_no_memory_and_no_room() -> None:

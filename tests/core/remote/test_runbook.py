@@ -32,7 +32,7 @@ REMOVE = WAYS.remove
 PATROL = "herorun -C /work box patrol tiny"
 BABYSIT = "herorun -C /work handoff tiny --take --wait 31m && herorun -C /work babysit tiny"
 WAIT = "herorun -C /work box wait tiny"
-FETCH = "git fetch origin refs/heads/herorun/tiny:refs/herorun/record/tiny"
+FETCH = "git -C /work fetch origin refs/heads/herorun/tiny:refs/herorun/record/tiny"
 STAGE = {"folder": "/c", "stage": [{"name": "eval", "run": "make eval"}]}
 
 
@@ -66,7 +66,7 @@ def test_a_chain_is_copied_there_again_and_a_job_of_others_has_no_resume_command
 def test_its_own_resume_command_prints_no_next_one() -> None:
     printed, own = page(), page(patrol={"resume_command": "RESUME"})
     assert ("`next`" in printed, "`next`" in own) == (True, False)
-    assert mentions(printed, "never `herorun seal`", "`unknown`")
+    assert mentions(printed, "`to seal`", "DRI", "`unknown`")
 
 
 @pytest.mark.parametrize(

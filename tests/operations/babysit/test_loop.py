@@ -200,7 +200,7 @@ def test_a_status_says_when_nobody_watches(
     assert mentions(answer.document["babysitter"], "another clone")
     monkeypatch.setattr(babysitter_state, "last_tick_elsewhere", lambda run: None)
     answer = ask(story, capsys, "status", SLUG, "--json")
-    assert answer.document["babysitter"].startswith("monitor stale: ")
+    assert answer.document["babysitter"].startswith("overdue: ")
     assert (answer.code, answer.document["monitor"], answer.document["run"]) == (
         3,
         "stale",

@@ -126,7 +126,7 @@ def test_closing_an_alert_says_where_the_run_is_still_down(world: World, state: 
 @pytest.mark.parametrize(
     ("changes", "names"),
     [
-        ({"done": {CRASH: NOON}}, ("starts nothing", "babysitter", "ends", "watchdog")),
+        ({"done": {CRASH: NOON}}, ("starts nothing", "babysitter", "ends", "monitors")),
         (
             {"done": {CRASH: NOON}, "alerts": {CRASHED.id: CRASHED}},
             ("starts nothing", "another", "person"),
@@ -158,7 +158,7 @@ def test_a_no_says_whether_the_run_is_still_monitored(world: World, is_open: boo
     world.asked(CRASH)
     world.memory.alerts = {CRASHED.id: CRASHED} if is_open else {}
     message = module.answer(world.run, False).message
-    assert ("watchdog" in message, "another" in message) == (not is_open, is_open)
+    assert ("ends" in message, "another" in message) == (not is_open, is_open)
 
 
 @pytest.mark.parametrize("name", ["loss-spike", "loss-spike[train/loss]", SPIKE.key])

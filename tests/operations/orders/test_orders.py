@@ -771,9 +771,7 @@ def test_who_watches_is_apart_from_what_is_seen(
     capsys.readouterr()
     assert story.herorun("status", SLUG) == 3
     output = capsys.readouterr().out
-    assert mentions(
-        output, "  monitor    stale: no babysitter", "  babysitter", "stale", "last heartbeat"
-    )
+    assert mentions(output, "  evidence ", "all read", "  babysitter", "overdue", "last heartbeat")
 
 
 # --- two clones at once ---------------------------------------------------------------------------
@@ -814,3 +812,14 @@ def test_a_no_that_comes_after_the_relaunch_says_so(
         assert other.herorun("deny", SLUG) == 1
     way = other.typed("`herorun stop tiny`")
     assert mentions(capsys.readouterr().out, "tiny-2", "tiny-1", way)
+
+
+def test_an_alert_that_no_tick_recorded_is_not_acknowledged(story: Story, capsys: CAPTURE) -> None:
+    story.sign(babysit={"recovery": "ask"})
+    story.launched(CRASH)
+    answer = ask(story, capsys, "ack", SLUG)
+    assert answer.code == 1 and mentions(answer.err, "crashed", "babysit tiny --once`")
+    assert words(story) == []
+    story.tick()
+    assert ask(story, capsys, "ack", SLUG, "crashed").code == 0
+    assert words(story) == ["ack"]

@@ -9,6 +9,7 @@ import pytest
 
 from builders import NOON
 from core.patrol.test_table import WAYS, a_look
+from herorun.core.errors import CouldNotLook
 from herorun.core.patrol.advice import PatrolAdvice, PatrolState
 from herorun.core.patrol.observation import Alive
 from herorun.core.patrol.wait_condition import WaitCondition
@@ -22,6 +23,10 @@ def test_the_document_of_a_patrol_has_its_line_and_what_it_saw() -> None:
     tick = PatrolTick(look, PatrolAdvice(PatrolState.RUNNING, ()), "step 200", None)
     document = tick.document()
     assert (document.line, document.state, document.observation) == ("step 200", "running", look)
+
+
+def hang(_: Any) -> Any:
+    raise CouldNotLook("the disk hangs")
 
 
 @pytest.mark.parametrize("succeeded", [False, True])
@@ -42,6 +47,7 @@ def test_a_run_that_is_down_continues_by_the_command_that_the_gate_accepts(
     monkeypatch.setattr(patrol, "_herorun", lambda run: "herorun -C /lab")
     monkeypatch.setattr(patrol, "with_taints_now", lambda run, memory: tainted)
     monkeypatch.setattr(patrol, "continuation_command", continuation_command)
+    monkeypatch.setattr(patrol, "evaluate", hang)
     monkeypatch.setattr(patrol, "decide", lambda look, ways, before: decided.append(ways))
     patrol.decide_advice(run, a_look(alive=Alive.NO, succeeded=succeeded))
     (ways,) = decided
@@ -49,7 +55,7 @@ def test_a_run_that_is_down_continues_by_the_command_that_the_gate_accepts(
         assert ways == WAYS
         return
     assert ways.resume == "herorun -C /lab rollback tiny --to 41"
-    assert ways.resume_verb == "rollback"
+    assert (ways.resume_verb, ways.dri_decides) == ("rollback", True)
 
 
 def test_a_wait_observes_this_run_and_leaves_the_signal_as_it_was(

@@ -194,3 +194,23 @@ def test_what_the_babysitter_writes_into_the_output_root_is_no_output(tmp_path: 
     assert newest_change(str(tmp_path)) == 1000
     os.utime(tmp_path / "step-1", (2000, 2000))
     assert newest_change(str(tmp_path)) == 2000
+
+
+@pytest.mark.thorough
+def test_a_success_without_its_final_checkpoint_is_not_done(story: Story, capsys: CAPTURE) -> None:
+    patrolled(story).launched("save() { :; }")
+    story.ended()
+    answer = ask(story, capsys, "patrol", SLUG, "--json")
+    assert states(answer) == (1, "down", ["unsaved"])
+    assert mentions(answer.document["line"], "not done", "final step")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("recovery", ["ask", "relaunch"])
+def test_what_a_patrol_leaves_to_the_dri_is_what_a_tick_does(
+    story: Story, capsys: CAPTURE, recovery: str
+) -> None:
+    story.sign(babysit={"recovery": recovery}, patrol=QUICK)
+    story.launched(CRASH)
+    (advice,) = advice_of(ask(story, capsys, "patrol", SLUG, "--json"))
+    assert (advice["row"], "DRI" in advice["message"]) == ("gone", recovery == "ask")

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from builders import NOON, a_contract, a_job
+from core.patrol.test_table import a_look
+from herorun.core.babysit.tick import MonitorHealth
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import JobState
+from herorun.core.health.run_health import RunHealth
 from herorun.core.patrol.observation import (
     Alive,
     Blind,
@@ -280,3 +283,14 @@ def test_what_herorun_writes_into_a_root_is_no_sign_of_the_job(tmp_path: Path) -
         os.utime(path, (at, at))
     assert _host_files.newest_change(str(tmp_path)) == 50
     assert _host_files.newest_change(str(tmp_path / "none")) is None
+
+
+@pytest.mark.parametrize(
+    ("monitor", "health"),
+    [(MonitorHealth.FRESH, RunHealth.FINISHED), (MonitorHealth.PARTIAL, RunHealth.UNKNOWN)],
+)
+def test_a_run_is_finished_only_if_all_evidence_was_read(
+    monitor: MonitorHealth, health: RunHealth
+) -> None:
+    result: Any = SimpleNamespace(run=RunHealth.FINISHED, monitor=monitor, alerts={})
+    assert probe._by_tick(a_look(), result).health is health

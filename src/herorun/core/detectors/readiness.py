@@ -75,12 +75,10 @@ def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:
     noise = MOVES / 3 * state.loss.wobble  # if the differences from row to row are only noise
     if trend.young or trend.scale <= limit or noise >= limit:
         return
-    rest = "" if state.rival else "loss-spike still looks for rises; "
+    rest = "" if state.rival else "; loss-spike still looks for rises"
     reason = (
-        f"its rows are typically {math.expm1(trend.scale):.0%} away from its trend, and this check "
-        f"needs {math.expm1(limit):.0%} or less to distinguish a rise of {RATIO - 1:.0%} from "
-        f"noise; {rest}if later rows are as noisy, the check is delayed further; to shorten "
-        "the delay, log the mean of more steps in each row"
+        f"its rows are typically {math.expm1(trend.scale):.1%} away from its trend (the limit is "
+        f"{math.expm1(limit):.1%}){rest}"
     )
     until = state.judged + trend.rows_until(limit)
     yield UnjudgedMetric("loss", ("loss-elevated",), reason, until)

@@ -40,6 +40,7 @@ class PatrolCommands:
     has_question: bool = False  # herorun asked the DRI what to do with a run that is down
     relaunches_itself: bool = False  # a babysitter here does, if its rules allow it
     stays_down: str = ""  # the order by which nothing relaunches it; empty where there is none
+    dri_decides: bool = False  # herorun does not relaunch a run that is down, by its rules
     is_settled: bool = False  # a person or the contract stopped it, or a person denied a relaunch
     chain_log: str = ""  # the path of the chain's log; empty where there is none
     monitor: str = ""  # what monitors the run, for the line; empty where that is unknown

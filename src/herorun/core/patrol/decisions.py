@@ -35,6 +35,7 @@ class Remedy(StrEnum):
     RESUME = "resume the job, and its chain unless that waits"
     CHAIN = "the remaining stages of the chain, and no training"
     FINISH = "what is missing after the training, by hand"
+    SAVE = "decide what to do: the job succeeded without complete results"
     CONFIRM = "see what is missing: only the scheduler says that the job succeeded"
     LOOK = "look at the log: the job ended well and does not say that it is done"
 

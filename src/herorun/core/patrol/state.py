@@ -39,6 +39,8 @@ def _by_health(observation: HostObservation) -> tuple[PatrolState, Remedy]:
         return PatrolState.DONE, Remedy.REMOVE
     if observation.health is RunHealth.DOWN:
         return PatrolState.DOWN, Remedy.RESUME
+    if observation.health is RunHealth.DEGRADED:  # of a job that succeeded: see `AT_THE_END`
+        return PatrolState.DOWN, Remedy.SAVE
     return PatrolState.UNKNOWN, Remedy.CONFIRM
 
 

@@ -17,9 +17,10 @@ from herorun.core.patrol.observation import (
     LogEnd,
     PreviousTick,
 )
-from herorun.core.patrol.risks import risks
+from herorun.core.patrol.risks import mean_use, risks
 from herorun.core.patrol.state import chain_fact, decided_on, fresh, is_success_alone
 
+IN_USE = 10  # per cent: an idle GPU is below it
 _WITHOUT_RELAUNCH = {  # the verb of the next command, and what comes before it
     "rollback": "The DRI decides whether to roll back:",
     "fork": "It continues only as a new run, which the DRI decides:",
@@ -77,6 +78,12 @@ def _advise_down(
             "unproven",
             f"The job ended with success{without}, {note}: read its log before you resume it.",
         )
+    elif remedy is Remedy.SAVE:
+        message = (
+            "The job succeeded, but its results are not complete: do not seal it. This command "
+            "shows what to do:"
+        )
+        yield Advice("unsaved", message, ways.status)
     elif remedy is Remedy.CONFIRM:
         message = (
             "The scheduler reports that the job succeeded, and whether the run reached its final "
@@ -93,6 +100,10 @@ def _advise_resume(
     no_reason = "" if observation.why else ", and no reason is known"  # the line has the reason
     end = "has ended" if observation.why else "is gone"
     message = f"The job {end}{without}{no_reason}.{_describe_cause(observation, ways)}"
+    if observation.gpus and isinstance(observation.gpus, tuple):
+        use = mean_use(observation.gpus)
+        if use >= IN_USE:
+            message += f" The GPUs are {use:.0f}% busy: first look for a process that still runs."
     yield Advice("gone", f"{message} {_how_to_resume(observation, ways)}", ways.resume)
     stands_still = chain_fact(observation) in (ChainFact.GONE, ChainFact.FAILED, ChainFact.NONE)
     if ways.chain and ways.chain_waits and stands_still:
@@ -121,10 +132,13 @@ def _how_to_resume(observation: HostObservation, ways: PatrolCommands) -> str:
         return f"{ways.stays_down}. To restart it anyway:"
     if ways.resume_verb in _WITHOUT_RELAUNCH:
         return _WITHOUT_RELAUNCH[ways.resume_verb]
-    if isinstance(observation.log, LogEnd) and needs_fix(observation.log.failure):
-        return "Once that is fixed, the next command is:"
     if ways.has_question:
         return f"The DRI decides (see `question` in `{ways.status}`). If yes:"
+    if ways.dri_decides:
+        name = f", {ways.dri}," if ways.dri else ""
+        return f"The DRI{name} decides whether to relaunch it. If yes:"
+    if isinstance(observation.log, LogEnd) and needs_fix(observation.log.failure):
+        return "Once that is fixed, the next command is:"
     if ways.relaunches_itself:
         return "The babysitter relaunches it at a next tick if its rules allow it; to do it now:"
     return "The next command is:"
@@ -185,6 +199,9 @@ def _advise_done(
     if state is not PatrolState.DONE:
         return
     is_alone = is_success_alone(observation) and observation.launched_at is None
-    message = "The scheduler reports that the job succeeded, and no other sign is declared."
+    message = (
+        "The job succeeded by its scheduler; the contract declares no marker, result or success "
+        "pattern, so nothing else confirms it."
+    )
     message = f"{message if is_alone else 'Everything is done.'} Remove this patrol:"
     yield Advice("done", message, ways.remove, critical=False)

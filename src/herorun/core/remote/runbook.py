@@ -75,10 +75,12 @@ def _write_fetch(slug: str, facts: RunbookFacts) -> Iterator[str]:
         return
     yield "## On another machine"
     yield ""
-    yield "Clone the repository, and fetch the record. In the commands below, put the path of the"
-    yield "clone after `-C`."
+    yield f"Clone the repository to `{facts.top}`, or write your clone's path instead of it in all"
+    yield "commands of this page. Fetch the record:"
     ref = f"refs/herorun/record/{slug}"
-    yield from _write_code(f"git fetch {facts.remote} refs/heads/{facts.branch}:{ref}")
+    yield from _write_code(
+        f"git -C {facts.top} fetch {facts.remote} refs/heads/{facts.branch}:{ref}"
+    )
 
 
 def _signs(contract: Contract, facts: RunbookFacts) -> Iterator[str]:
@@ -109,18 +111,7 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield f"If the patrol says that the run is down, {how}"
         yield from _write_code(ways.resume)
         if not own:
-            yield "Read its rows `alert`, `question`, `paused`, `unfinished`, `stop`, `answer` and"
-            yield "`unknown`, and the log. If they allow it, type the command in its row `next`,"
-            yield "but never `herorun seal`: the DRI decides that."
-            yield "A row `to restart` means that a person stopped or paused the run, or denied its"
-            yield "relaunch: ask that person first. A row `roll back`, `if yes` or `to seal` means"
-            yield "that the DRI decides: ask the DRI first."
-            yield "A row `after fix` has the command to type once the cause is fixed."
-            yield "If status says `down`, and there is no row `next`, `to restart`, `roll back`,"
-            yield "`if yes`, `to seal` or `after fix`, the babysitter relaunches it by its rules."
-            yield "If its row `babysitter` says `gone`, nothing does: start it, as below."
-            yield "If status says `unknown`, nothing is relaunched: do what its rows `alert`,"
-            yield "`unknown` and `next` say. Not all of these rows are always there."
+            yield from _rows_of_status()
             yield ""
     else:
         yield (
@@ -146,6 +137,22 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield from _write_code(f"{run} box wait {contract.slug}")
     if contract.chain.stage:
         yield from _write_chain(contract, ways)
+
+
+def _rows_of_status() -> Iterator[str]:
+    """What a person does by the rows of a status; not all of them are always there."""
+    yield "Read its rows `alert`, `question`, `unfinished` and `unknown`, and the log. Then:"
+    yield ""
+    yield "| status has | do |"
+    yield "| --- | --- |"
+    yield "| `next` | type it |"
+    yield "| `if yes`, `roll back` or `to seal` | the DRI decides: ask the DRI first |"
+    yield "| `to restart` | ask the person whom `stop`, `paused`, `answer` or `alert` names |"
+    yield "| `after fix` | type it once the cause is fixed |"
+    yield "| `if gone` | do what `note` says |"
+    yield "| `down` and none of these rows | nothing: the babysitter relaunches it by its rules |"
+    yield "| `babysitter gone` | start it, as below |"
+    yield "| `unknown` | nothing is relaunched: do what `alert`, `unknown` and `next` say |"
 
 
 def _write_chain(contract: Contract, ways: PatrolCommands) -> Iterator[str]:
@@ -178,7 +185,9 @@ def _write_ways(ways: PatrolCommands) -> Iterator[str]:
         "| down | what Commands says above about a run that is down. If the training is done, the "
         "patrol says so, and what is missing |"
     )
-    yield "| a result file | report its numbers as they are |"
+    yield "| not done | the job ended, and the run is not done: as for down |"
+    to = ways.dri or "the responsible person"
+    yield f"| the content of a result file | send it to {to}, unchanged |"
     yield "| files 90/100 (for example) | continue the transfer |"
     yield "| done | remove the patrol, by the command below |"
     yield from _write_code(ways.remove)

@@ -3,6 +3,7 @@ lease.
 """
 
 from herorun.core.errors import Blocked, HandedOver, HerorunError, describe_error
+from herorun.core.event import HandedOff
 from herorun.core.evidence import LaunchProof
 from herorun.core.journal import Memory
 from herorun.core.record.lease import takeover_command
@@ -30,10 +31,17 @@ def must_be_ours(run: MonitoredRun, memory: Memory) -> None:
         run.unproven = LaunchProof((*doubts, _not_handed(run, handover.to)))
         return
     raise HandedOver(
-        f"{handover.to} has monitored {run.slug} since {handover.at:%Y-%m-%d %H:%M} UTC, so this "
-        "machine does nothing. To take it over: "
+        f"{run.slug} was handed over to {handover.to} at {handover.at:%Y-%m-%d %H:%M} UTC, so this "
+        f"machine does nothing. {_describe_ticks(memory, handover)} To take it back: "
         f"`{takeover_command(run.slug, run.contract.babysit.cadence)}`."
     )
+
+
+def _describe_ticks(memory: Memory, handover: HandedOff) -> str:
+    """What the record shows of the next owner's monitoring."""
+    if memory.last_seen is None or memory.last_seen <= handover.at:
+        return "No tick is recorded since then."
+    return f"The last recorded tick was at {memory.last_seen:%Y-%m-%d %H:%M} UTC."
 
 
 def _not_handed(run: Run, owner: str) -> str:

@@ -129,16 +129,16 @@ def relaunch_outlook(
     if tick.run != RunHealth.DOWN:
         return ""
     if answer and not answer.yes:
-        return f"nothing, because {answer.by} denied a relaunch"
+        return f"herorun does nothing, because {answer.by} denied a relaunch"
     if by := memory.stopped_instances.get(name):
-        return f"nothing, because {by} ordered its stop"
+        return f"herorun does nothing, because {by} ordered its stop"
     if is_paused:
         asks = recovery is not Recovery.RELAUNCH
         then = "the DRI decides" if asks else "a babysitter relaunches it if its rules allow it"
         but = f", but {lack}" if lack and not asks else ""
-        return f"nothing until the pause ends; then {then}{but}"
+        return f"herorun does nothing until the pause ends; then {then}{but}"
     if lack and not tick.stays_down:
-        return f"nothing, because {lack}"
+        return f"herorun does nothing, because {lack}"
     if tick.wake:
         when = f"at the first tick after {tick.wake:%Y-%m-%dT%H:%M:%SZ}"
         if _gate_refused(memory, name):
@@ -151,7 +151,7 @@ def relaunch_outlook(
 
 
 def describe_relaunched(name: str) -> str:
-    return f"nothing, because herorun has relaunched it as {name}"
+    return f"herorun has relaunched it as {name}"
 
 
 def _gate_refused(memory: Memory, instance: str) -> bool:

@@ -10,12 +10,13 @@ from herorun.core.babysit.alert import Alert
 from herorun.core.check import Gate
 from herorun.core.contract import Recovery
 from herorun.core.durations import format_span
-from herorun.core.errors import Blocked, WrongUse
+from herorun.core.errors import Blocked, HerorunError, WrongUse
 from herorun.core.event import Word
 from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation_policy import all_answered
 from herorun.core.recovery.decision import FINAL
+from herorun.operations.health.evaluate import evaluate
 from herorun.operations.orders.order import (
     OrderOutcome,
     babysitter_runs,
@@ -34,10 +35,13 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
     repeated.
     """
     memory = memory_for_orders(run)
-    alerts = _select_alerts(run, (*memory.alerts.values(), *memory.unacknowledged), name)
+    open_alerts = (*memory.alerts.values(), *memory.unacknowledged)
+    if not open_alerts:
+        _refuse_unrecorded(run, memory)
+    alerts = _select_alerts(run, open_alerts, name)
     fresh = [alert for alert in alerts if alert.key not in memory.acked]
     if not fresh:
-        message = "already acknowledged" if alerts else "no open alerts to acknowledge"
+        message = "already acknowledged" if alerts else "no open alert is recorded"
         return OrderOutcome(run, message, warnings=push_warning(run))
     ended_keys = [alert.key for alert in memory.unacknowledged]
     warnings = order(run, Word.ACK, [alert.key for alert in fresh], reason)
@@ -46,6 +50,24 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
         _describe_effect(fresh, ended_keys),
         warnings=(*warnings, *filter(None, [_consequence_while_down(run, memory)])),
     )
+
+
+def _refuse_unrecorded(run: MonitoredRun, memory: Memory) -> None:
+    """Raise if an alert is open now that no tick has recorded, and `status` shows."""
+    if memory.current is None:
+        return
+    try:
+        result, _ = evaluate(run, memory=memory)
+    except (HerorunError, OSError):
+        return  # then nothing is stated about the present
+    alerts = (*result.ended, *(alert for alert in result.alerts.values() if alert.firing))
+    if alerts:
+        names = ", ".join(dict.fromkeys(alert.name for alert in alerts))
+        command = run.status_command.replace(" status ", " babysit ", 1)
+        raise Blocked(
+            f"Nothing is acknowledged, because no tick has recorded the alerts of {run.slug} yet: "
+            f"{names}. `{command} --once` records them; then repeat this command."
+        )
 
 
 def _consequence_while_down(run: MonitoredRun, memory: Memory) -> str:
@@ -95,8 +117,8 @@ def end_of_monitoring(run: MonitoredRun) -> str:
         return ""
     when = " once the pause is over" if memory.ledger.paused(now()) else ""
     return (
-        f"If a babysitter runs, it ends{when}: until the run is launched or relaunched, nothing "
-        "monitors it, there are no reminders, and `herorun box watchdog` says `not-watched`"
+        f"It waits for nobody now, so its babysitter ends{when}: until the run is launched or "
+        "relaunched, nothing monitors it and nothing reminds of it"
     )
 
 

@@ -9,6 +9,7 @@ from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
 from herorun.operations.orders.order import (
     OrderOutcome,
+    babysitter_runs,
     memory_for_orders,
     order,
     push_warning,
@@ -24,9 +25,8 @@ def pause(run: Run, until: datetime, reason: str = "") -> OrderOutcome:
     is_same = memory.pause is not None and memory.pause.until == until
     message = (
         f"{'already ' if is_same else ''}paused until {timestamp(until)}: herorun neither stops "
-        "nor relaunches the job by itself, "
-        f"but monitoring and notifications are not paused; `herorun resume {run.slug}` ends "
-        "the pause"
+        f"nor relaunches the job by itself; {_monitoring(run, memory)}; "
+        f"`herorun resume {run.slug}` ends the pause"
     )
     warnings = push_warning(run) if is_same else order(run, Word.PAUSE, [run.slug], reason, until)
     return OrderOutcome(run, message, warnings=(*warnings, *_warn_unmonitored(run, memory)))
@@ -44,6 +44,12 @@ def resume(run: Run, reason: str = "") -> OrderOutcome:
         message += "; the run was down, and that tick may relaunch it"
     warnings = order(run, Word.RESUME, [run.slug], reason)
     return OrderOutcome(run, message, warnings=(*warnings, *_warn_unmonitored(run, memory)))
+
+
+def _monitoring(run: Run, memory: Memory) -> str:
+    if babysitter_runs(run) or not memory.current:
+        return "monitoring and notifications continue"
+    return "a pause does not stop the monitoring, but no babysitter is known to run in this clone"
 
 
 def _warn_unmonitored(run: Run, memory: Memory) -> tuple[str, ...]:

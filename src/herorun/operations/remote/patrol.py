@@ -32,6 +32,7 @@ from herorun.core.remote.timer import removal
 from herorun.core.remote.watchdog import WatchState, watchdog
 from herorun.core.shell_words import herorun_argv, in_folder
 from herorun.core.untrusted_json import read_json
+from herorun.operations.health.evaluate import evaluate
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.orders.order import babysitter_runs, unwatched_warnings
@@ -44,6 +45,7 @@ from herorun.system.clock import now
 from herorun.system.files import write_atomic
 
 MEMORY = "patrol.json"
+NO_MONITOR = "no babysitter runs in this clone"
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,22 @@ def decide_advice(
         memory = with_taints_now(run, run.record.memory())
         command = continuation_command(Proposer(run, memory))
         verb = command.split()[1]
-        ways = replace(ways, resume=command.replace("herorun", _herorun(run), 1), resume_verb=verb)
+        ways = replace(
+            ways,
+            resume=command.replace("herorun", _herorun(run), 1),
+            resume_verb=verb,
+            dri_decides=_dri_decides(run),
+        )
     return decide(observation, ways, before)
+
+
+def _dri_decides(run: Run) -> bool:
+    """Whether herorun does not relaunch it, by the rules of a tick; where that cannot be read, the
+    DRI decides.
+    """
+    with suppress(HerorunError, OSError):
+        return evaluate(run)[0].stays_down
+    return True
 
 
 def ways_of(run: Run) -> PatrolCommands:
@@ -123,7 +139,7 @@ def ways_of(run: Run) -> PatrolCommands:
         chain_log=chain_log(run.contract.chain) if run.contract.chain.stage else "",
         patrol=f"{_herorun(run)} box patrol {run.slug}",
         dri=run.dri,
-        monitor=monitor,
+        monitor=monitor or (NO_MONITOR if is_ours and not is_hung(run) else ""),
         unmonitored=lack,
         is_silent=is_silent,
     )

@@ -18,9 +18,10 @@ from typing import Any
 
 from herorun import signatures
 from herorun.adopted_scheduler import jobs_by_id
+from herorun.core.babysit.tick import MonitorHealth, Tick
 from herorun.core.durations import format_span
 from herorun.core.errors import HerorunError, WrongUse, describe_error
-from herorun.core.health.run_health import RunHealth
+from herorun.core.health.run_health import AT_THE_END, RunHealth
 from herorun.core.patrol.log import own_log
 from herorun.core.patrol.observation import Alive, Blind, Copy, HostObservation, LogEnd
 from herorun.core.patrol.parse import (
@@ -80,8 +81,17 @@ def _with_health(run: Run, observation: HostObservation) -> HostObservation:
     if run.record.memory().sealed:
         return replace(observation, health=RunHealth.FINISHED)
     with suppress(HerorunError, OSError):
-        return replace(observation, health=evaluate(run)[0].run)
+        return _by_tick(observation, evaluate(run)[0])
     return observation
+
+
+def _by_tick(observation: HostObservation, result: Tick) -> HostObservation:
+    """Finished only if all evidence was read; another end states what it lacks."""
+    alerts = (a for a in result.alerts.values() if a.firing and a.check in AT_THE_END)
+    why = scrub("; ".join(alert.message for alert in alerts)) or observation.why
+    is_unread = result.monitor is not MonitorHealth.FRESH
+    is_unproven = is_unread and result.run is RunHealth.FINISHED
+    return replace(observation, health=RunHealth.UNKNOWN if is_unproven else result.run, why=why)
 
 
 def _parse_probe(

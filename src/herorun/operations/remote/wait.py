@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from herorun.core.errors import EndedBySignal, HerorunError, WrongUse, describe_error
 from herorun.core.evidence import Job, reached_step
+from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import PatrolAdvice, PatrolState
 from herorun.core.patrol.observation import HostObservation
@@ -153,8 +154,8 @@ def _loop(
     blind = advice is None or advice.state is PatrolState.UNKNOWN
     return Ended(
         3 if blind else 1,
-        f"stopped waiting after {most} {'query' if most == 1 else 'queries'}: {why.rstrip('.')}. "
-        f"`{again}` checks again",
+        f"stopped waiting after {count(most, 'query', 'queries')} (--max): {why.rstrip('.')}. Type "
+        f"the same command to wait on; `{again}` checks once",
         line,
         most,
         advice,

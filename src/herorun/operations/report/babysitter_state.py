@@ -4,6 +4,7 @@ from datetime import datetime
 
 from herorun.core.durations import format_span
 from herorun.core.event import HandedOff
+from herorun.core.evidence import Evidence, LeaseSeen
 from herorun.operations.record.heartbeat import (
     describe_hung,
     is_hung,
@@ -28,29 +29,41 @@ def describe_babysitter(run: Run, needless: str = "", next_command: str = "") ->
         return _describe_next_owner(run, handover)
     last_beat, ticked_at = last_heartbeat(run), last_tick_elsewhere(run)
     if ticked_at and not needless:
-        stale = "monitor stale: " if monitor_is_stale(run) else ""
+        stale = "overdue: " if monitor_is_stale(run) else ""
         return f"{stale}none in this clone; another clone recorded a tick {_ago(ticked_at)}"
     if last_beat is None:
-        start = f", and no tick is recorded: `herorun babysit {run.slug}` starts it"
+        start = f", and no tick is recorded: {_starter(run, next_command)} starts it"
         is_needed = run.record.memory().current and not needless
         return f"none seen in this clone{start if is_needed else ''}"
-    age = round((now() - last_beat).total_seconds())
-    if needless and not is_locked(run.lock("babysitter")):
-        return f"stopped ({needless}), last heartbeat {format_span(age)} ago"
+    beat = f"last heartbeat {format_span(round((now() - last_beat).total_seconds()))} ago"
+    is_running = is_locked(run.lock("babysitter"))
+    if needless and not is_running:
+        return f"stopped ({needless}), {beat}"
     if is_babysitter_lost(run):
-        is_paused = run.record.memory().ledger.paused(now())  # then nobody relaunches it yet
-        relaunches = next_command.startswith("herorun relaunch ") and not is_paused
-        command = f"`herorun babysit {run.slug}`"
-        if run.other_babysit_owner:
-            command += f" on {run.other_babysit_owner}"
-        elif relaunches:
-            command = "the relaunch"
-        return f"gone, last heartbeat {format_span(age)} ago: {command} starts it"
+        return f"gone, {beat}: {_starter(run, next_command)} starts it"
     if is_hung(run) and not needless:
-        return f"monitor stale: {describe_hung(run)}"
-    return (
-        f"{'monitor stale: ' if monitor_is_stale(run) else ''}last heartbeat {format_span(age)} ago"
-    )
+        return f"overdue: {describe_hung(run)}"
+    overdue = "overdue: " if monitor_is_stale(run) else ""
+    return f"{overdue}{'running' if is_running else 'not running'}, {beat}"
+
+
+def _starter(run: Run, next_command: str) -> str:
+    """What starts a babysitter: one command is proposed, not two."""
+    is_paused = run.record.memory().ledger.paused(now())  # then nobody relaunches it yet
+    command = f"`herorun babysit {run.slug}`"
+    if run.other_babysit_owner:
+        return f"{command} on {run.other_babysit_owner}"
+    is_relaunch = next_command.startswith("herorun relaunch ") and not is_paused
+    return "the relaunch" if is_relaunch else command
+
+
+def name_holder(evidence: Evidence, monitoring: str) -> str:
+    """With the lease's holder, if that is another clone: only there may the run be relaunched."""
+    lease = evidence.get(LeaseSeen)
+    if not isinstance(lease, LeaseSeen) or lease.mine:
+        return monitoring
+    clone = f" in {lease.clone}" if lease.clone else ""
+    return f"{lease.owner}{clone} holds the lease; {monitoring}"
 
 
 def handed_away(run: Run) -> HandedOff | None:

@@ -43,7 +43,9 @@ def next_command(run: Run, result: Tick | None, memory: Memory, evidence: Eviden
         proposer = _proposer(run, memory, metrics, is_elsewhere)
         return proposer.proposals((way,))[0].command
     if health == RunHealth.FINISHED and memory.unacknowledged and not memory.sealed:
-        return f"herorun ack {run.slug}"  # the seal gate waits for it
+        # the seal gate waits for it, and an order needs a tick that recorded the alert
+        is_recorded = run.record.memory().unacknowledged
+        return f"herorun ack {run.slug}" if is_recorded else f"herorun babysit {run.slug} --once"
     if (
         health == RunHealth.FINISHED
         and result

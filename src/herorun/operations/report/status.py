@@ -45,6 +45,7 @@ from herorun.operations.health.shared_polls import (
 from herorun.operations.orders.questions import open_questions
 from herorun.operations.report.babysitter_state import (
     describe_babysitter,
+    name_holder,
     why_not_relaunched,
 )
 from herorun.operations.report.judged_run import JudgedRun, inactive_code, judge, launched_code
@@ -204,7 +205,7 @@ def _status_of(
         summary=RunSummaryEntry.of_summary(look.summary),
         unjudged=unjudged_metrics(evidence),
         acting=is_acting,
-        babysitter=describe_babysitter(run, look.needless, command),
+        babysitter=name_holder(evidence, describe_babysitter(run, look.needless, command)),
         forgotten_job=isinstance(job, Unavailable) and job.root == FORGOTTEN,
     )
     return status, evidence, look.summary
@@ -223,24 +224,30 @@ def _forgotten_job(run: Run, memory: Memory, evidence: Evidence, at: datetime) -
     job = evidence.get(Job)
     if not isinstance(job, Unavailable) or job.root != FORGOTTEN or memory.current is None:
         return []
-    from herorun.operations.health.replaced_instance import find_recent_write, unread_signs_of_life
     from herorun.operations.orders.forgotten_job import out_of_reach
 
     name = memory.current.name
     if place := out_of_reach(run, memory, name):  # where `stop` would be refused here
         return [f"whether {name} has ended: it was launched from {place}, so ask there"]
-    head = (
-        f"whether {name} has ended. If the scheduler's own accounting or the job's nodes show "
-        "that it has:"
+    return [f"whether {name} has ended. {_describe_forgotten(run, memory, evidence, at)}"]
+
+
+def _describe_forgotten(run: Run, memory: Memory, evidence: Evidence, at: datetime) -> str:
+    """The two steps by which a person records its end, and from when on the second one works."""
+    from herorun.operations.health.replaced_instance import find_recent_write, unread_signs_of_life
+
+    name = memory.current.name if memory.current else ""
+    head = "Check in the scheduler's accounting or on the job's nodes. If it has,"
+    order, otherwise = (
+        f"type `herorun stop {run.slug}`",
+        "If not, do nothing: nothing is relaunched.",
     )
-    way_on = f"`herorun stop {run.slug}` records its end"
-    otherwise = "Otherwise do nothing: nothing is relaunched meanwhile"
     if name not in memory.ends and unread_signs_of_life(evidence):
-        return [f"{head} {way_on}, once its rows can be read. {otherwise}"]
+        return f"{head} {order} once its rows can be read. {otherwise}"
     if name not in memory.ends and (write := find_recent_write(run, evidence, at)):
-        refusal = f"(until then the command refuses, because {write.message})"
-        return [f"{head} from {write.over_at:%H:%M} UTC on, {way_on} {refusal}. {otherwise}"]
-    return [f"{head} {way_on}. {otherwise}"]
+        refusal = f"it refuses before, because {write.message}"
+        return f"{head} {order} after {write.over_at:%H:%M} UTC: {refusal}. {otherwise}"
+    return f"{head} {order}. {otherwise}"
 
 
 def _forgotten_launch(run: Run, launching: Launching) -> list[str]:

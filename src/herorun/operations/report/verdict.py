@@ -66,12 +66,13 @@ def verdict_text(slug: str, status: Status, progress: str) -> str:
     if others:
         alerts_text += f"; ended unresolved: {_some(list(dict.fromkeys(others)))}"
     monitor_text = "" if status.monitor in ALL_READ else f"; the monitor is {status.monitor}"
+    doubt = " by what could be read" if status.unread else ""
     question_text = "; a decision is asked for" if status.questions else ""
     missing = "".join(f"; missing: {each.message}" for each in status.missing_evidence)
     metrics = list(dict.fromkeys(each.metric for each in status.unjudged))
     unjudged_text = f"; not judged: {_some(metrics)}" if metrics else ""
     return (
-        f"{slug} is {status.run} at {progress} steps; "
+        f"{slug} is {status.run}{doubt} at {progress} steps; "
         f"{alerts_text}{unjudged_text}{missing}{monitor_text}{question_text}."
     )
 
