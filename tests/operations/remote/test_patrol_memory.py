@@ -83,6 +83,8 @@ def test_a_tick_is_remembered_for_the_next_one(tmp_path: Path) -> None:
 def propose(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.setattr(patrol, "continuation_command", lambda proposer: command)
     monkeypatch.setattr(patrol, "with_taints_now", lambda run, memory: memory)
+    tick = SimpleNamespace(stays_down=False)
+    monkeypatch.setattr(patrol, "evaluate", lambda run: (tick, {}))
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"step": 5}'])
@@ -201,10 +203,10 @@ def test_a_patrol_says_whether_the_run_is_monitored(tmp_path: Path, owner: str) 
     run = a_run(tmp_path, LAUNCHED)
     run.other_babysit_owner = owner
     ways = ways_of(run)
-    assert not ways.monitor and mentions(ways.unmonitored, owner, "herorun -C '/my work' ")
+    assert ways.monitor == patrol.NO_MONITOR and mentions(ways.unmonitored, owner, "herorun -C '/my work' ")
     with hold_lock(run.lock("babysitter"), what="another babysitter"):
         ways = ways_of(run)
-    assert ways.monitor and not ways.unmonitored
+    assert ways.monitor != patrol.NO_MONITOR and not ways.unmonitored
     ticked = replace(LAUNCHED, last_seen=now() - timedelta(minutes=3))
     ways = ways_of(a_run(tmp_path, ticked))
     assert mentions(ways.monitor, "3m") and not ways.unmonitored

@@ -120,7 +120,7 @@ def test_a_babysitter_that_hangs_runs_nothing(run: Any) -> None:
     with hold_lock(run.lock("babysitter")):
         assert is_hung(run) and not babysitter_runs(run)
         assert unwatched_warnings(run) == (describe_hung(run),)
-        assert mentions(describe_babysitter(run), "stale", "kill -9 4711", "herorun babysit tiny")
+        assert mentions(describe_babysitter(run), "overdue", "kill -9 4711", "herorun babysit tiny")
         with pytest.raises(CouldNotLook, match="kill -9 4711"):
             start_babysitter(run)
         with_ages(run, beat=LIMIT - MINUTE, tick=MINUTE)
