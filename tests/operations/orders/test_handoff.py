@@ -80,7 +80,7 @@ def test_its_owner_hands_it_over_with_what_the_next_one_must_know(
         as_eve(other_machine)
         assert story.tick() == 0
     assert story.tick() == 1
-    assert mentions(capsys.readouterr().err, "handed over", THERE, "tick was at", "--take")
+    assert mentions(capsys.readouterr().err, "handed over", THERE, "tick was", "--take")
 
 
 @pytest.mark.thorough
