@@ -203,7 +203,9 @@ def test_a_patrol_says_whether_the_run_is_monitored(tmp_path: Path, owner: str) 
     run = a_run(tmp_path, LAUNCHED)
     run.other_babysit_owner = owner
     ways = ways_of(run)
-    assert ways.monitor == patrol.NO_MONITOR and mentions(ways.unmonitored, owner, "herorun -C '/my work' ")
+    assert ways.monitor == patrol.NO_MONITOR and mentions(
+        ways.unmonitored, owner, "herorun -C '/my work' "
+    )
     with hold_lock(run.lock("babysitter"), what="another babysitter"):
         ways = ways_of(run)
     assert ways.monitor != patrol.NO_MONITOR and not ways.unmonitored
