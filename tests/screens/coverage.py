@@ -40,7 +40,6 @@ NOT_ON_A_SCREEN = {  # field, or one of its values -> why
     "FindingEntry.response: relaunch": JSON_ALONE,
     "FindingEntry.response: stop": JSON_ALONE,
     "FiredEntry.severity: info": "no detector has a check of that severity",
-    "RunHealth: degraded": "it is read of an ended job alone",
     "RunHealth: healthy": "it is read of an ended job alone",
     "RunHealth: starting": "it is read of an ended job alone",
     "WatchedAlert.state: resolved": "only open alerts are shown",
