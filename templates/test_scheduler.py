@@ -23,9 +23,9 @@ from datetime import datetime, timezone
 
 HOME = os.path.dirname(os.path.abspath(__file__)) + "/jobs"
 
-def save(path, **told):
+def save(path, **row):
     with open(path + ".new", "w") as file:
-        json.dump(told, file)
+        json.dump(row, file)
     os.replace(path + ".new", path)
 
 def load(path):

@@ -32,7 +32,7 @@ from herorun.schedulers._nel.results import scores
 from herorun.schedulers._ray.parse import record_of, records_of
 from herorun.schedulers._slurm.parse import sacct_rows, squeue_rows
 from herorun.trackers import jsonl, levanter_log, tensorboard, wandb_offline
-from herorun.trackers.json_rows import Unusable, parse_row
+from herorun.trackers._json_rows import Unusable, parse_row
 from stories import note
 
 JSON = st.recursive(

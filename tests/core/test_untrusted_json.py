@@ -10,7 +10,7 @@ from herorun.core.record.lease import Lease, read_lease
 from herorun.core.redaction.scrub import scrub_tree
 from herorun.core.untrusted_json import parse_time, read_json, whole_number
 from herorun.sources.receipts import parse_receipt
-from herorun.trackers.json_rows import Unusable, parse_row
+from herorun.trackers._json_rows import Unusable, parse_row
 
 DEEP = "[" * 200_000 + "]" * 200_000
 TABLES = '{"a":' * 200_000 + "1" + "}" * 200_000

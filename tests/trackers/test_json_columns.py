@@ -10,9 +10,9 @@ from pydantic_core import from_json
 
 from herorun.core.ports import Row
 from herorun.core.ports.columnar import ColumnarRows, chain_rows
-from herorun.trackers import json_columns
-from herorun.trackers.json_columns import LEAST, parse_rows
-from herorun.trackers.json_rows import STEP_KEYS, Unusable, parse_row
+from herorun.trackers import _json_columns as json_columns
+from herorun.trackers._json_columns import LEAST, parse_rows
+from herorun.trackers._json_rows import STEP_KEYS, Unusable, parse_row
 
 MANY = 2 * LEAST
 

@@ -14,8 +14,8 @@ import pytest
 
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Row, Tracker
-from herorun.trackers import _tail_reader, json_rows, jsonl
-from herorun.trackers.json_rows import Unusable, parse_row
+from herorun.trackers import _json_rows, _tail_reader, jsonl
+from herorun.trackers._json_rows import Unusable, parse_row
 from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
 from screens.notices import Notice
 
@@ -448,7 +448,7 @@ BARE = (
 
 
 @pytest.mark.parametrize("record", BARE, ids=str)
-@pytest.mark.parametrize("keys", [json_rows.STEP_KEYS, ("global_step",), ("loss",)])
+@pytest.mark.parametrize("keys", [_json_rows.STEP_KEYS, ("global_step",), ("loss",)])
 def test_a_row_of_bare_numbers_is_read_as_any_other(
     record: dict[str, object], keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -459,9 +459,9 @@ def test_a_row_of_bare_numbers_is_read_as_any_other(
             return str(why)
 
     quick = read()
-    monkeypatch.setattr(json_rows, "_plain_row", lambda record, keys: None)
+    monkeypatch.setattr(_json_rows, "_plain_row", lambda record, keys: None)
     assert read() == quick
 
 
 def test_a_row_of_bare_numbers_takes_the_short_way() -> None:
-    assert json_rows._plain_row(dict(BARE[0]), json_rows.STEP_KEYS) == Row(3, {"loss": 2.5})
+    assert _json_rows._plain_row(dict(BARE[0]), _json_rows.STEP_KEYS) == Row(3, {"loss": 2.5})

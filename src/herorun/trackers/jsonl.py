@@ -14,9 +14,9 @@ from herorun.core.lazy_pydantic import Field
 from herorun.core.plan import TrackerRun
 from herorun.core.ports import AdapterOptions, Mention, Place, Row, Rows, Tracker
 from herorun.core.remote.target import RemoteTarget
+from herorun.trackers._json_rows import STEP_KEYS, Unusable, parse_row
 from herorun.trackers._open_remote import file_path, opener
 from herorun.trackers._tail_reader import MOST_ZEROS, Batch, ReadPosition, read_growing, skip_hole
-from herorun.trackers.json_rows import STEP_KEYS, Unusable, parse_row
 
 LONGEST_LINE = 16 << 20
 BLOCK = 1 << 18  # bytes whose lines are parsed at once
@@ -98,7 +98,7 @@ def _read_blocks(
     """Many lines at once; where that ends, and at which line: at the last one, at one that is too
     long, or near what one read may bring.
     """
-    from herorun.trackers.json_columns import parse_rows
+    from herorun.trackers._json_columns import parse_rows
 
     def complain(place: int, why: Unusable) -> None:
         batch.problems.append(f"{name}:{number + place + 1}: {why}")

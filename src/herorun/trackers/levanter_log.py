@@ -15,9 +15,9 @@ from typing import BinaryIO
 from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import AdapterOptions, Place, Row, Rows, Tracker
+from herorun.trackers._json_rows import Unusable, parse_row
 from herorun.trackers._open_remote import local_path
 from herorun.trackers._tail_reader import Batch, ReadPosition, read_growing, skip_hole
-from herorun.trackers.json_rows import Unusable, parse_row
 
 LONGEST_LINE = 16 << 20
 _JSON = b'"json_logger"'

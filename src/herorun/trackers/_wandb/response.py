@@ -10,7 +10,7 @@ from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.ports import Row, Rows
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import parse_utc
-from herorun.trackers.json_rows import Unusable, parse_row
+from herorun.trackers._json_rows import Unusable, parse_row
 
 KEPT_PROBLEMS = 20
 # an answer's

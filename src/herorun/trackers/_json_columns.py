@@ -15,7 +15,7 @@ from typing import Any
 from herorun.core.ports import Row
 from herorun.core.ports.columnar import ColumnarRows
 from herorun.core.row_bounds import LARGEST_STEP
-from herorun.trackers.json_rows import (
+from herorun.trackers._json_rows import (
     LOOSE_TIME_KEY,
     STEP_KEYS,
     TIME_KEYS,
