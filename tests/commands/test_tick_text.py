@@ -9,6 +9,7 @@ from herorun.output.run_facts import describe_health
 from herorun.output.tick import show_summary, show_tick
 from screens.catalogue import TICKS
 from screens.states import RUN
+from stories import REFUSE, SLUG, Story
 
 
 @pytest.mark.parametrize(
@@ -46,3 +47,15 @@ def test_a_summary_at_the_end_of_monitoring_hides_no_open_alert(
     show_summary(RUN, tick, "step 100000")
     health = describe_health(tick.entry(with_findings=False).as_json())
     assert "open" in health and health in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("argv", [(), ("--json",)])
+def test_an_alert_is_posted_to_the_terminal_only_if_no_tick_is_printed(
+    story: Story, capsys: pytest.CaptureFixture[str], argv: tuple[str, ...]
+) -> None:
+    story.launched(REFUSE)
+    capsys.readouterr()
+    assert story.tick(*argv) == 1
+    shown = capsys.readouterr()
+    check = "refused-at-check-in"
+    assert check in shown.out and (f"{SLUG}: {check}" in shown.err) == bool(argv)

@@ -88,8 +88,11 @@ def command(
     from herorun.core.babysit.shard import parse_shard
     from herorun.core.errors import WrongUse
     from herorun.operations.babysit.batch import slugs_to_watch
+    from herorun.system import progress
     from herorun.system.git import find_repository
 
+    if not as_json:
+        progress.show_ticks()
     if once and until:
         raise WrongUse("--once makes one tick: use it or --until, not both.")
     if any(job_options.values()) or (not runs and not every_run and resumable(start)):

@@ -7,14 +7,22 @@ from contextlib import contextmanager
 
 quiet = False  # only open findings, errors and the verdict
 verbose = False  # every finding and every field in full
+shows_ticks = False  # each tick is printed, with its alerts and actions
 _report: Callable[[str], None] | None = None
 _show: Callable[[str, int, int | None], None] | None = None
 
 
 def reset(only_what_is_open: bool) -> None:
     """Reset the options at a command's start, because a process may run several commands."""
-    global quiet, verbose, _report, _show
-    quiet, verbose, _report, _show = only_what_is_open, False, None, None
+    global quiet, verbose, shows_ticks, _report, _show
+    quiet, verbose, shows_ticks = only_what_is_open, False, False
+    _report, _show = None, None
+
+
+def show_ticks() -> None:
+    """From now on the command prints each tick, so that a tick posts nothing to the terminal."""
+    global shows_ticks
+    shows_ticks = True
 
 
 def be_verbose(report: Callable[[str], None]) -> None:

@@ -19,6 +19,7 @@ from herorun.operations.babysit.intents import entry_lines, intents
 from herorun.operations.record.lease import take_in_time
 from herorun.operations.record.post import deliver, journal_failure
 from herorun.runs import MonitoredRun
+from herorun.system import progress
 from herorun.system.clock import now
 
 
@@ -42,7 +43,8 @@ def perform(run: MonitoredRun, action: Action) -> Performed:
         match action:
             case Tell() | Escalate():
                 deliver(run, intent)
-                run.terminal.post(Post(action.key, intent.what, action.why))
+                if not progress.shows_ticks:
+                    run.terminal.post(Post(action.key, intent.what, action.why))
             case Relaunch(_, instance, why):
                 relaunch_once(run, intent, instance, why)
             case Stop(_, instance, why):
