@@ -45,11 +45,9 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from herorun.commands._usage_errors import suggest_command
+            from herorun.commands._usage_errors import add_suggestion
 
-            raise click.UsageError(
-                f"{error.message} {suggest_command(self, ctx, args[0])}".rstrip()
-            ) from None
+            raise add_suggestion(error, self, ctx, args[0]) from None
 
 
 def _propose_for(context: click.Context, parameter: click.Parameter, value: str) -> str:

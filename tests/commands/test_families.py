@@ -133,3 +133,23 @@ def test_of_two_runs_one_must_be_named(story: Story, capsys: CAPTURE) -> None:
     for words in (("seal",), ("stop",), ("babysit", "--once"), ("verify",), ("triage",)):
         assert story.herorun(*words) == 2, words
         assert mentions(capsys.readouterr().err, "here", "tiny"), words
+
+
+def test_the_new_name_of_a_fork_may_resemble_that_of_the_only_run(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.init()
+    answer = ask(story, capsys, "fork", f"{SLUG}-2", "--reason", "another width")
+    assert f"{SLUG} " in answer.err and "NEW" not in answer.err
+    assert "NEW" in ask_usage(capsys, "-C", str(story.work), "fork", SLUG)
+
+
+def test_a_command_of_a_family_is_suggested(story: Story, capsys: CAPTURE) -> None:
+    for words, likely in ((("box", "patrl"), "patrol"), (("jobs", "lst"), "list")):
+        answer = ask_usage(capsys, *words)
+        assert likely in answer and f"herorun {words[0]} --help" in answer
+
+
+def ask_usage(capsys: CAPTURE, *words: str) -> str:
+    assert cli.run(words) == 2
+    return capsys.readouterr().err

@@ -10,7 +10,17 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class RunArgument(click.Argument):
-    """RUN may be omitted if the repository has exactly one run, even before other arguments."""
+    """RUN may be omitted if the repository has exactly one run, even before other arguments.
+
+    `exact`: the argument after RUN is a new name, which may resemble that of a run.
+    """
+
+    def __init__(self, *names: Any, exact: bool = False, **settings: Any) -> None:
+        super().__init__(*names, **settings)
+        self._exact = exact
+
+    def get_error_hint(self, ctx: click.Context | None) -> str:
+        return f"'{self.human_readable_name}'"
 
     def get_usage_pieces(self, ctx: click.Context) -> list[str]:
         return [f"[{self.human_readable_name}]"]
@@ -30,7 +40,7 @@ class RunArgument(click.Argument):
         value = values.get(name)
         if isinstance(value, str):
             following = self._following(ctx, values)
-            if following is None or _names_a_run((ctx.obj or "."), value):
+            if following is None or _names_a_run((ctx.obj or "."), value, self._exact):
                 return values
             run = only_run(ctx.obj or ".")
             return {**values, name: run, following: value} if run else values
@@ -49,15 +59,15 @@ class RunArgument(click.Argument):
         return missing[0] if len(others) == len(missing) == 1 else None
 
 
-def _names_a_run(start: str, value: str) -> bool:
-    """Whether the value is a run, or is meant to be one: a mistyped run must not be taken for the
-    argument after RUN.
+def _names_a_run(start: str, value: str, exact: bool) -> bool:
+    """Whether the value is a run, or, unless `exact`, is meant to be one: a mistyped run must not
+    be taken for the argument after RUN.
     """
     from difflib import get_close_matches
 
     if "/" in value or value.endswith(".toml"):
         return True
-    return bool(get_close_matches(value, _runs(start), 1, 0.75))
+    return bool(get_close_matches(value, _runs(start), 1, 1.0 if exact else 0.75))
 
 
 def only_run(start: str) -> str | None:

@@ -63,11 +63,19 @@ def _example(command: click.Command) -> str:
     return indent(dedent(example.partition("\n\n")[0]).rstrip(), "  ")
 
 
+def add_suggestion(
+    error: click.UsageError, group: click.Group, context: click.Context, word: str
+) -> click.UsageError:
+    """The error of a command that does not exist, with what to type instead."""
+    message = f"{error.message} {suggest_command(group, context, word)}".rstrip()
+    return click.UsageError(message, error.ctx if context.parent else None)
+
+
 def suggest_command(group: click.Group, context: click.Context, word: str) -> str:
     """What to type instead of a command that does not exist."""
     from difflib import get_close_matches
 
-    if word in WORDS:
+    if word in WORDS and context.parent is None:
         return f"Type `{WORDS[word]}`."
     closest = get_close_matches(word, group.list_commands(context), 1)
-    return f"Did you mean {closest[0]}?" if closest else ""
+    return f"Did you mean '{closest[0]}'?" if closest else ""

@@ -6,7 +6,7 @@ from herorun.commands._options import RunArgument, yes
 
 
 @click.command(short_help="Continue as another run: new contract, output root, record.")
-@click.argument("run", cls=RunArgument)
+@click.argument("run", cls=RunArgument, exact=True)
 @click.argument("new")
 @click.option(
     "--from",
