@@ -52,6 +52,15 @@ def test_a_command_in_a_hanging_text_is_not_broken() -> None:
     assert "`git check-ignore -v FILE`" in capture.get() and capture.get().count("\n") > 2
 
 
+def test_text_behind_a_long_head_hangs_below_it() -> None:
+    out = Console(width=40)
+    with out.capture() as capture:
+        hang(out, f"ok  store: {'x' * 25} ", "the bucket answers, and its rules keep every object")
+    head, *rest = capture.get().splitlines()
+    assert head.endswith("x") and len(rest) > 1
+    assert all(line.startswith("    ") and line == line.rstrip() for line in rest)
+
+
 def test_a_hash_is_cut_where_it_is_only_shown(capsys: pytest.CaptureFixture[str]) -> None:
     tree, commit = "sha256:" + 32 * "cd", 20 * "ab"
     show_lines(SimpleNamespace(code=0, lines=lambda: [f"differs: code_tree: {tree}"]), False)

@@ -98,7 +98,9 @@ def _show_outcome(
 
     if outcome.running and not adopts:
         names = ", ".join(map(output.clean, outcome.running))
-        page.print(f"already running: {names}; nothing was submitted", style="bold red")
+        output.hang(
+            page, "already running: ", f"{names}; nothing was submitted", "bold red", "bold red"
+        )
         show_next(page, status)
         return
     nothing_done = "nothing was adopted" if adopts else "nothing was submitted"
@@ -137,8 +139,8 @@ def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", did: str) ->
     from herorun.output import hang, shorten_hashes
 
     assert outcome.launched is not None
-    job_line = f"{did} {outcome.launched.instance} as job {outcome.launched.job}"
-    page.print(job_line, style="bold green")
+    job_line = f"{outcome.launched.instance} as job {outcome.launched.job}"
+    hang(page, f"{did} ", job_line, "bold green", "bold green")
     for message in outcome.unproven:
         hang(page, "  caveat     ", message, "yellow", "yellow")
     hang(page, "  plan       ", f"digest {shorten_hashes(outcome.launched.plan_digest)}")

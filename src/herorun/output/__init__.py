@@ -65,6 +65,7 @@ def show_run_note(slug: str, message: str) -> None:
 
 HASH = lazy_regex(r"(?:\bsha256:)?\b([0-9a-f]{9})[0-9a-f]{23,}\b")
 NARROWEST = 20  # columns of text behind a head
+INDENT = 4  # columns before text that has no room behind its head
 _COMMAND = lazy_regex(r"[^\s`]*`[^`\n]*`\S*")
 _BLANK = "\ue000"  # stands for a blank where no line may break
 PIPED = 80  # columns of a table in a pipe, as of a terminal of the usual width
@@ -138,9 +139,13 @@ def hang(out: Any, head: str, text: str, style: str = "", head_style: str = "") 
     from rich.text import Text
 
     first, room = Text(head, head_style), out.width - len(head)
-    if out.soft_wrap or room < NARROWEST:
+    if out.soft_wrap:
         out.print(Text.assemble(first, Text(text, style)))
         return
+    if room < NARROWEST:  # a long name in the head
+        out.print(Text(head.rstrip(), head_style))
+        first, room = Text(" " * INDENT), out.width - INDENT
+        head = first.plain
     unbroken = _COMMAND.sub(lambda match: _unbroken(match[0], room), text)
     for line in Text(unbroken, style).wrap(out, room, overflow="fold") or [Text()]:
         line.rstrip()
