@@ -74,7 +74,8 @@ def checks_named(name: str) -> tuple[Check, ...]:
         raise WrongUse(f"The check {name} is called {RENAMED[name]} now: use that name.")
     if not named_checks:
         closest = get_close_matches(name, sorted({check.name for check in checks()}), 3)
-        suggestion = f" Did you mean {' or '.join(closest)}?" if closest else ""
+        likely = " or ".join(f"`{each}`" for each in closest)
+        suggestion = f" Did you mean {likely}?" if closest else ""
         raise WrongUse(
             f"There is no check called {name!r}.{suggestion} `herorun explain --list` lists all "
             "checks."

@@ -23,6 +23,7 @@ NOT_RUN = {
     ): "an address to fill in: tests/operations/record/test_page.py sends to real servers",
     "make demo": ".ci/run runs the demo from the wheel, and tests/demo parts of it",
     "make test": "that is what runs this",
+    "uv tool install git+ssh://HOST/OWNER/herorun": "an address to fill in",
     "uv tool install .": "tests/pages/test_install.py types it in a clone",
     "pip install ./checkin": "tests/pages/test_install.py types it in a clone",
     "herorun metrics --listen 127.0.0.1:9477": (

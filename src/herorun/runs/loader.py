@@ -69,7 +69,7 @@ def _instead(path: Path, name: str) -> str:
     if closest := get_close_matches(
         path.stem, sorted(each.stem for each in path.parent.glob("*.toml")), 1
     ):
-        return f"did you mean {closest[0]}? If not, {init}"
+        return f"did you mean `{closest[0]}`? If not, {init}"
     return f"`herorun list` shows the runs, and {init}"
 
 

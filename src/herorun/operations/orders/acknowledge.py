@@ -150,7 +150,7 @@ def _select_alerts(run: MonitoredRun, alerts: Iterable[Alert], name: str) -> lis
 
     closest = get_close_matches(name, names, 1)
     hint = (
-        f" Did you mean {closest[0]}?"
+        f" Did you mean `{closest[0]}`?"
         if closest
         else f" Open alerts: {', '.join(names) or 'none'}."
     )

@@ -37,7 +37,8 @@ def _instead(repository: Repository, name: str) -> str:
         name, tags, 1
     )
     if closest:
-        return f"did you mean {' or '.join(closest)}? If not, `git fetch --tags`"
+        likely = " or ".join(f"`{each}`" for each in closest)
+        return f"did you mean {likely}? If not, `git fetch --tags`"
     return "`git fetch --tags`, or correct the name"
 
 
