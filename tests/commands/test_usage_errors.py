@@ -11,7 +11,7 @@ from wording import mentions
 CAPTURE = pytest.CaptureFixture[str]
 
 MISTYPED = {
-    ("lunch", "tiny"): ("No such command 'lunch'. Did you mean 'launch'?", "`herorun --help` lists"),
+    ("lunch", "tiny"): ("'lunch'. Did you mean 'launch'?", "`herorun --help` lists"),
     ("help",): ("Type `herorun --help`.",),
     ("version",): ("Type `herorun --version`.",),
     ("launch", "tiny", "--force"): ("There is no --force", "`herorun waive CHECK RUN`"),
