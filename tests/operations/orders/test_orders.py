@@ -179,17 +179,17 @@ def test_a_stop_of_what_has_just_failed_does_not_promise_the_end_of_monitoring(
     assert ends in ask(story, capsys, "stop", SLUG).out
     assert story.tick() == 1
     assert ends not in ask(story, capsys, "stop", SLUG).out
-    assert mentions(ask(story, capsys, "ack", SLUG).err, "not-watched")
-    assert mentions(ask(story, capsys, "stop", SLUG).out, "not-watched")
+    assert mentions(ask(story, capsys, "ack", SLUG).err, "monitors")
+    assert mentions(ask(story, capsys, "stop", SLUG).out, "monitors")
 
 
 def test_a_stop_that_is_repeated_says_the_same(story: Story, capsys: CAPTURE) -> None:
     """An end that herorun caused needs no alert: no tick reports anything to acknowledge."""
     story.launched(WAIT)
-    assert mentions(ask(story, capsys, "stop", SLUG).out, "not-watched")
-    assert mentions(ask(story, capsys, "stop", SLUG).out, "not-watched")
+    assert mentions(ask(story, capsys, "stop", SLUG).out, "monitors")
+    assert mentions(ask(story, capsys, "stop", SLUG).out, "monitors")
     story.tick()
-    assert mentions(ask(story, capsys, "stop", SLUG).out, "not-watched")
+    assert mentions(ask(story, capsys, "stop", SLUG).out, "monitors")
 
 
 def write_long_ago(story: Story) -> None:
