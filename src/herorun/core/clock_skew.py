@@ -12,7 +12,7 @@ SKEW = timedelta(seconds=60)
 
 @dataclass(frozen=True)
 class Leaps:
-    """How the clock that dates the record was set, by the moments of its lines in their order."""
+    """Jumps of the clock that dates the record, found from the times of its lines in order."""
 
     latest: datetime | None = None
     ahead: tuple[datetime, datetime] | None = None  # the newest leap: the moment before, and after
@@ -31,8 +31,8 @@ class Leaps:
         return replace(self, latest=at, ahead=(self.latest, at))
 
     def last_right(self, at: datetime) -> datetime | None:
-        """The last moment before the clock leapt ahead, where it shows `at` now and was set right
-        thereby; None where nothing says so.
+        """The last correct time before the clock leapt ahead, if `at` shows that it was set back
+        since; otherwise None.
         """
         if self.latest is None or self.ahead is None or at >= self.latest - SKEW:
             return None

@@ -42,8 +42,8 @@ def fields_of(
 
 
 def _is_simple(kind: Any, default: Any) -> bool:
-    """Whether this is a field and nothing else, which only the standard library tells of a text, of
-    a `ClassVar` and of a default that may be changed.
+    """Whether this is a plain field. Text annotations, `ClassVar` and mutable defaults are left to
+    the standard library.
     """
     value = default.default if isinstance(default, Field) else default
     if isinstance(kind, str) or kind is KW_ONLY or ClassVar in (kind, get_origin(kind)):

@@ -1,4 +1,4 @@
-"""What differs between two contracts, and what a gate says of it."""
+"""Differences between two contracts, and the gate's result for each."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -92,7 +92,7 @@ UNFORESEEN = (Exception, SystemExit)
 
 
 def describe_error(error: BaseException) -> str:
-    """What happened and where, for people: without Python's own notation of it."""
+    """What happened and where, for people, without Python's notation."""
     if isinstance(error, HerorunError):
         return str(error)
     if isinstance(error, OSError):
@@ -100,7 +100,7 @@ def describe_error(error: BaseException) -> str:
         return f"{where}{error.strerror or error}"
     try:
         return f"{type(error).__name__}: {error}"
-    except UNFORESEEN:  # its own text is a fault of it too
+    except UNFORESEEN:  # its `__str__` may raise too
         return type(error).__name__
 
 

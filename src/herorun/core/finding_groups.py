@@ -15,9 +15,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 
 class FindingMark(StrEnum):
-    """What a finding amounts to for the person who reads it, in the order in which they are
-    shown.
-    """
+    """What a finding means for the reader, in the order of display."""
 
     FAIL = "fail"
     UNKNOWN = "unknown"

@@ -1,4 +1,4 @@
-"""What the findings of a gate amount to: clear, blocked or unknown."""
+"""The result of a gate's findings: clear, blocked or unknown."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum

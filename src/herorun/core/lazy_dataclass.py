@@ -88,7 +88,7 @@ else:
 
 
 class _FirstRead:
-    """An attribute of a class, or a method of it, that is made when it is first read."""
+    """A class attribute or method that is made when it is first read."""
 
     def __init__(self, cls: Any, name: str, make: Callable[[Any], Any]) -> None:
         self._cls, self._name, self._make = cls, name, make

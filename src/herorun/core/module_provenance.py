@@ -7,7 +7,7 @@ starts.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-# herorun judges the run and is no part of it, also where the repository is herorun's own.
+# herorun judges the run and does not belong to it, even in herorun's own repository.
 OWN = "herorun"
 _ENDINGS = (".py", "/__init__.py", ".so", ".pyd")
 
@@ -73,8 +73,8 @@ def strays(
 
 
 def _has_same_location(module: str, file: str, tree: set[str]) -> bool:
-    """Whether its path ends as one in the tree does: of a checkout, whatever folder of it modules
-    are imported from.
+    """Whether its path ends like one in the tree: a checkout may be imported from any of its
+    folders.
     """
     path = "/" + module.replace(".", "/")
     ending = next((end for end in _ENDINGS if file.endswith(path + end)), None)

@@ -105,9 +105,7 @@ class PrunePlan:
         return sum(victim.bytes for victim in self.victims)
 
     def is_named(self, typed_name: str) -> bool:
-        """Whether what a person typed is this plan's digest, or at least the first 12 digits of
-        it.
-        """
+        """Whether what a person typed is this plan's digest, or at least its first 12 digits."""
         prefix, full_digest = (
             typed_name.strip().lower().removeprefix("sha256:"),
             self.digest.removeprefix("sha256:"),

@@ -87,7 +87,7 @@ class RunSummary:
 
     @property
     def done(self) -> float | None:
-        """How much of it is done, from 0 to 1."""
+        """The share of the run that is done, from 0 to 1."""
         if self.step is None or not self.final_step:
             return None
         return min(1.0, max(0.0, self.step / self.final_step))

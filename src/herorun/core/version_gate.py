@@ -17,7 +17,7 @@ REPLAY_WINDOW = timedelta(hours=24)
 
 @dataclass(frozen=True)
 class Judge:
-    """What the journal knows of it."""
+    """The journal's facts about versions, comparisons and a person's answers."""
 
     version: str = ""  # of the herorun that ticked last
     replayed: Replayed | None = None  # the newest comparison
@@ -36,7 +36,7 @@ class Judge:
 
     @property
     def question(self) -> str:
-        """The key of what a person is asked, answered or not; empty where nothing is."""
+        """The key of the question to a person, answered or not; empty if there is none."""
         return self.replayed.key if self.replayed and self.replayed.why else ""
 
     @property
@@ -46,7 +46,7 @@ class Judge:
     @property
     def free(self) -> bool:
         """Whether the herorun of the newest comparison may act: nothing differs, or a person has
-        said yes.
+        agreed.
         """
         return not self.question or (self.answer is not None and self.answer.yes)
 

@@ -37,7 +37,7 @@ def submitter_flags(command: str) -> set[str]:
 
 
 def must_have_no_wait(command: str) -> None:
-    """`WrongUse` where a submitter that waits by default is not told to return."""
+    """`WrongUse` where a submitter that waits by default has no option to return."""
     if "--no-wait" not in submitter_flags(command):
         raise WrongUse(
             f"The resubmit command `{command}` has no --no-wait before `--`, so it would wait for "

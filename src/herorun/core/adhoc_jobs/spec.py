@@ -15,7 +15,7 @@ _LONGEST = 40  # characters of a name in a slug
 
 @dataclass(frozen=True, kw_only=True)
 class JobSpec:
-    """One job, as a person names it. Empty is not said."""
+    """One job, as a person names it. An empty field was not given."""
 
     job: str
     kind: str  # of scheduler

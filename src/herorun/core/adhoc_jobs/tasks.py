@@ -40,7 +40,7 @@ def ended_for_memory(tasks: Sequence[TaskEnd]) -> bool:
 
 
 def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
-    """One sentence; empty where nothing failed, or the tasks tell no more than the job itself.
+    """One sentence; empty if nothing failed, or if the tasks add nothing to the job itself.
 
     >>> full = {"exit_code": 137, "peak_mb": 15.9, "limit_mb": 16, "failed": True}
     >>> shards = [TaskEnd(name=str(number), state="failed", **full) for number in range(13)]

@@ -157,6 +157,6 @@ def compare_hardware(hardware: Mapping[str, Any], devices: Devices | str) -> lis
 
 
 def _of_kind(stated_value: str) -> str:
-    """The kind without the size of a slice: a device is one chip of it."""
+    """The kind without the slice size: a device is one chip of the slice."""
     kind = tpu(stated_value)
     return kind.kind if kind else stated_value

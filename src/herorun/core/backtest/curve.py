@@ -2,7 +2,7 @@
 
 Chunks of rows are evaluated at once; only where an alert changes is the chunk halved, until the row
 is found. So a long calm curve costs one pass. The result does not depend on the chunks: once a
-check fails of an excursion, it fails of it until its end, and none is overlooked within a chunk.
+check fails for an excursion, it fails until the excursion ends, so none is missed within a chunk.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -118,8 +118,6 @@ class Score:
 
 
 def _hit(first: int, last: int, alerts: Sequence[FiredAlert]) -> FiredAlert | None:
-    """The first alert that fires within the window: one that has fired long since tells nobody of
-    it.
-    """
+    """The first alert that fires within the window: one that fired earlier notifies nobody."""
     fitting = (alert for alert in alerts if first - SLACK <= alert.row <= last + SLACK)
     return min(fitting, key=lambda alert: alert.row, default=None)

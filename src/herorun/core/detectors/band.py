@@ -10,7 +10,7 @@ from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
-FAR = 3.0  # times the usual value, or a third of it
+FAR = 3.0  # times the usual value, or a third of that value
 NOISE = 8.0
 FREEZE = 500
 HELD = 3

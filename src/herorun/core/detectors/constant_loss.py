@@ -1,5 +1,5 @@
 """Losses of which ratios say nothing: exactly zero, one value that repeats row after row, and those
-below zero or on both sides of it.
+below zero or on both sides of zero.
 
 Log-likelihoods and the objectives of reinforcement learning are below zero. There the newest rows
 are compared with the highest of those before, in units of the range of those, which needs no scale

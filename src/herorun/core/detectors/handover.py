@@ -25,7 +25,7 @@ RULES = (3,)  # raised when the code assigns rows to instances otherwise, so tha
 
 
 def is_relaunched(state: MetricsState, row: Row, names: Names, newest: Boundary) -> bool:
-    """Whether the row is the first of another instance, or of another start of it.
+    """Whether the row is the first of another instance, or of a restart.
 
     One without a time whose steps continue beyond all earlier ones may be the old instance's last,
     which its tracker sent late: up to the first poll since the launch, or among the first few rows.

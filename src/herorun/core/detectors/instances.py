@@ -14,7 +14,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Boundary:
-    """Where an instance begins: no row of it is older than `since`."""
+    """Where an instance begins: none of its rows is older than `since`."""
 
     instance: str
     since: datetime

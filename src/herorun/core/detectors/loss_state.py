@@ -11,7 +11,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 # Rows after a loss below zero of which only differences are judged: near zero, ratios mean nothing.
 SIGNED = 500
-# Excursions that are shapes of the curve; a spike is a few rows of it.
+# Excursions that are shapes of the curve; a spike is a few rows long.
 LASTING = (
     "elevated",
     "drift",
@@ -43,7 +43,7 @@ class LevelRise:
 
 @dataclass(slots=True)
 class SignedLevel:
-    """The newest rows of a loss below zero, or on both sides of it."""
+    """The newest rows of a loss that is below zero, or on both sides of zero."""
 
     losses: list[float] = field(default_factory=list)  # outside of a new level
     steps: list[int] = field(default_factory=list)
@@ -83,7 +83,7 @@ class LossState:
     longest_same: int = 0
     changes: int = 0
     smooth: float = 0.0  # a smoothed level that no spike freezes
-    low: float = 0.0  # the lowest of it since it settled, or since a declared phase
+    low: float = 0.0  # its lowest value since it settled, or since a declared phase
     start: float = 0.0  # the smoothed level when it settled
     lowest: float = 0.0  # the lowest smoothed level ever
     settled: bool = False

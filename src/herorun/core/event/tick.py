@@ -96,7 +96,7 @@ class Failed:
     key: DecodedKey
     attempt: int
     why: str
-    interrupted: bool = False  # herorun itself ended in the middle of it
+    interrupted: bool = False  # herorun itself ended in the middle of the action
 
 
 @dataclass(frozen=True, kw_only=True)

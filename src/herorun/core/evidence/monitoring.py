@@ -59,7 +59,7 @@ class JobLog:
     skipped: int = 0  # bytes skipped: more was new than one query reads
     # since the log last had many steps: one of each class
     complaints: tuple[Complaint, ...] = ()
-    crowded: Complaint | None = None  # what it said of late of a crowded host
+    crowded: Complaint | None = None  # the newest line about host contention
     server: str = ""  # where it says that its newest tracker run is shown, as `https://host`
     size: int = 0  # bytes, up to where it was read
     overdue: tuple[
@@ -109,7 +109,7 @@ class LeaseSeen:
 
     @property
     def caveat(self) -> str:
-        """What a person must know of the age; empty where nothing."""
+        """A caveat about the age, for people; empty if there is none."""
         return (
             ", by the wall clock, which may jump: this machine does not report its uptime"
             if self.by_wall_clock
@@ -119,7 +119,7 @@ class LeaseSeen:
 
 @dataclass(frozen=True)
 class RecordLease:
-    """The lease that the record holds, where its branch is the place of it."""
+    """The lease that the record holds, if its branch stores the lease."""
 
     lease: Lease
 

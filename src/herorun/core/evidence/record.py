@@ -25,7 +25,7 @@ class Instance:
     commit: str
     babysitter: str = ""
     temporary_root: str | None = None
-    intended: datetime | None = None  # no row of it can be older than that
+    intended: datetime | None = None  # none of its rows can be older
     # completed updates that its plan starts from, 0 from scratch; None: unknown
     start: int | None = None
     rows: int = 0  # of the tracker, that the ticks knew when it was launched

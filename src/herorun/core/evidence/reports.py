@@ -10,7 +10,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Excursion:
-    """A stretch of rows in which a curve left what was expected of it."""
+    """A stretch of rows in which a curve left its expected range."""
 
     metric: str
     first_step: int
@@ -18,7 +18,7 @@ class Excursion:
     rows: int
     peak: float  # the largest ratio to the expected value; infinite for a non-finite value
     expected: float
-    open: bool  # whether the newest row is still part of it
+    open: bool  # whether the newest row is still in the excursion
     kind: str = ""  # which fold saw it: spike, drift, slow, ...; see `core.detectors`
     typical: float | None = None  # the geometric mean of the ratios to the expected value
     noise: float = 0.0  # of the curve before it, as a logarithm
@@ -131,9 +131,7 @@ class LeastLoss:
 
 @dataclass(frozen=True, kw_only=True)
 class Metrics:
-    """What the tracker's rows amount to, folded. `step` counts completed updates of the current
-    instance.
-    """
+    """The tracker's rows, reduced. `step` counts completed updates of the current instance."""
 
     step: int
     rows: int
@@ -197,13 +195,13 @@ class Metrics:
 
 @dataclass(frozen=True)
 class SourceLoss:
-    """The loss of the run whose checkpoint this one starts from, by the rows of it that this
-    machine keeps.
+    """The loss of the run whose checkpoint this one starts from, from its rows that this machine
+    keeps.
     """
 
     slug: str
     opening: tuple[float, ...] = ()  # of its first rows
-    level: float | None = None  # the mean before the checkpoint; None: no rows of it
+    level: float | None = None  # the mean before the checkpoint; None: it has no rows here
 
 
 @dataclass(frozen=True)

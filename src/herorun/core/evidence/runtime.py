@@ -78,7 +78,7 @@ class BundleContent:
 
     @property
     def identity(self) -> str:
-        """What the plan keeps of it."""
+        """The part that the plan stores."""
         return f"{self.name} {self.digest}" if self.files is not None else self.name
 
 
@@ -113,7 +113,7 @@ class RequestReview:
 
     where: str = ""  # the back end
     image: str = ""  # the container image of the request
-    refused: tuple[str, ...] = ()  # why the request, or a part of it, would not be taken
+    refused: tuple[str, ...] = ()  # why the request, or a part, would be refused
     changed: tuple[str, ...] = ()  # fields that would be dropped or changed
     forbidden: tuple[str, ...] = ()  # what the run needs sooner or later, and this login may not
     missing: tuple[str, ...] = ()  # what the request names, and is not there

@@ -17,7 +17,7 @@ class PriorLaunch:
 
     instance: str
     plan: Mapping[str, Any]
-    adopted: bool = False  # the instance was not started by this plan; a relaunch of it would be
+    adopted: bool = False  # the instance was not started by this plan; its relaunch would be
     secrets: Mapping[str, str] = field(default_factory=dict)  # name -> salted digest
 
     @property

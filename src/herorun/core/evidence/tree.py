@@ -1,4 +1,4 @@
-"""The source tree, what is published of it, and who launches."""
+"""The source tree, which of its commits are published, and who launches."""
 
 from collections.abc import Mapping
 

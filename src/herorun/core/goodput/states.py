@@ -18,7 +18,7 @@ class WallTimeState(StrEnum):
     PRODUCTIVE = "productive"  # steps that were reached for the first time
     EVAL = "eval"
     CHECKPOINT = "checkpoint"  # training waited for a save
-    STALLED = "stalled"  # it ran, made no steps, and an alert said so
+    STALLED = "stalled"  # it ran, made no steps, and an alert fired
     DOWN = "down"  # nothing ran: from an end that was seen until the next intent to launch
     UNKNOWN = "unknown"  # neither the journal nor the rows say
 
@@ -56,7 +56,7 @@ class Timeline:
     stretches: list[StateSpan] = field(default_factory=list)
 
     def upto(self, until: int, state: WallTimeState) -> None:
-        """Everything that is not told yet, up to that moment, is in that state."""
+        """Assign the time up to that moment that has no state yet to this state."""
         if until <= self.now:
             return
         last = self.stretches[-1] if self.stretches else None

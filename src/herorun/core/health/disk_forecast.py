@@ -40,7 +40,7 @@ def room(disks: Disks, at: datetime, least: Headroom) -> list[Verdict]:
 
 
 def shortage(disks: Disks, path: str, at: datetime, least: Headroom) -> str:
-    """What there is too little of, as a message; empty if there is enough."""
+    """A message about the space that is short; empty if there is enough."""
     disk = disks.now[path]
     if disk.free < max(least.bytes, FULL):
         limit = _size(max(least.bytes, FULL))

@@ -72,7 +72,7 @@ def format_ratio(excursion: Excursion, reference: str = "the expected") -> str:
 
 
 def format_step(excursion: Excursion) -> str:
-    """A new level of a loss below zero, or on both sides of it."""
+    """A new level of a loss that is below zero, or on both sides of zero."""
     new_level = excursion.expected + excursion.peak * excursion.noise
     return (
         f"{excursion.metric} rose from {excursion.expected:.4g} to {new_level:.4g}, by "

@@ -28,8 +28,8 @@ class RowPatience:
     """Rows may stay away for `idle`, but at least so many `pauses` as have come before, and never
     beyond `max_idle`.
 
-    Of rows that tell no times, so many `cadences`. The first row may take `startup`; behind the
-    final step the last evaluation and the last save may take `closing_time`.
+    Rows without times may stay away for so many `cadences`. The first row may take `startup`;
+    behind the final step the last evaluation and the last save may take `closing_time`.
     """
 
     RENAMED: ClassVar = {"longest": "max_idle", "closing": "closing_time"}

@@ -34,7 +34,7 @@ SOURCES = (Metrics, Receipt, JobLog, Checkpoints)
 
 
 class TrainingProof(StrEnum):
-    """What the evidence of a live job amounts to."""
+    """What the evidence about a live job proves."""
 
     COMPLETE = "complete"
     # the job is not known to train yet, and may still be starting
@@ -160,7 +160,8 @@ def _judge_newest_row(
 
 def fresh_for(metrics: Metrics, patience: RowPatience) -> timedelta:
     """How old the newest row may be: as the pauses that came before, and at least what a slow save
-    takes; of rows that tell no times, `idle`."""
+    takes; for rows without times, `idle`.
+    """
     if metrics.pause is None:
         return patience.idle
     return max(FRESH, min(timedelta(seconds=patience.pauses * metrics.pause), patience.max_idle))

@@ -15,8 +15,8 @@ OWN = ("waiver", "logbook")  # what was signed for, or belongs to, the parent al
 
 @dataclass(frozen=True)
 class ForkRequest:
-    """What a person said of the new run. Roots of None are derived from the parent's, where its
-    slug stands in them.
+    """What a person stated about the new run. Roots of None are derived from the parent's, if they
+    contain its slug.
     """
 
     slug: str

@@ -57,7 +57,7 @@ class JournalFields:
     starts: tuple[
         tuple[datetime, int], ...
     ] = ()  # of the current instance: when an attempt was first seen, its number
-    # of it, beyond its first start; by the job's own clock
+    # of the current instance, beyond its first start; by the job's own clock
     restarts: tuple[tuple[datetime, int], ...] = ()
     caveats: tuple[str, ...] = ()
     sealed: Sealed | None = None

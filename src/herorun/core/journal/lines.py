@@ -55,7 +55,7 @@ def write_line(event: Event, prev: str, entry: str = "") -> JournalLine:
     """
     form = as_json(event)
     id_, kind = _id_of(event.kind, form), canonical_json(event.kind)
-    # the fields of a line in their order; the event is the whole of it, and made into text once
+    # the fields of a line in their order; the event is the whole line, and is made into text once
     before = f'{{"entry":{canonical_json(entry)},' if entry else "{"
     before += f'"event":{canonical_json(form)}'
     after = f'"id":"{id_}","kind":{kind},"prev":{canonical_json(prev)},"v":{VERSION}}}'

@@ -254,7 +254,8 @@ def _apply_ordered(memory: Memory, event: Ordered) -> Memory:
             )
             questions = [parse_key(key).relaunch_question for key in event.about]
             answers = {question[0]: answer for question in questions if question}
-            # no command approves what was denied: who did so in another clone did not know of it
+            # no command approves what was denied: an approval from another clone was made
+            # without the denial
             denials = {name: no for name, no in memory.answers.items() if not no.yes}
             return replace(memory, answers={**memory.answers, **answers, **denials}, judge=judge)
         case Word.PAUSE if event.until is not None:

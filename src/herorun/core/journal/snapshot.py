@@ -56,8 +56,8 @@ def build_snapshot(
     lines: int,
     memory: Memory,
 ) -> JournalSnapshot:
-    """What all these segments amount to; `data` is the newest one's content, `last` the last line's
-    hash and id.
+    """The state after all these segments; `data` is the newest one's content, `last` the last
+    line's hash and id.
     """
     last_hash, last_id = last
     data_digest = sha256(data).hexdigest()

@@ -1,4 +1,4 @@
-"""The state that the journal's events amount to."""
+"""The state that the journal's events reduce to."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,13 +23,13 @@ from herorun.core.recovery.classify import Cause
 from herorun.core.recovery.diagnosis import LOST_TEMPORARY
 from herorun.core.recovery.policy import Ledger, Span
 
-# the same words within it are the same order, said again after an interruption
+# the same words within it are the same order, repeated after an interruption
 AGAIN = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
 class Memory(JournalFields):
-    """What the journal amounts to: its fields, and what follows from them.
+    """The state that the journal reduces to: its fields, and what follows from them.
 
     A tick asks for some of it twenty times; that is computed once, for the fields never change.
     """
@@ -265,7 +265,7 @@ class Memory(JournalFields):
 
     @property
     def _deleting(self) -> frozenset[str]:
-        """What is perhaps half deleted: a deletion of it was begun, and is not known to be done."""
+        """What is perhaps half deleted: its deletion was begun, and is not known to be done."""
         prune_keys = (key for key in (*self.intended, *self.failed) if verb_of(key) == Verb.PRUNE)
         return frozenset(parse_key(key).detail for key in prune_keys if key not in self.done)
 

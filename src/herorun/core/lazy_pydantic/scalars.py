@@ -23,7 +23,7 @@ LONGEST = timedelta(days=36_500)
 
 
 def call_validator(function: Callable[..., Any], /, *values: Any, **by_name: Any) -> Any:
-    """What a validator makes of it; pydantic says what it refuses."""
+    """The validated value; pydantic reports what it refuses."""
     try:
         return function(*values, **by_name)
     except (ValueError, AssertionError, TypeError):

@@ -1,1 +1,1 @@
-"""Notifications: who is asked or told, through which channel, how often and when."""
+"""Notifications: who is asked or notified, through which channel, how often and when."""

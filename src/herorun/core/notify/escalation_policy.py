@@ -68,8 +68,8 @@ def sticky(alert: Alert) -> str:
 def without_inhibited(
     alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger
 ) -> list[Alert]:
-    """Those that people get messages about: not one whose fact another firing alert tells, nor
-    the end of one that was never told because of that.
+    """Those that people get messages about: not one whose fact another firing alert reports, nor
+    the end of one that was not reported for that reason.
     """
     all_alerts = list(alerts)
     inhibited_by = inhibitors(all_alerts, checks)
@@ -206,7 +206,7 @@ def pages_to_secondary(alerts: Sequence[Alert], situation: Situation) -> list[Ac
 
 def all_answered(alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger) -> bool:
     """Whether a person has acknowledged everything critical that was reported and fires, or has
-    said no to a relaunch.
+    denied a relaunch.
     """
     return all(
         alert.key in ledger.acked or is_denied(checks[alert.check], ledger)
@@ -236,7 +236,7 @@ def waiting_until(alerts: Sequence[Alert], situation: Situation) -> datetime | N
 
 
 def is_denied(check: Check, ledger: Ledger) -> bool:
-    """A person has said that this instance is not relaunched."""
+    """A person has decided that this instance is not relaunched."""
     answer = ledger.answer
     return check.response is Response.RELAUNCH and answer is not None and not answer.yes
 

@@ -35,7 +35,7 @@ def news(
     ledger: Ledger,
     now: datetime,
 ) -> list[Tell]:
-    """What was not told yet; of a run that ended well only that."""
+    """What was not reported yet; for a run that ended well, only its end."""
     history = evidence.get(History)
     current = history.current if isinstance(history, History) else None
     if not isinstance(history, History) or current is None:

@@ -61,7 +61,7 @@ class Page:
 
     @property
     def group(self) -> str:
-        """What it is about, whichever incident of it: `check[subject]`."""
+        """What it is about, in any incident: `check[subject]`."""
         alert = parse_key(self.key).alert
         return alert.name if alert else self.key
 
@@ -185,7 +185,7 @@ class Pages:
         )
 
     def is_folded(self, page: Page, channel: str, budget: PageBudget, now: datetime) -> bool:
-        """A repeat beyond the budget is counted, and told of in the next page."""
+        """A repeat beyond the budget is counted and reported in the next page."""
         if page.urgency in (Urgency.MUST, Urgency.SECOND):
             return False
         before = {one.group for one in self.sent_pages if now - one.at < DAY} | self.folded.keys()

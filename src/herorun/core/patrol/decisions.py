@@ -25,7 +25,7 @@ class ChainFact(StrEnum):
     WAITING = "waiting"  # for the end of the training
     RUNNING = "running"  # one of its stages
     FAILED = "failed"
-    GONE = "gone"  # neither runs nor has it said why
+    GONE = "gone"  # it does not run, and gave no reason
     UNKNOWN = "unknown"
 
 

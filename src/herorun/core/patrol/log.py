@@ -20,8 +20,8 @@ _DIGITS = 16  # of a number that is a step
 def own_log(
     signature_set: SignatureSet, end: bytes, progress: str | None, is_complete: bool
 ) -> LogEnd:
-    """Its newest progress line as it stands there, and the failure that it tells of. A first line
-    cut in two is left out.
+    """Its newest progress line, unchanged, and the failure that it reports. A first line cut in two
+    is left out.
     """
     tail = without_escapes(end.decode("utf-8", "replace")).encode()
     lines = _BREAK.split(tail if is_complete else tail.partition(b"\n")[2] or tail)

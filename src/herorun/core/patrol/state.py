@@ -34,7 +34,9 @@ def decided_on(observation: HostObservation) -> tuple[PatrolState, Remedy]:
 
 
 def _by_health(observation: HostObservation) -> tuple[PatrolState, Remedy]:
-    """A trainer may end with 0 before its final step, which herorun knows of what it launched."""
+    """A trainer may end with 0 before its final step; herorun knows that step for jobs that it
+    launched.
+    """
     if observation.launched_at is None or observation.health is RunHealth.FINISHED:
         return PatrolState.DONE, Remedy.REMOVE
     if observation.health is RunHealth.DOWN:

@@ -33,7 +33,7 @@ def patrol_line(
         *_detail_facts(observation, advice),
         *_summary_parts(observation, before),
     ]
-    if before is not None and not observation.unreachable:  # a blind look knows of no change
+    if before is not None and not observation.unreachable:  # a failed read shows no change
         parts.append(_describe_changed(observation, advice, before))
     return f"{observation.at:%Y-%m-%dT%H:%M:%SZ} {observation.name}: {'; '.join(parts)}"
 
@@ -168,7 +168,7 @@ def news_facts(observation: HostObservation, advice: PatrolAdvice) -> list[str]:
 
 
 def movement_of(observation: HostObservation) -> str:
-    """What moves while a run trains: a stall is when none of it does."""
+    """Values that change while a run trains: in a stall none of them does."""
     log = observation.log if isinstance(observation.log, LogEnd) else LogEnd()
     markers = sorted(path for path in observation.markers if fresh(observation, path))
     copies = [copy.remote for copy in observation.copies]

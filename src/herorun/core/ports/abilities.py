@@ -72,7 +72,7 @@ class ByIdAbilities(Protocol):
         """
 
     def results(self, job: str) -> str:
-        """What came of it, in words."""
+        """The result, as a message."""
 
     def events(self, job: str) -> tuple[str, ...]:
         """Key events in words, such as the end of a calibration, oldest first."""

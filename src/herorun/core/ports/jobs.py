@@ -181,7 +181,7 @@ class ListsJobs(Protocol):
     """A `ById` whose back end lists the user's jobs. `JobKind.listing` names that list."""
 
     def listed(self, most: int) -> tuple[tuple[str, str], ...]:
-        """Ids, the newest first, each with what the list says of it."""
+        """Ids, the newest first, each with its entry in the list."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ class Logs(Protocol):
     """
 
     def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
-        """At most `limit` bytes of the instance's own log, and no more of it in memory.
+        """At most `limit` bytes of the instance's own log, with no more than that in memory.
 
         A missing log raises FileNotFoundError, one that cannot be read OSError. `offset` beyond the
         end, or a `mark` of another content, is a restart. An empty `mark` is not compared.

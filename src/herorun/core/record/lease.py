@@ -76,8 +76,7 @@ def is_held_by(lease: Lease, owner: str, clone: str = "") -> bool:
 def follows(lease: Lease, current: Lease | None) -> bool:
     """Whether a lease that the record brings counts: a beat of the holder, or the very next fence.
 
-    Of two that took the same fence the one that the remote took first stands before the other,
-    which thereby fails.
+    Of two that took the same fence the remote keeps the first, and the other one fails.
     """
     if current is None:
         return True

@@ -17,7 +17,7 @@ from herorun.core.recovery.lost_root import LostRoot, lost_root
 
 
 class Cause(StrEnum):
-    """The cause of an end: what matters of it for a relaunch."""
+    """The cause of an end, in the classes that decide about a relaunch."""
 
     PREEMPTION = "preemption"
     TIME_LIMIT = "time-limit"

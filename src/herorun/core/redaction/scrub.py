@@ -73,9 +73,7 @@ def scrub_argv(argv: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _scrubbed_word(part: str, secrets: set[str]) -> str:
-    """A word by itself; where that shows nothing, by what the whole line tells of it, as in
-    `-u ada:secret`.
-    """
+    """Scrubs a word by itself, or, if that shows nothing, by its context: `-u ada:secret`."""
     clean = scrub(part)
     if clean != part:
         return clean
@@ -138,7 +136,7 @@ def _name_of_pair(value: Mapping[Any, Any]) -> str:
 
 @lru_cache(maxsize=4096, typed=True)
 def _scrubbed_key(key: Any) -> tuple[Any, str]:
-    """The key as it is shown, and `_secret_key` of it."""
+    """The key as it is shown, and its `_secret_key`."""
     return scrub(key) if isinstance(key, str) else key, _secret_key(str(key))
 
 

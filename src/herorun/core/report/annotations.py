@@ -37,7 +37,7 @@ class StepMark:
 class AlertIncident:
     """An alert that fired, once for all its ticks. `resolved` is None while its end is unknown.
 
-    `superseded`: the next instance was launched meanwhile, and what it told was no more asked.
+    `superseded`: the next instance was launched meanwhile, so this alert no longer applied.
     """
 
     alert: Alert

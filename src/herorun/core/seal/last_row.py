@@ -13,8 +13,8 @@ def stride(metrics: Metrics | None) -> int:
 
 
 def missing_updates(last_step: int, final: int, metrics: Metrics | None) -> int:
-    """Updates that no row tells of, beyond what a trainer that logs every k-th leaves out at the
-    end; 0 for none.
+    """Updates without a row, beyond those that a trainer which logs every k-th one leaves out at
+    the end.
     """
     missing = final - last_step
     return missing if missing >= stride(metrics) else 0

@@ -43,8 +43,8 @@ class FileRecord:
 
     @property
     def plain(self) -> dict[str, Any]:
-        """As the record keeps it; a version that no store told leaves no trace, as before there
-        were any.
+        """As the record stores it. If the store gave no version, the key is left out, as in earlier
+        records.
         """
         fields = {"name": self.name, "size": self.size, "checksum": self.checksum}
         return fields | ({"version": self.version} if self.version else {})

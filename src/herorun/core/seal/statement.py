@@ -33,7 +33,7 @@ class SealFacts:
     manifest: Manifest | None = None
     record: str = ""  # commit of the record that the seal was made from
     times: tuple[str, str] = ("", "")  # when the first instance started, and when the seal was made
-    # dependencies that no plan tells of: seal commits
+    # dependencies that no plan names: seal commits
     further: tuple[Tree, ...] = field(default=())
 
 

@@ -1,4 +1,4 @@
-"""Whether a log ends with the last of the steps that its trainer said it would make."""
+"""Whether a log ends with the last of the steps that its trainer announced."""
 
 import re
 from collections.abc import Iterable

@@ -41,7 +41,7 @@ def _prefilter() -> Sieve:
 
 @dataclass(frozen=True)
 class Signs:
-    """What a log says of a job that may still live."""
+    """What a log shows about a job that may still run."""
 
     runs: tuple[str, ...] = ()  # as `entity/project/id`, in order
     server: str = ""  # where the newest of them is shown, as `https://host`
@@ -53,7 +53,7 @@ class Signs:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnLog:
-    """What the log of one instance has said up to `offset`."""
+    """What the log of one instance shows up to `offset`."""
 
     instance: str
     offset: int = 0  # bytes; where to continue
@@ -69,7 +69,7 @@ class OwnLog:
     matched: tuple[
         tuple[str, int], ...
     ] = ()  # rows of which a line is due, with `judged_bytes` when one came
-    step: int | None = None  # the newest that its end told of at some look
+    step: int | None = None  # the newest step that the end of the log named in any read
     stepped_at: datetime | None = None  # when it was seen first
     loading: tuple[Match, ...] = ()  # the newest lines that say what was loaded, each once
 
@@ -84,12 +84,12 @@ class OwnLog:
 
     @property
     def saves(self) -> tuple[str, ...]:
-        """Where it said of late that it saves."""
+        """The paths that recent lines say it saves to."""
         return self._recent(self.signs.saves)
 
     @property
     def crowded(self) -> Match | None:
-        """What it said of late of a crowded host."""
+        """A recent line about host contention."""
         crowded_match = self.attempt_log.crowded
         return (
             crowded_match
@@ -98,7 +98,7 @@ class OwnLog:
         )
 
     def dated(self, at: datetime, before: "OwnLog") -> "OwnLog":
-        """What it complains of stands there since `before` knew it, otherwise since `at`."""
+        """Dates each complaint: since `before` had it, otherwise since `at`."""
         times = dict(before.complaint_times)
         return replace(
             self,

@@ -50,7 +50,7 @@ STREAMS = 64  # tracebacks that are open at once; a log of more ranks loses the 
 
 @dataclass(kw_only=True)
 class LineParser:
-    """What is open while lines are read, and what they said."""
+    """What is open while lines are read, and the result so far."""
 
     signature_set: SignatureSet
     open: dict[str, Open]

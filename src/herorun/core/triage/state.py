@@ -38,7 +38,7 @@ _TIMED_OUT = lazy_regex(r"\b(?:TimeoutError|socket\.timeout): .{0,24}timed out\s
 
 @dataclass(frozen=True, kw_only=True)
 class AttemptLog:
-    """What the newest attempt said."""
+    """What the log of the newest attempt shows."""
 
     attempt: int = 1
     began: int = 0  # the line of the restart marker
@@ -47,7 +47,7 @@ class AttemptLog:
     confirmation: Match | None = None
     benign: Match | None = None
     survived: Match | None = None  # a root after which the training continued
-    # by class, the root of what the log has said since the training last continued
+    # by class, the root since the training last continued
     lately: tuple[Match, ...] = ()
     crowded: Match | None = None  # the newest line about a crowded host
     before: "AttemptLog | None" = None  # the attempt before this one
@@ -55,7 +55,7 @@ class AttemptLog:
     retried: int = 0  # the newest line that says that something is tried again
     # the lines of exceptions that are not relaunched, or were raised from or during one
     bugs: tuple[int, ...] = ()
-    # what the code around a bug said of it: no cause, however often it is repeated
+    # messages of the code around a bug: no cause, however often they are repeated
     wrapper_messages: tuple[str, ...] = ()
     ended_step: str = ""  # the newest Slurm step that srun itself ended
     suspect: Match | None = None  # the newest line that looks like a failure, and is not known
