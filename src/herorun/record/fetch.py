@@ -45,7 +45,7 @@ def fetch_together(repository: Repository, remote: str, slugs: Sequence[str]) ->
 
 
 class FetchedRecord(RecordWriter):
-    """One run's record, and what its remote has of it."""
+    """One run's record, and its state on the remote."""
 
     @property
     def _target(self) -> str:
@@ -57,8 +57,8 @@ class FetchedRecord(RecordWriter):
         return f"refs/herorun/fetched/{self.slug}"
 
     def fetch(self, ask: AskRemote | None = None, follow: bool = True) -> None:
-        """Take over what the remote has of the record and this clone has not: all of it, as in a
-        fresh clone, or, to `follow`, what another clone added.
+        """Take over the part of the record that the remote has and this clone lacks: all of it, as
+        in a fresh clone, or, to `follow`, what another clone added.
 
         `WrongUse` where the branch that is to hold it holds something else. Without `ask` the
         remote is asked for this branch alone. A record that is here stands where the remote cannot
@@ -194,7 +194,7 @@ class FetchedRecord(RecordWriter):
         return content
 
     def memory_at(self, theirs: str) -> Memory:
-        """What the journal amounts to by the remote's branch at a commit that is in this clone."""
+        """The journal's state on the remote's branch at a commit that is in this clone."""
         return self._loaded_at(theirs).memory
 
     def _loaded_at(self, theirs: str) -> Content:

@@ -22,7 +22,7 @@ from herorun.system.git import Repository
 if TYPE_CHECKING:
     from herorun.system.git.repack import Pack
 
-REMEMBER = 64  # lines after which what they amount to is kept on this machine
+REMEMBER = 64  # lines after which their state is stored on this machine
 PACK = 64  # lines after which their commits are packed
 MOST_RECENT = 4096  # records of which this process holds a snapshot
 
@@ -36,7 +36,7 @@ class MemorySnapshot:
     """What was remembered of a record, by this process or in the file."""
 
     remembered: JournalSnapshot
-    saved: int  # lines that the file amounts to
+    saved: int  # lines that the file was made from
     checked: bool = False  # as in `Content`
 
 
@@ -95,7 +95,7 @@ def forget(path: Path) -> None:
 
 
 def due(content: Content) -> bool:
-    """Whether enough is new in it to remember what it amounts to."""
+    """Whether it has enough new lines to store its state."""
     return (
         content.tip is not None
         and content.count - content.saved >= REMEMBER
@@ -106,7 +106,7 @@ def due(content: Content) -> bool:
 def remember(
     path: Path, content: Content, segments: Sequence[tuple[str, str]], data: bytes
 ) -> Content:
-    """Keep what all lines amount to, and continue from there without them.
+    """Store the state after all lines, and continue from there without them.
 
     `segments` are the journal's by name and object, `data` the newest's. Without it they are folded
     again, and nothing is lost but time.

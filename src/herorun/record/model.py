@@ -42,8 +42,8 @@ class Content:
     page: tuple[int, str] | None = None  # the logbook's newest, by number; None: not read yet
     memory: Memory = field(default_factory=Memory)
     remembered: JournalSnapshot | None = None
-    saved: int = 0  # of all lines, those that this machine's snapshot file amounts to
-    checked: bool = False  # what was remembered is what all the lines before amount to
+    saved: int = 0  # how many of the lines this machine's snapshot file covers
+    checked: bool = False  # the stored state covers all the lines before
 
     @property
     def last_hash(self) -> str:

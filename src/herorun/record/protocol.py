@@ -38,7 +38,7 @@ class RunRecord(Protocol):
         """The newest tip that may be named outside."""
 
     def memory(self) -> Memory:
-        """What the journal amounts to, as it stands now."""
+        """The journal's present state."""
 
     def folded_memory(self) -> FoldedMemory:
         """The same, with the place in the journal that it was folded up to."""

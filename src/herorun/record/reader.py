@@ -128,7 +128,7 @@ class RecordReader:
         return self.repository.remotes().get(self.remote or "", "")
 
     def memory(self) -> Memory:
-        """What the journal amounts to, as it stands now, without what does not count."""
+        """The journal's present state, without what does not count."""
         return self._proven_only(self._read().memory)
 
     def memory_as_written(self) -> Memory:
@@ -228,7 +228,7 @@ class RecordReader:
         return self._load(content.tip, self._segments(content.tip))
 
     def _checked(self) -> Content:
-        """As it is read here, and what was remembered is what all the lines before amount to."""
+        """The content as read here; the stored state covers all the lines before."""
         content = self._read()
         if content.remembered is not None and content.tip is not None and not content.checked:
             if self._folded(content.tip) != content.memory:
@@ -242,7 +242,7 @@ class RecordReader:
         return content
 
     def _folded(self, tip: str) -> Memory:
-        """What the whole journal amounts to, file by file: in memory lies one of them at a time."""
+        """The state of the whole journal, read file by file: one of them is in memory at a time."""
         memory, last = Memory(), START
         for row in self._segments(tip):
             lines = self._lines(tip, self._contents([row]), 0, last)

@@ -120,7 +120,7 @@ class MonitoredRun(ABC):
         self.record.must_understand()
 
     def published_memory(self) -> Memory:
-        """What others can read of it; of a job that is all there is."""
+        """The record as others can read it; a job has only this one."""
         return self.record.memory()
 
     @property

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from herorun.runs.launch_proof import Prover
 
 PROVEN = "proven"  # all of it was proven, or this clone made it
-PUBLISHED = "published"  # its commit was, and what the record alone tells of it was not
+PUBLISHED = "published"  # its commit was proven, and the facts that only the record has were not
 MISNAMED = "its name is not the run's and its number"
 
 MOST_TRIED = 20  # launches without a proof, the newest first: a forger may have written any number
@@ -51,7 +51,7 @@ class RecordProof:
     ] = ()  # one sentence for each that is no launch of ours, and was not rejected by a person
     unseen: str = ""
     unproven: tuple[Launching, ...] = field(default=())
-    # it counts, and only the record has so much of it
+    # it counts, and only the record has these facts
     unstated: tuple[tuple[Launching, str], ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""One run in one repository, and everything of it, opened only when it is used."""
+"""One run in one repository, with all its parts, opened only when they are used."""
 
 from functools import cached_property
 from pathlib import Path
@@ -86,8 +86,8 @@ class Run(MonitoredRun):
 
     @property
     def shut(self) -> str:
-        """Why no adapter of it may be used: its launch is not proven, or a person has to trust it
-        first.
+        """Why none of its adapters may be used: its launch is not proven, or a person has to trust
+        it first.
         """
         return self.closed or describe_untrusted(self.contract, self.repository, self._trust_items)
 

@@ -35,7 +35,7 @@ def watch_all(
     """Monitor the runs until none needs it, and return their exit codes; `on_alarm` gets the slug
     and the error that ended a loop.
 
-    A loop that ends by an error starts again, without limit; with a `shard`, runs of it that are
+    A loop that ends by an error starts again, without limit; with a `shard`, its runs that are
     launched later are added. A name from a person that cannot be monitored is reported, and its
     loop ends. An error that `before_poll` raises ends all loops.
     """

@@ -24,7 +24,7 @@ def watch_run(name: str, start: Path, comment: bool, is_named: bool = True) -> W
     is set.
 
     Without a published record, a run that a person named (`is_named`) raises `CouldNotLook`: only
-    the machine that launched it may know of it. Among all runs it counts as never initialised.
+    the machine that launched it may have its record. Among all runs it counts as never initialised.
     """
     run, _ = watched_run(name, start)
     memory = run.record.published()

@@ -52,7 +52,7 @@ def record_before_replacing(run: Run) -> None:
 
 @dataclass(frozen=True)
 class RecentWrite:
-    """What a run wrote so lately that a process of it may still live."""
+    """What a run wrote so recently that one of its processes may still run."""
 
     what: str  # with a verb, as in "the newest row came"
     at: datetime

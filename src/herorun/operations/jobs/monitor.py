@@ -1,8 +1,8 @@
 """Which machine monitors a job without a contract: its state file says so, and a second one is
 refused.
 
-There is no shared repository to hold a lease in. Machines that do not share the state file are not
-told apart; before a submission the scheduler is asked for the job's namesakes in any case.
+There is no shared repository to hold a lease in. Machines that do not share the state file cannot
+be distinguished; before a submission the scheduler is asked for the job's namesakes in any case.
 """
 
 import os

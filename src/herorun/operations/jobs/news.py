@@ -76,8 +76,8 @@ def cause_of(scheduler: ExternalJobs, evidence: Evidence) -> JobCause | None:
 
 
 def _tracker_run_actions(scheduler: ExternalJobs, memory: Memory, instance: str) -> list[Tell]:
-    """Once a tracker run, whichever instance names it first: what the engine tells of a live job is
-    not told again.
+    """Once for each tracker run, for the first instance that names it: what the engine reports
+    about a live job is not repeated.
     """
     ids = {id for _, id in reported_runs(memory)}
     return [
@@ -115,7 +115,7 @@ def _event_key(instance: str, event: str) -> str:
 
 
 def _end_actions(scheduler: ExternalJobs, job: Job, cause: JobCause | None) -> list[Tell]:
-    """The postmortem by its tasks, or what came of it; what its scheduler cannot say now stays
+    """The postmortem by its tasks, or its result; what its scheduler cannot report now stays
     unknown.
     """
     if job.state is JobState.SUCCEEDED:

@@ -1,6 +1,6 @@
 """How long a registered job may be unknown to its own source before it is removed.
 
-Only an answer counts, "there is no such job": a source that could not be asked has said nothing.
+Only an answer counts, "there is no such job": a failed query is no answer.
 """
 
 from contextlib import suppress

@@ -25,7 +25,7 @@ WITHIN = 900.0  # seconds that the command may take: it only submits
 def resubmit(run: JobRun, instance: str, why: str) -> str:
     """Run the command and follow the job that it names; the name of the new instance.
 
-    Whatever comes of it, it is never run again for this end: what an interrupted or unclear
+    Whatever its result, it is never run again for this end: what an interrupted or unclear
     submission left behind, a person sees and no machine. `Blocked` says why.
     """
     memory = run.record.memory()
@@ -80,7 +80,7 @@ def _must_be_first(run: JobRun, memory: Memory, key: str) -> None:
 
 def _must_be_alone(run: JobRun) -> None:
     """Another live job of the same name and user is the next one already, no matter who submitted
-    it: a state file of another machine may not have told it.
+    it: this machine cannot see a state file of another machine.
     """
     others = run.scheduler.live_namesakes()
     if others:

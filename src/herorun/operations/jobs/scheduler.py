@@ -136,7 +136,7 @@ class ExternalJobs:
         return tuple(ask(current.job)) if ask and current else ()
 
     def results(self, instance: str) -> str:
-        """What came of it, in words, of schedulers that know."""
+        """The result as a message, from schedulers that report it."""
         ask = getattr(self._jobs, "results", None)
         return str(ask(self._job(instance))) if ask else ""
 
@@ -195,8 +195,8 @@ class JobLogTracker:
     """The tracker port over a job's log: a row whenever it reports a further step.
 
     A step that was there before the first poll, or that came while nobody polled for longer than
-    `gap`, may be hours old. It is dated by the log's own change; where that tells nothing of the
-    step, the row is undated.
+    `gap`, may be hours old. It is dated by the log's own change; where that does not date the step,
+    the row is undated.
     """
 
     def __init__(self, scheduler: ExternalJobs, instance: str, gap: timedelta) -> None:

@@ -101,8 +101,8 @@ def _looks_like_a_plan(document: Any) -> bool:
 
 
 def _name_that_blocks(run: Run, place: Path) -> str:
-    """Its path in the work tree; "" if it is not in it, or `dirty-tree` fails for no change of
-    it.
+    """Its path in the work tree; "" if it is outside, or if `dirty-tree` ignores changes of the
+    file.
     """
     if not place.is_relative_to(run.repository.top):
         return ""

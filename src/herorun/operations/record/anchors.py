@@ -1,4 +1,4 @@
-"""What outside the record's branch names commits of it: our own comments on the issue, receipts in
+"""What outside the record's branch names its commits: our own comments on the issue, receipts in
 the output root and in the jobs' logs, admissions.
 
 This only reads. What cannot be read is reported, and is no fault of the record.
@@ -133,7 +133,7 @@ def _list_receipts(run: Run, folder: str) -> tuple[str, ...]:
 def _logs(run: Run, outside: ExternalAnchors) -> None:
     """A job that writes to an object store leaves its receipts in its log only, at the beginning.
 
-    The first instance is asked for in any case: a forged record may know of none.
+    The first instance is asked for in any case: a forged record may name none.
     """
     names = [each.name for each in run.record.memory().instances][-MOST_LOGS:]
     for name in dict.fromkeys((f"{run.slug}-1", *names)):

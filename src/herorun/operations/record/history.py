@@ -1,4 +1,4 @@
-"""A record's history, read from git commit by commit, also beyond what this clone has of it."""
+"""A record's history, read from git commit by commit, also beyond what this clone has."""
 
 import contextlib
 from collections.abc import Iterator

@@ -74,8 +74,8 @@ def other_holder(run: MonitoredRun) -> Lease | None:
 
 
 def is_watched_elsewhere(run: MonitoredRun) -> bool:
-    """Whether the lease that bars this owner is of one that watches, and the run never was ours: no
-    launch and no handoff in the record names us.
+    """Whether another owner holds the lease and monitors the run, which never was ours: no launch
+    and no handoff in the record names us.
 
     A lease that has stood still for so long that its owner may be gone is nobody's watch.
     """
@@ -205,7 +205,7 @@ def _take_on_record(run: MonitoredRun) -> Lease:
 
 
 def _write_on_record(run: MonitoredRun, lease: Lease) -> Lease:
-    """Ours once the remote has it; of two at once the fold of the journal lets one count."""
+    """Ours once the remote has it; if two write at once, the journal's reducer accepts one."""
     run.record.append(Leased(now(), lease.owner, lease.slug, lease.fence, lease.beat, lease.clone))
     push_result = run.record.push()
     current = run.record.memory().lease

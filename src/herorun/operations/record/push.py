@@ -123,8 +123,8 @@ class PushPacer:
     def push(
         self, record: Record, cadence: timedelta = timedelta(), urgent: bool = False
     ) -> Pushed:
-        """What came of it, once it was pushed; with no `cadence` it waits only while another push
-        is under way.
+        """The result, once it was pushed; without a `cadence` it waits only while another push is
+        under way.
         """
         if record.remote is None or record.tip == record.pushed:
             return record.push()  # nothing to send: at most a look at the remote

@@ -119,8 +119,8 @@ def _seal_of(record: Record) -> str:
 def _unproven(
     name: str, start: Path, record: Record, remote_tip: str | None
 ) -> tuple[list[str], list[str], list[str]]:
-    """Launches and seals that nothing proves, as faults; why it is unknown; and what the record
-    alone tells of launches that count.
+    """Launches and seals without a proof, as faults; why it is unknown; and facts about valid
+    launches that only the record has.
     """
     try:
         run, _ = watched_run(name, start, follow=False)

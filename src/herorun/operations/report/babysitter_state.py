@@ -73,7 +73,7 @@ def handed_away(run: Run) -> HandedOff | None:
 
 
 def _describe_next_owner(run: Run, handover: HandedOff) -> str:
-    """What the record shows of it: this machine cannot see the other's process."""
+    """What the record shows: this machine cannot see the other's process."""
     last_seen = run.record.memory().last_seen
     head = f"handed over to {handover.to} {_ago(handover.at)}"
     if last_seen and last_seen > handover.at:

@@ -37,7 +37,7 @@ class JudgedRun:
     summary: RunSummary
     monitor: str
     unread_record: list[str]
-    why_shut: str = ""  # why no adapter of it may be used
+    why_shut: str = ""  # why none of its adapters may be used
     result: Tick | None = None
     evidence: Evidence = field(default_factory=dict)
     needless: str = ""  # why its babysitter has ended
