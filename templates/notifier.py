@@ -1,4 +1,4 @@
-"""The run's issue as a folder of Markdown files, one for each thing said: for a drive that a team
+"""The run's issue as a folder of Markdown files, one for each message: for a drive that a team
 shares.
 """
 

@@ -38,7 +38,7 @@ class Fault:
 
 
 class GithubRefused(CouldNotLook):
-    """GitHub said no: it was not carried out."""
+    """GitHub refused: the call was not carried out."""
 
     def __init__(self, message: str, status: int = 0) -> None:
         super().__init__(message)
@@ -103,7 +103,7 @@ class Calls:
                 return act()
             except CouldNotLook:
                 raise
-            # PyGithub's, those of requests, and the bare ones that slip out of it
+            # PyGithub's, those of requests, and bare ones that PyGithub lets through
             except Exception as error:
                 fault, status = (
                     fault_of(error, self.where),

@@ -136,7 +136,7 @@ def error_code(error: BaseException) -> str:
 
 
 def service_message(error: Exception) -> str:
-    """What the service said, without the request's number and time."""
+    """The service's message, without the request's number and time."""
     if type(error).__name__ in ("CredentialUnavailableError", "ClientAuthenticationError") and (
         getattr(error, "status_code", None) is None
     ):

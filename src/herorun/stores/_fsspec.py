@@ -18,7 +18,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.system.timeout import within
 
 T = TypeVar("T")
-DEADLINE = 20.0  # seconds for one call, with every page and retry of it
+DEADLINE = 20.0  # seconds for one call, with all its pages and retries
 OPENING = 20.0  # seconds to load the client and find its credentials, once
 GRACE = 1.0  # for an event loop that other code blocks
 

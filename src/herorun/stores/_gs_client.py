@@ -109,7 +109,7 @@ async def login(fs: Any) -> str:
 
 
 def error_message(error: Exception) -> str:
-    """What the service said, without gcsfs's own decoration."""
+    """The service's message, without gcsfs's own decoration."""
     name = type(error).__name__
     if name == "DefaultCredentialsError":
         return NONE

@@ -31,7 +31,7 @@ def _lifecycle(bucket: Mapping[str, Any], root: str) -> Iterator[LifecycleRule]:
 
 
 def _live(condition: Mapping[str, Any]) -> bool:
-    """Whether it is about what is there, and not about replaced versions of it."""
+    """Whether it applies to live objects, and not only to replaced versions."""
     return condition.get("isLive") is not False and "numNewerVersions" not in condition
 
 

@@ -89,7 +89,7 @@ def _note_response(
 
 
 def error_code(error: BaseException) -> str:
-    """The service's own code, such as NoSuchKey; empty if it said nothing."""
+    """The service's own code, such as NoSuchKey; empty if it gave none."""
     response = getattr(error, "response", None)
     return str(response.get("Error", {}).get("Code", "")) if isinstance(response, dict) else ""
 

@@ -38,8 +38,9 @@ def _old(path: str | None) -> dict[str, Any] | None:
 def _nearest(
     top: str, path: str | None, now: str, most: str, prefix: str, events: str
 ) -> dict[str, Any] | None:
-    """The cgroup nearest to its limit. The cache of files does not count, nor does what of it was
-    read twice (`active_file`), such as a data set: the kernel frees it before it kills a process.
+    """The cgroup nearest to its limit. The cache of files does not count, nor does the part that
+    was read twice (`active_file`), such as a data set: the kernel frees it before it kills a
+    process.
     """
     best: dict[str, Any] | None = None
     for folder in _upwards(top, path):

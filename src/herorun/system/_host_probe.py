@@ -22,7 +22,7 @@ from herorun.system import _host_cpu, _host_files, _host_memory, _host_processes
 from herorun.system._regular_file import open_regular
 
 TAIL = 1 << 17  # bytes of a log's end that are sent
-LOG_TAIL_BYTES = 1 << 26  # bytes of it that are searched for the success pattern
+LOG_TAIL_BYTES = 1 << 26  # how many of its bytes are searched for the success pattern
 SAMPLES = 5  # of the GPUs
 ASKING = 5.0  # seconds for one program
 

@@ -24,7 +24,7 @@ from herorun.system.process import MOST, Lines, OutputTooLong, ProcessResult, ru
 CONNECT = 15  # seconds for a new connection
 SERVER_ALIVE_INTERVAL = 10  # seconds between two keepalives
 SERVER_ALIVE_COUNT_MAX = 3  # keepalives that may be missed
-# seconds for what tells of itself line by line: it is ended there when nobody listens
+# seconds for a command that streams lines: it ends there when nobody reads them
 LONGEST = 7 * 24 * 3600
 # connections to one host: sshd rejects some if more than ten are not authenticated yet
 # (MaxStartups)

@@ -97,9 +97,8 @@ def _note(is_known: bool) -> str:
 class _OpenRow:
     """Scalars of one step become one row; another step, or a tag that comes again, begins the next.
 
-    A step of zero reads like none. Once a file has another step, none is meant;
-    before, it is step 0 if the row that follows has a tag of it: a summary of the run at its
-    beginning has tags of its own.
+    A step of zero reads like none. Once a file has another step, it means none; before, it is step
+    0 if the row that follows shares a tag: a summary of the run at its beginning has its own tags.
     """
 
     def __init__(self, attempt: str, is_known: bool) -> None:

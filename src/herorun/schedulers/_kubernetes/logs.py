@@ -79,8 +79,8 @@ class PodLogs:
         return text
 
     def age(self, pods: Sequence[PodRecord]) -> timedelta:
-        """Since its newest line, which its node has dated; by our own clock, for a node tells no
-        time of day.
+        """The time since its newest line, which its node dated, by our own clock: a node has no API
+        for its clock.
         """
         pod = self._pod(pods)
         line = _text(self._read(pod, tailLines=1, timestamps="true"))

@@ -1,5 +1,5 @@
-"""The hardware that an evaluation asks for: the table `execution` of its configuration, and the
-overrides of it.
+"""The hardware that an evaluation asks for: the table `execution` of its configuration, and its
+overrides.
 """
 
 from pathlib import Path

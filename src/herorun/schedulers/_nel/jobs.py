@@ -53,7 +53,7 @@ class NelJobs:
         output, slurm = self._task_states(jobs)
         invocation_words = {
             job.id: output.get(job.invocation, "not_found") for job in jobs
-        }  # said of all its tasks at once
+        }  # one state for all its tasks
         return {
             job.id: self._part(job, output.get(job.id, invocation_words[job.id]), slurm)
             for job in jobs

@@ -62,7 +62,7 @@ class Options(RenamedKeys, SshLogin):
 
 
 def config_and_overrides(argv: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """What `[command] argv` means to nel: the configuration file, then overrides of it.
+    """What `[command] argv` means to nel: the configuration file, then its overrides.
 
     >>> config_and_overrides(["eval.yaml", "target.api_endpoint.model_id=tiny"])
     ('eval.yaml', ('target.api_endpoint.model_id=tiny',))

@@ -130,9 +130,7 @@ def _resources_asked(resources: Iterable[str]) -> dict[str, Any]:
 def hardware_of(
     nodes: Iterable[Node], stated_resources: Mapping[str, Any], resources: Iterable[str] = ()
 ) -> tuple[dict[str, Any], str]:
-    """Keys of `[hardware]` that the options and the cluster can speak of, and why others are not
-    told.
-    """
+    """Keys of `[hardware]` that options or cluster state, and why the others are unknown."""
     totals = [node.total for node in nodes if node.alive]
     kinds = sorted(
         {

@@ -33,7 +33,7 @@ ACTING = RemoteProgram(
 def request_of(
     submission: Submission, code: str, admission: str, folder: str, ship: bool
 ) -> dict[str, Any]:
-    """The remote machine's record of it: names of secrets, never values, and paths on that
+    """The remote machine's record of the request: names of secrets, never values, and paths on that
     machine.
     """
     name = submission.instance

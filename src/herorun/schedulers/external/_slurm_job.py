@@ -16,7 +16,7 @@ _MB = {"": 1 / 2**20, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
 
 
 def origin_in(text: str, uid: str) -> Origin:
-    """What `scontrol show job` reports of it, for whom `uid` is asked.
+    """The job as `scontrol show job` reports it, for the user `uid`.
 
     Its first line has the job's name, which may hold line breaks and any words. A field that stands
     twice is unknown; if it is the owner, that is `CouldNotLook`.

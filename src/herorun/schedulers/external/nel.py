@@ -140,8 +140,8 @@ class NelById(NelJobs):
         return ", ".join(scores)
 
     def listed(self, most: int) -> tuple[tuple[str, str], ...]:
-        """The invocations of the last day, newest first, as `nel ls runs --since 1d` lists them:
-        id, and what of it.
+        """The invocations of the last day, newest first, as `nel ls runs --since 1d` lists them: id
+        and description.
         """
         newest: dict[str, NelTask] = {}
         for entry in sorted(self._entries(), key=lambda each: each.at, reverse=True):

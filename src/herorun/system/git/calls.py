@@ -1,4 +1,4 @@
-"""git in one work tree: each call of it, and the settings in force."""
+"""git in one work tree: each call, and the settings in force."""
 
 import os
 from collections.abc import Mapping, Sequence

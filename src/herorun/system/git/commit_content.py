@@ -51,7 +51,7 @@ def resolved_config(
     repository: Repository, contract: Contract, commit: str
 ) -> tuple[dict[str, Any], str]:
     """The merged config files of a commit, or the output of the config command in an exported copy
-    of it.
+    of that commit.
     """
     config: dict[str, Any] = {}
     if contract.config.files:

@@ -86,7 +86,7 @@ class Loose:
         return None if row is None or row[0] == TREE else self.content(row[1], b"blob", most)
 
     def files(self, commit: str, folder: str = "") -> list[Row]:
-        """Every file in a commit, or under one folder of it, by its path from there."""
+        """Every file in a commit, or under one of its folders, by its path from there."""
         top = self._row(commit, folder)
         return list(self._below(top, "")) if top else []
 

@@ -251,8 +251,8 @@ class Repository(GitCalls):
         return blobs
 
     def entries(self, commit: str, folder: str = "") -> list[tuple[str, str, str]]:
-        """`(mode, object, path)` of every file in a commit, or under one folder of it, relative to
-        that.
+        """`(mode, object, path)` of every file in a commit, or under one of its folders, relative
+        to that.
         """
         with contextlib.suppress(Elsewhere):
             return self._objects.files(self._commit(commit), folder)

@@ -73,7 +73,7 @@ _NO_SETTINGS = {
 def take_snapshot(
     repository: Repository, head: str, ignored_paths: Sequence[str], cap: int
 ) -> Snapshot | None:
-    """Everything that differs from HEAD, and the `ignored_paths`, as a commit on top of it. None:
+    """Everything that differs from HEAD, and the `ignored_paths`, as a commit on top of HEAD. None:
     nothing does.
 
     Above `cap` bytes nothing is stored: the snapshot then has only the number of bytes, and no

@@ -135,7 +135,7 @@ def _full_columns(rows: Sequence[Mapping[str, float]]) -> dict[str, Column] | No
 
 
 def join_blocks(blocks: Sequence[Block]) -> Block:
-    """One block of them all, which says what the last one said."""
+    """One block in place of all, with the last one's header."""
     total = Block(array("q"), array("q"), array("I"), facts=blocks[-1].facts)
     places: dict[str, array[int]] = {}
     for block in blocks:
@@ -252,7 +252,7 @@ def column_at(file: BinaryIO, index: Index, name: str) -> Column | None:
 
 
 def block_at(file: BinaryIO, index: Index) -> Block:
-    """The whole block; `Damaged` if any of it is."""
+    """The whole block; `Damaged` if any part is."""
     steps, times, attempts = (own_at(file, index, name) for name in OWN)
     names = index.names
     columns = {name: column for name in names if (column := column_at(file, index, f"={name}"))}

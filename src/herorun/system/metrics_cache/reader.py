@@ -251,7 +251,7 @@ class _SeriesQuery:
         )
 
     def is_in(self, index: Index) -> bool:
-        """Whether the block may hold some of it."""
+        """Whether the block may hold rows of this range."""
         return f"={self.metric}" in index.parts and any(
             (self.attempt is None or number == self.attempt)
             and (self.first is None or high >= self.first)
@@ -261,7 +261,7 @@ class _SeriesQuery:
 
 
 def _overlap(one: Index, other: Index) -> bool:
-    """Whether an attempt may have told one step in both."""
+    """Whether an attempt may have logged one step in both."""
     theirs = other.spans
     return any(
         number in theirs and low <= theirs[number][1] and high >= theirs[number][0]

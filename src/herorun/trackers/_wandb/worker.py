@@ -23,7 +23,7 @@ NAMESAKES = 20  # runs that are queried, at most
 PATIENCE = 1.0  # seconds for the service to end
 PAGE = 1000  # steps asked for at once, at most
 FIRST_PAGE = 50  # and first
-MOST_MEMORY = 4 << 30  # bytes of this process: the largest page takes a tenth of it
+MOST_MEMORY = 4 << 30  # bytes of this process: the largest page takes a tenth
 KEY_NUMBERS = 50  # of a summary
 
 
