@@ -110,9 +110,7 @@ def _print_error(text: str) -> None:
 
 
 def rank() -> int:
-    """This process among those of the job, by what its launcher set; 0 where there is no word of
-    it.
-    """
+    """This process among those of the job, by what its launcher set; 0 if that is unset."""
     for name in _RANKS:
         value = os.environ.get(name, "")
         if value.isdigit():

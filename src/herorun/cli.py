@@ -255,7 +255,7 @@ def _print_failure(message: str, code: int, as_json: bool) -> int:
             show_json_line(FailureDocument(error=message.removeprefix("herorun: "), exit_code=code))
         except BrokenPipeError:
             return _exit_unread()
-        except OSError:  # a full disk, say: standard error has told what was the matter
+        except OSError:  # such as a full disk: the error is already on standard error
             _let_go()
     return code
 
@@ -267,8 +267,8 @@ def _take_the_bar_away() -> None:
 
 
 def _exit_unread() -> int:
-    """The reader is gone, as of `| head`: so are we, quietly, with the exit code that other
-    programs have then.
+    """Exit silently when the reader has closed the pipe, as `| head` does, with the usual exit code
+    for that.
     """
     _let_go()
     return 128 + signal.SIGPIPE

@@ -5,7 +5,7 @@ end with.
 | --- | --- | --- |
 | `HerorunError` | 1 | the one that all others but `Refused` are; its text says what happened,
 where, and what to do next |
-| `Blocked` | 1 | a gate said no, or a fault was found |
+| `Blocked` | 1 | a gate is blocked, or a fault was found |
 | `HandedOver` | 1 | another machine monitors the run now |
 | `WrongUse` | 2 | the command, the contract or the repository is not what it must be |
 | `CouldNotLook` | 3 | the answer could not be read: it is neither yes nor no |

@@ -244,7 +244,7 @@ def _gaps(evidence: Mapping[Kind, Any], graph: Mapping[Kind, Any]) -> Gaps:
 
 
 def _why_unread(value: Any) -> str:
-    """Empty if it was read. A scheduler that answers without the job's state has told nothing."""
+    """Empty if it was read. An answer of the scheduler without the job's state does not count."""
     if isinstance(value, Job) and value.state.in_doubt:
         return value.reason or f"the scheduler says {value.raw or value.state} of {value.instance}"
     return value.why if isinstance(value, Unavailable) else ""

@@ -68,7 +68,7 @@ def log(
 
 
 def _target(path: str | os.PathLike[str] | None) -> str:
-    """An absolute path on this machine; empty, and said, where there is none."""
+    """An absolute path on this machine; if there is none, empty, with a warning."""
     stated_path = os.fspath(path) if path is not None else ""
     if os.path.isabs(stated_path):
         return stated_path

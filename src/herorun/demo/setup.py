@@ -107,7 +107,7 @@ def _config(text: str, root: Path, parent: bool = False) -> str:
 
 
 def block_the_gate(stage: Sandbox) -> None:
-    """Up to the launch gate, with two faults in front of it."""
+    """Prepare a launch gate that two faults block."""
     stage.show_heading(
         "init writes a contract. A person fills it in with a wrong start: step-90, the last name "
         "of a listing. The second init creates the record and the issue"

@@ -20,8 +20,8 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """How many consecutive rows must be zero. In the last part of the run, `last_share` of it (0.01
-    is one per cent), zero is allowed.
+    """How many consecutive rows must be zero. In the last part of the run (`last_share`: 0.01 is
+    one per cent), zero is allowed.
     """
 
     RENAMED: ClassVar = {"last": "last_share"}
