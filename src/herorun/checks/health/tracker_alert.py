@@ -1,9 +1,10 @@
 """The trainer raised an alert in its own tracker.
 
 Why: the author of the training code states what should never happen, but an alert on a panel does
-not notify the DRI. Fix: compare it with the rows of that step; the DRI decides. herorun takes no
-action on the job. Source: trackio's alerts of level warn and error; one of level info is no
-finding. Nothing ends such an alert, so each is reported for a day.
+not notify the DRI.
+Fix: compare it with the rows of that step; the DRI decides. herorun takes no action on the job.
+Source: trackio's alerts of level warn and error; one of level info is no finding. Nothing ends such
+an alert, so each is reported for a day.
 """
 
 from datetime import timedelta
