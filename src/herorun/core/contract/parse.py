@@ -180,7 +180,7 @@ def _faults_of(
 def _superfluous_keys(
     model: type[BaseModel] | None, data: Any, place: tuple[str | int, ...] = ()
 ) -> Iterator[Fault]:
-    """The keys at which a table states again what another key of it stands for."""
+    """The keys at which a table states again what another of its keys stands for."""
     if isinstance(data, list):
         for number, entry in enumerate(data):
             yield from _superfluous_keys(model, entry, (*place, number))
