@@ -4,6 +4,7 @@ import io
 import os
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def test_a_block_is_short_and_plain(bench: Bench) -> None:
 
 
 def test_a_long_body_is_cut_and_says_so(bench: Bench) -> None:
-    bench.connect().post(a_post(body="\n".join(["x" * 1000] * 100)))
+    bench.connect().post(a_post(body="\n".join(["x" * 3000] * 100)))
     lines = bench.said().splitlines()
     assert len(lines) == 1 + terminal.MOST_LINES + 1
     assert lines[-1] == "  ... (80 more lines)"
@@ -113,6 +114,23 @@ def test_only_a_terminal_gets_bold_and_only_if_it_may(
     os.close(screen)
     assert (b"\x1b[1mtiny: tiny-1 crashed\x1b[0m" in output) is coloured
     assert (b"\x1b" in output) is coloured
+
+
+def test_a_line_is_broken_at_the_width_of_the_terminal(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    text = "tiny-1 ended as failed: the error in its log is at /work/train.py:4"
+    screen, line = os.openpty()
+    termios.tcsetwinsize(line, (24, 40))
+    with os.fdopen(line, "w") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        bench.connect().post(a_post(body=text))
+        _, *rows = os.read(screen, 4096).decode().splitlines()
+    os.close(screen)
+    assert len(rows) > 1 and max(map(len, rows)) <= 40
+    assert rows[0].startswith("  t") and all(row.startswith("    ") for row in rows[1:])
+    assert " ".join(" ".join(rows).split()) == text
 
 
 SAY = """

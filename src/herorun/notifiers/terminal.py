@@ -6,6 +6,7 @@ returns None, and the same key may be printed again, which is harmless.
 
 import os
 import sys
+from contextlib import suppress
 from typing import TextIO
 
 from herorun.core.ports import AdapterOptions, Notifier, Place, Post
@@ -14,7 +15,7 @@ from herorun.core.redaction.scrub import scrub
 REACHES_NOBODY = True  # only a person at the terminal
 REFERENCE = "standard error"
 MOST_LINES = 20
-LONGEST_LINE = 400
+LONGEST_LINE = 2000
 _SAID: set[tuple[str, str, str]] = set()  # (state folder, run, key), for the life of the process
 
 
@@ -69,10 +70,32 @@ def _print(lines: list[str]) -> None:
     stream = sys.stderr
     if stream is None or stream.closed:  # print() would fall back to standard output
         raise OSError("this process has no standard error to write to")
+    if stream.isatty():
+        lines = [row for line in lines for row in _fit(line, _width(stream))]
     if _in_colour(stream):
         lines = [f"\x1b[1m{lines[0]}\x1b[0m", *lines[1:]]
     stream.write("\n".join(lines) + "\n")
     stream.flush()
+
+
+def _width(stream: TextIO) -> int:
+    with suppress(OSError):
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    return 80
+
+
+def _fit(line: str, columns: int) -> list[str]:
+    """The line broken between words; what continues it is indented by two columns more."""
+    from textwrap import wrap  # for a terminal alone
+
+    indent = " " * (len(line) - len(line.lstrip(" ")) + 2)
+    return wrap(
+        line,
+        columns,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _in_colour(stream: TextIO) -> bool:

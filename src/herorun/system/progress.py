@@ -20,7 +20,7 @@ def reset(only_what_is_open: bool) -> None:
 
 
 def show_ticks() -> None:
-    """From now on the command prints each tick, so that a tick posts nothing to the terminal."""
+    """From now on the command prints each tick, so that no alert is posted to the terminal too."""
     global shows_ticks
     shows_ticks = True
 

@@ -5,7 +5,14 @@ intended and has no outcome is settled by asking the scheduler, the issue or git
 it blindly.
 """
 
-from herorun.core.babysit.action_key import INTERVENTIONS, STARTS, Verb, verb_of, write_key
+from herorun.core.babysit.action_key import (
+    INTERVENTIONS,
+    STARTS,
+    Verb,
+    parse_key,
+    verb_of,
+    write_key,
+)
 from herorun.core.babysit.actions import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
 from herorun.core.errors import Blocked, HerorunError, describe_error
 from herorun.core.event import Done, Failed, Intended
@@ -43,7 +50,7 @@ def perform(run: MonitoredRun, action: Action) -> Performed:
         match action:
             case Tell() | Escalate():
                 deliver(run, intent)
-                if not progress.shows_ticks:
+                if not (progress.shows_ticks and parse_key(action.key).alert):
                     run.terminal.post(Post(action.key, intent.what, action.why))
             case Relaunch(_, instance, why):
                 relaunch_once(run, intent, instance, why)
