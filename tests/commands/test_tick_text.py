@@ -56,6 +56,6 @@ def test_an_alert_is_posted_to_the_terminal_only_if_no_tick_is_printed(
     story.launched(REFUSE)
     capsys.readouterr()
     assert story.tick(*argv) == 1
-    shown = capsys.readouterr()
+    captured = capsys.readouterr()
     check = "refused-at-check-in"
-    assert check in shown.out and (f"{SLUG}: {check}" in shown.err) == bool(argv)
+    assert check in captured.out and (f"{SLUG}: {check}" in captured.err) == bool(argv)
