@@ -43,6 +43,18 @@ def test_a_stem_with_an_edge_hides_none_that_it_overlaps(text: str) -> None:
     assert Sieve(stems).starts(block) == target
 
 
+@given(TEXT, st.sampled_from(["", '{"step": 1}\n', "a colour\x1b[0m\n"]))
+def test_a_word_without_its_edge_hides_no_stem_behind_it(text: str, disguise: str) -> None:
+    """Whatever the lines around it hold."""
+    stems, block, at, target = ("|an|", "of"), f"{disguise}{text}".encode(), 0, []
+    alone = KeywordFilter([stems])
+    for line in block.split(b"\n"):
+        if alone.rows(line.decode("utf-8")):
+            target.append(at)
+        at += len(line) + 1
+    assert Sieve(stems).starts(block) == target
+
+
 @pytest.mark.parametrize(
     ("line", "is_shown"),
     [

@@ -82,9 +82,9 @@ class Sieve:
             if not _has_edges(self._edges[stem], text, at, after):
                 if at <= plain_end:
                     continue
-                end = line_end(text, after)
-                if not _is_disguised(text[text.rfind(b"\n", 0, at) + 1 : end]):
-                    plain_end = end
+                this_end = line_end(text, after)
+                if not _is_disguised(text[text.rfind(b"\n", 0, at) + 1 : this_end]):
+                    plain_end = this_end
                     continue
             yield text.rfind(b"\n", 0, at) + 1
             end = text.find(b"\n", after)
