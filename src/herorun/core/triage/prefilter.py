@@ -10,11 +10,14 @@ from functools import cache, cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
+from herorun.core.triage.fragments import FragmentFilter
+
 if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick
 
 EDGE = "|"
 FEW = 1 << 18  # bytes
+MANY = 1 << 22  # bytes after which the search for fragments is worth its automata
 _CONTROL = bytes(c for c in (*range(32), 127) if c not in b"\t\n\r")
 # of a text that is searched for words: any control character, any other that is in no word
 _HIDDEN, _SPACE, _MARK, _DIGIT = b"\1", b" ", b"\2", b"0"
@@ -37,6 +40,7 @@ class Sieve:
             if not self._has_no_edge
             else []
         )
+        self._bytes_left = MANY
 
     # Each takes longer to make than most logs to read, and most need one of the two.
     @cached_property
@@ -47,8 +51,40 @@ class Sieve:
     def _find_at_edges(self) -> "WordFinder":
         return WordFinder(form for form, _ in self._forms)
 
+    @cached_property
+    def _fragments(self) -> FragmentFilter:
+        return FragmentFilter(self._words)
+
+    @cached_property
+    def _fragments_at_edges(self) -> FragmentFilter:
+        words = list(zip(self._words, self._edges, strict=True))
+        within_words = {word for word, edges in words if not (edges and edges[1])}
+        return FragmentFilter(self._words, [w for w in self._words if w not in within_words])
+
     def starts(self, block: bytes) -> list[int]:
         """Where the lines begin that hold a stem, in order."""
+        lines = self._likely_lines(block)
+        if lines is None:
+            return self._starts_in(block)
+        if not lines:
+            return []
+        places, at = {}, 0
+        for start, end in lines:
+            places[at] = start
+            at += end - start + 1
+        few_lines = b"\n".join([block[start:end] for start, end in lines])
+        return [places[start] for start in self._starts_in(few_lines)]
+
+    def _likely_lines(self, block: bytes) -> list[tuple[int, int]] | None:
+        """The few lines that may hold a stem; None where all are to be searched."""
+        if self._bytes_left > 0:
+            self._bytes_left -= len(block)
+        if self._bytes_left > 0 or not self._forms:
+            return None
+        hides_edges = _has_envelope(block) or not block.isascii()
+        return (self._fragments if hides_edges else self._fragments_at_edges).lines(block)
+
+    def _starts_in(self, block: bytes) -> list[int]:
         if self._forms and not _has_envelope(block):
             text = (b" %b " % block).translate(_simpler())
             if _HIDDEN not in text:
