@@ -18,7 +18,7 @@ from herorun.signatures import load_signature_set
 
 ROUNDS = 3
 MEGABYTES = 100
-BLOCK = 1 << 16  # bytes, as the command reads
+BLOCK = 1 << 17  # bytes, as the command reads
 
 
 def rows(home: Path) -> Iterator[Row]:

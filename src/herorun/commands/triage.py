@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 60.0  # seconds for one log; most are read at several hundred MiB a second
 _BLOCK = 1 << 20  # bytes at the beginning and at the end that are kept
-_PART = 1 << 16  # bytes of one read: they stay in the processor's cache while they are searched
+_PART = 1 << 17  # bytes of one read: they stay in the processor's cache while they are searched
 
 
 @click.command(short_help="Find why a run ended, or the root cause in a log.")
