@@ -10,10 +10,10 @@ from functools import cache, cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
-from herorun.core.triage.fragments import FragmentFilter
-
 if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick
+
+    from herorun.core.triage.fragments import FragmentFilter
 
 EDGE = "|"
 FEW = 1 << 18  # bytes
@@ -52,11 +52,15 @@ class Sieve:
         return WordFinder(form for form, _ in self._forms)
 
     @cached_property
-    def _fragments(self) -> FragmentFilter:
+    def _fragments(self) -> "FragmentFilter":
+        from herorun.core.triage.fragments import FragmentFilter
+
         return FragmentFilter(self._words)
 
     @cached_property
-    def _fragments_at_edges(self) -> FragmentFilter:
+    def _fragments_at_edges(self) -> "FragmentFilter":
+        from herorun.core.triage.fragments import FragmentFilter
+
         words = list(zip(self._words, self._edges, strict=True))
         within_words = {word for word, edges in words if not (edges and edges[1])}
         return FragmentFilter(self._words, [w for w in self._words if w not in within_words])
