@@ -495,6 +495,7 @@ def test_a_sealed_run_admits_no_instance(story: Story, capsys: CAPTURE) -> None:
     answer = ask(story, capsys, "launch", SLUG, "--json")
     assert answer.code == 1 and "seal-1" in answer.finding("sealed-run")["message"]
     assert len(story.starts) == 1
+    assert ask(story, capsys, "launch", SLUG).out.splitlines()[-1].endswith("explain sealed-run")
 
 
 @pytest.mark.parametrize("content", [b"nonsense", b"\xff\xfe", b"[]", b'{"schema": 1}', b""])

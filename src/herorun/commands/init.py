@@ -44,9 +44,13 @@ def command(start: str, run: str, as_json: bool) -> int:
     may_be_contract(path)
     draft = draft_of(folder, path.stem)
     if path.exists():
-        document = _create_record(open_run(run, folder), path, draft)
+        loaded_run = open_run(run, folder)
+        document = _create_record(loaded_run, path, draft)
         choices: tuple[str, ...] = ()
-        follow_up = propose_command(start, "preflight" if document.created else "status", run)
+        follow_up = "preflight" if document.created else "status"
+        if document.warning and loaded_run.record.remote:
+            follow_up = "init"  # until the record is pushed, no launch is possible
+        follow_up = propose_command(start, follow_up, run)
         next_step = f"Next: `{follow_up}`."
     else:
         create_atomic(path, draft.text.encode())

@@ -124,6 +124,9 @@ def _show_waiver(out: Any, waiver: Mapping[str, Any]) -> None:
     hang(out, INDENT, f"waived, recorded as approved by {who}, until {waiver['expires']}: {why}")
 
 
+_FINAL = frozenset({"sealed-run"})  # checks whose failure nothing can undo
+
+
 def what_blocks(answer: Any, again: str) -> str:
     """What to do before the same command is typed `again`, and the command that explains the first
     finding that blocks; what could only not be checked has no such page.
@@ -135,6 +138,8 @@ def what_blocks(answer: Any, again: str) -> str:
     blocking = answer.report.blocking
     if not blocking:
         return ""
+    if blocking[0].check in _FINAL:
+        return f"herorun explain {blocking[0].check}"
     return f"fix what failed, then repeat: {again}\nmore: herorun explain {blocking[0].check}"
 
 
@@ -168,5 +173,6 @@ def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -
     )
     every = len(answer.report.findings)
     out.print(
-        f"{count(every, 'finding')} recorded: [policy] mode {answer.policy}. --json has them."
+        f"{count(every, 'check')}, not enforced: [policy] mode {answer.policy}. "
+        "preflight with --json lists all."
     )
