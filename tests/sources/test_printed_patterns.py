@@ -38,8 +38,8 @@ def test_words_that_the_package_holds_are_found_and_others_are_lost(tmp_path: Pa
     rows += ROW.format(id="absent", keyword="whatever else", package="no-such-package")
     evidence = read(tmp_path, rows)
     assert isinstance(evidence, PrintedPatterns)
-    assert dict(evidence.found) == {"there": f"pytest {pytest.__version__}"}
-    problems = dict(evidence.lost)
+    assert dict(evidence.present) == {"there": f"pytest {pytest.__version__}"}
+    problems = dict(evidence.absent)
     assert mentions(problems.pop("gone"), f"pytest {pytest.__version__}", "none", f"'{keyword}'")
     assert mentions(problems.pop("absent"), "no-such-package", "not installed") and problems == {}
 
@@ -47,7 +47,7 @@ def test_words_that_the_package_holds_are_found_and_others_are_lost(tmp_path: Pa
 def test_a_word_across_two_parts_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(printed_patterns, "PART", 7)
     evidence = read(tmp_path, ROW.format(id="there", keyword="internalerror>", package="pytest"))
-    assert isinstance(evidence, PrintedPatterns) and "there" in evidence.found
+    assert isinstance(evidence, PrintedPatterns) and "there" in evidence.present
 
 
 def test_without_such_rows_or_without_an_interpreter_there_is_nothing(tmp_path: Path) -> None:
