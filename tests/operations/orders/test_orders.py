@@ -94,7 +94,7 @@ def test_a_run_whose_job_is_forgotten_can_be_ended(
     assert (document["run"], document["instances"][0]["state"]) == ("unknown", None)
     assert document["forgotten_job"]
     (doubt,) = document["doubts"]
-    (over_at,) = re.findall(r"from (\d\d:\d\d) UTC on", doubt)  # from when on it works
+    (over_at,) = re.findall(r"after (\d\d:\d\d) UTC", doubt)  # from when on it works
     assert f"`herorun stop {SLUG}`" in doubt and over_at in refusal
     write_long_ago(story)
     (doubt,) = status(story, capsys)["doubts"]
