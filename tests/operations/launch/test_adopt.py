@@ -69,14 +69,14 @@ def test_a_running_job_becomes_an_instance_of_which_all_that_is_unproved_is_repo
     )
     assert document["adopted"]["command"] == ["sh", "train.sh", str(story.data)]
     unproved = " ".join(document["adopted"]["unproven"])
-    assert mentions(unproved, "not verified", "job") and mentions(unproved, "cannot", "commit")
+    assert mentions(unproved, "not launched", "receipt") and mentions(unproved, "cannot", "commit")
     assert "output-root-in-use" in unproved
 
     (launched,) = story.events("Launched")
     assert launched.entry["Adopted"].startswith(f"local job {job.pid}, running since")
     assert mentions(launched.entry["`initialize_from`"], "known", "start")
     page = (story.state / "issue.md").read_text()
-    assert mentions(page, "adoption", "tiny-1") and mentions(page, "verified", "inside")
+    assert mentions(page, "adoption", "tiny-1") and mentions(page, "check in", "receipt")
     assert story.starts == ["mine scratch"]
     memory = story.run.record.memory()
     assert mentions(memory.caveats[0], "adopted", "submit")

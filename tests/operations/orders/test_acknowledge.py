@@ -178,7 +178,7 @@ def test_what_is_acknowledged_is_not_ordered_again(world: World) -> None:
 
 
 def test_the_nearest_name_is_proposed_for_one_that_is_not_open(world: World) -> None:
-    with pytest.raises(WrongUse, match=r"loss-spike\?"):
+    with pytest.raises(WrongUse, match=r"`loss-spike`\?"):
         module.acknowledge(world.run, "loss-spikes")
     with pytest.raises(WrongUse, match="loss-drift, loss-spike"):
         module.acknowledge(world.run, "x")
