@@ -1,7 +1,10 @@
 """The contract of jobs by id, as the other package tests its own adapter."""
 
+import os
+import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -48,5 +51,6 @@ class TestSpool(ByIdSuite):
             malformed=("4711", "spool", "spool-x"),
         )
         for process in processes:
-            process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # its shell has a child
             process.wait(30)
