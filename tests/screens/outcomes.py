@@ -285,7 +285,10 @@ SHUT = RunSummary(slug="orca", stage="launched", run="unknown", monitor="stale")
 
 # --- closer ---------------------------------------------------------------------------------------
 
-NO_ROOT = "The root /data/tiny could not be read: Stale file handle."
+NO_ROOT = (
+    "The root /data/tiny could not be read: Stale file handle. Repeat the same command once it "
+    "answers."
+)
 FITS: Mapping[str, tuple[DoctorPart, ...]] = {
     "ok": (DoctorPart("git", "remote origin", Fit.OK, "can be read: 12 refs"),),
     "unknown": (
@@ -342,7 +345,7 @@ def numbers() -> Iterator[Screen]:
         )
     )
     yield answered_by("checkpoints-prune-typo", argv, "checkpoints.prune.prune", mistyped, **plan)
-    silent = raising(CouldNotLook(NO_ROOT))
+    silent = raising(CouldNotLook(f"Nothing was deleted. {NO_ROOT}"))
     yield answered_by("checkpoints-prune-unknown", argv, "checkpoints.prune.prune", silent, **plan)
     for state, ticks in REPLAYED.items():
         outcome = ReplayedTicks("tiny", None, "sha256:aa", ticks)

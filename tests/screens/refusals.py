@@ -155,7 +155,13 @@ def relaunches() -> Iterator[Screen]:
         "relaunch__just_ordered": True,
     }
     yield named("relaunch-again", ordered("relaunch tiny", relaunched, **repeated))
-    ended = {**repeated, "relaunch__find_job": a_job(JobState.FAILED, instance="tiny-2")}
+    ended = {
+        **repeated,
+        "relaunch__find_job": a_job(JobState.FAILED, instance="tiny-2"),
+        "relaunch___propose_commands": offer(
+            Option.RELAUNCH, "start it again from step 41000", reason="tiny-2 ended too"
+        ),
+    }
     yield named("relaunch-again-ended", ordered("relaunch tiny", relaunched, **ended))
 
 
@@ -219,6 +225,7 @@ def rollbacks() -> Iterator[Screen]:
         **STARTED,
         "rollback__settle_instance": "tiny-2",
         "rollback__just_ordered": True,
+        "relaunch__find_job": a_job(instance="tiny-2"),
     }
     yield named("rollback-again", ordered(argv, with_successor, **repeated))
 

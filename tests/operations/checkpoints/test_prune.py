@@ -260,6 +260,7 @@ def test_a_root_that_cannot_be_read_stops_it(
     file, digest = planned(ended, capsys)
     (ended.work / "runs/other.toml").write_text("slug = ")
     assert prune(ended, monkeypatch, file, digest) == 3
+    assert mentions(capsys.readouterr().err, "Nothing", "deleted", "runs/other.toml")
     (ended.work / "runs/other.toml").unlink()
     ended.origin.rename(ended.home / "elsewhere")
     assert prune(ended, monkeypatch, file, digest) == 3

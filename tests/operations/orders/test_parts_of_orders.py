@@ -1,14 +1,18 @@
 """Parts of orders on a run in memory: the way on, the repetition, the exit code, the document."""
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from builders import a_contract
+from builders import a_contract, a_job
+from herorun.core.errors import WrongUse
+from herorun.core.evidence import JobState
 from herorun.core.journal import fold
 from herorun.core.notify.escalation import Option
+from herorun.operations.health.evaluate import must_be_launched
 from herorun.operations.orders import fork, relaunch, trust
 from herorun.operations.orders.order import OrderOutcome
 from herorun.operations.orders.questions import ways_on
@@ -58,9 +62,17 @@ def test_a_fork_that_is_launched_at_once_ends_with_the_code_of_the_launch(
     assert (outcome.code, outcome.warnings) == (code, ("not pushed", "no babysitter"))
 
 
-@pytest.mark.parametrize("again", [True, False])
-def test_the_same_relaunch_by_hand_is_done_once(
-    again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("again", "state", "code"),
+    [
+        (True, JobState.RUNNING, 0),
+        (True, JobState.SUCCEEDED, 0),
+        (True, JobState.FAILED, 1),
+        (False, JobState.FAILED, 0),
+    ],
+)
+def test_the_same_relaunch_by_hand_is_done_once_and_no_success_after_its_end(
+    again: bool, state: JobState, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = SimpleNamespace(
         unsettled=None,
@@ -79,14 +91,28 @@ def test_the_same_relaunch_by_hand_is_done_once(
 
     monkeypatch.setattr(relaunch, "memory_for_orders", lambda run: memory)
     monkeypatch.setattr(relaunch, "settle_instance", lambda run: "tiny-2")
-    monkeypatch.setattr(relaunch, "find_job", lambda run, name: None)
+    monkeypatch.setattr(relaunch, "find_job", lambda run, name: a_job(state, instance=name))
+    way = SimpleNamespace(command="herorun THE-NEXT", effect="")
+    monkeypatch.setattr(relaunch, "_propose_commands", lambda *_: (way,))
     monkeypatch.setattr(
         relaunch, "just_ordered", lambda run, word, about, reason: again and about == ("tiny-1",)
     )
     monkeypatch.setattr(relaunch, "_relaunch", start)
     monkeypatch.setattr(
-        relaunch, "with_monitor", lambda run, message, babysit: OrderOutcome(run, message)
+        relaunch,
+        "with_monitor",
+        lambda run, message, babysit, code: OrderOutcome(run, message, code),
     )
     outcome = relaunch.relaunch_by_hand(run)
     assert started == ([] if again else ["tiny-2"])
     assert ("tiny-1" in outcome.message) is again
+    assert outcome.code == code
+    assert ("herorun THE-NEXT" in outcome.message) is bool(code)
+
+
+def test_an_order_about_a_run_that_was_never_launched_proposes_no_launch() -> None:
+    run: Any = SimpleNamespace(slug="tiny")
+    for order, commands in (("", "launch tiny"), ("stop", "list"), ("hand over", "list")):
+        with pytest.raises(WrongUse) as error:
+            must_be_launched(run, fold([]), order)
+        assert re.findall("`herorun (.*?)`", str(error.value)) == [commands]

@@ -41,7 +41,7 @@ class World:
             contract=SimpleNamespace(babysit=SimpleNamespace(cadence=15 * MINUTE)),
         )
         monkeypatch.setattr(module, "memory_for_orders", lambda run: record.memory())
-        monkeypatch.setattr(module, "must_be_launched", lambda run, memory: None)
+        monkeypatch.setattr(module, "must_be_launched", lambda *_: None)
         monkeypatch.setattr(module, "gather", self._gather)
         monkeypatch.setattr(module, "now", lambda: NOON)
         monkeypatch.setattr(module, "take_lease", lambda run: self.done.append("took"))

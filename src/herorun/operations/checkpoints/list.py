@@ -139,6 +139,7 @@ def _of_root(run: Run, root: str, temporary: bool) -> list[ListedCheckpoint]:
     except OSError as error:
         raise CouldNotLook(
             sentence(f"The root {root} could not be read: {scrub(describe_error(error))}")
+            + " Repeat the same command once it answers."
         ) from None
 
 

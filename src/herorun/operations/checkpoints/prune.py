@@ -5,7 +5,8 @@ Completeness markers are deleted first, so that a partly deleted checkpoint neve
 complete. Each deletion is journalled before and after; the same plan finishes an interrupted one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 
 from herorun.core.babysit.action_key import Verb, write_key
@@ -64,13 +65,24 @@ def prune(run: Run, plan: PrunePlan, typed_name: str) -> Pruned:
         memory = run.record.memory()
         if not memory.instances:
             raise Blocked(f"{run.slug} was never launched: the data in its root is not its own.")
-        if memory.sealed is None:
-            take_lease(run)
         begun_paths = _started_victims(plan, memory)
-        _must_be_current(
-            run, plan, begun_paths, {v.path for v in plan.victims if _is_done(plan, v, memory)}
-        )
+        done_paths = {v.path for v in plan.victims if _is_done(plan, v, memory)}
+        with _deleting_nothing():
+            if memory.sealed is None:
+                take_lease(run)
+            _must_be_current(run, plan, begun_paths, done_paths)
         return _prune(run, plan, begun_paths)
+
+
+@contextmanager
+def _deleting_nothing() -> Iterator[None]:
+    """An error in here comes after a person confirmed a deletion, so it first says that nothing was
+    deleted.
+    """
+    try:
+        yield
+    except (Blocked, CouldNotLook) as error:
+        raise type(error)(f"Nothing was deleted. {error}") from None
 
 
 def _key(plan: PrunePlan, victim: Victim) -> str:

@@ -39,9 +39,17 @@ READ_DEADLINE = 60.0  # seconds for all reads of a tick
 SHOWN = (Metrics, Receipt, FinalStep, Checkpoints, Triage, OtherJobs, RootAtEnd, Disks, JobWarnings)
 
 
-def must_be_launched(run: MonitoredRun, memory: Memory) -> None:
+def must_be_launched(run: MonitoredRun, memory: Memory, order: str = "") -> None:
+    """Raise unless there is an instance. `order` is what has no object without one, such as "stop":
+    a person who types it does not want a launch.
+    """
     if not memory.instances and not memory.unsettled:
-        raise WrongUse(f"{run.slug} has not been launched: `herorun launch {run.slug}`.")
+        way_on = (
+            f"there is nothing to {order}. `herorun list` shows the runs."
+            if order
+            else f"`herorun launch {run.slug}`."
+        )
+        raise WrongUse(f"{run.slug} has not been launched: {way_on}")
 
 
 def memory_and_acting(run: MonitoredRun) -> tuple[Memory, bool]:

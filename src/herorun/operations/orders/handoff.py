@@ -37,7 +37,7 @@ def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
         raise WrongUse(f"{to!r} is not an owner: name it as user@machine.")
     run.prepare()
     with hold_lock(run.lock("act"), what="another herorun that acts on this run"):
-        must_be_launched(run, memory_for_orders(run))
+        must_be_launched(run, memory_for_orders(run), "hand over")
         if to == run.launcher.owner:
             take = takeover_command(run.slug, run.contract.babysit.cadence)
             raise WrongUse(f"{to} is this machine: `{take}` takes a stale lease over.")
@@ -72,7 +72,7 @@ def take_over(
     seconds.
     """
     run.prepare()
-    must_be_launched(run, memory_for_orders(run))
+    must_be_launched(run, memory_for_orders(run), "take over")
     lease = _stale(run, wait, sleep)
     owner = run.launcher.owner
     with hold_lock(run.lock("act"), what="another herorun that acts on this run"):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from herorun.core.babysit.action_key import STARTS, Verb, verb_of, write_key
 from herorun.core.errors import Blocked
 from herorun.core.event import Word
+from herorun.core.evidence import JobState
 from herorun.core.journal import Memory
 from herorun.core.journal.launch_intents import plan_value
 from herorun.core.notify.escalation import Option, ProposedCommand
@@ -29,14 +30,14 @@ from herorun.runs import Run
 from herorun.system.files import hold_lock
 
 
-def with_monitor(run: Run, message: str, babysit: bool) -> OrderOutcome:
+def with_monitor(run: Run, message: str, babysit: bool, code: int = 0) -> OrderOutcome:
     """Start the monitoring after an order that started an instance; the message says what monitors
-    it, or that nothing does.
+    it, or that nothing does. `code` is the exit code if the monitoring is as wanted.
     """
     watcher, watch_problem = start_watch(run, babysit)
     warnings = (*push_warning(run), *((watch_problem,) if watch_problem else ()))
     return OrderOutcome(
-        run, f"{message}; babysitter: {watcher}", 3 if watch_problem else 0, warnings
+        run, f"{message}; babysitter: {watcher}", code or (3 if watch_problem else 0), warnings
     )
 
 
@@ -59,20 +60,24 @@ def relaunch_by_hand(
         if origin and (
             is_pending or (ours and just_ordered(run, Word.RELAUNCH, (origin,), reason))
         ):
-            message = f"{name} was submitted already, in place of {origin}{_ended_since(run, name)}"
+            message, code = answer_repetition(run, name, f"in place of {origin}")
         else:
-            message = _relaunch(run, name, stop_first, reason, wait)
-    return with_monitor(run, message, babysit)
+            message, code = _relaunch(run, name, stop_first, reason, wait), 0
+    return with_monitor(run, message, babysit, code)
 
 
-def _ended_since(run: Run, name: str) -> str:
-    """If the instance has ended since: how to give a new order, because the same one counts as a
-    repetition for a while.
+def answer_repetition(run: Run, name: str, how: str) -> tuple[str, int]:
+    """The message and the exit code of an order that has started this instance already. If it is
+    down since, the order changes nothing, so its success must not be reported again.
     """
     job = find_job(run, name)
     if job is not None and not job.state.ended:
-        return ""
-    return f", and has ended since: to relaunch {name} too, give another `--reason`"
+        return f"{name} was submitted already, {how}", 0
+    past = f"nothing new was submitted: this order already started {name}, {how}, and {name}"
+    if job is not None and job.state is JobState.SUCCEEDED:
+        return f"{past} has ended as succeeded since: `herorun status {run.slug}`", 0
+    (way,) = _propose_commands(run, Option.RELAUNCH, "")
+    return f"{past} has ended since. Next: `{way.command}` ({way.effect})", 1
 
 
 def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -> str:

@@ -24,7 +24,7 @@ from herorun.operations.orders.order import (
     order,
     person,
 )
-from herorun.operations.orders.relaunch import with_monitor
+from herorun.operations.orders.relaunch import answer_repetition, with_monitor
 from herorun.operations.orders.stop import find_job, settle_instance, stop_and_wait
 from herorun.operations.record.post import journal_failure
 from herorun.runs import Run
@@ -54,29 +54,35 @@ def rollback(
         )
         name = settle_instance(run)
         earlier = _done_already(run, name, step, reason, is_pending)
-        message = earlier or _go_back(
-            run=run,
-            name=name,
-            step=step,
-            reason=reason,
-            stop_first=stop_first,
-            wait=wait,
-            dry=dry,
-            show_request=show_request,
-        )
+        if earlier:
+            message, code = answer_repetition(run, name, earlier)
+        else:
+            message, code = (
+                _go_back(
+                    run=run,
+                    name=name,
+                    step=step,
+                    reason=reason,
+                    stop_first=stop_first,
+                    wait=wait,
+                    dry=dry,
+                    show_request=show_request,
+                ),
+                0,
+            )
     if dry and not earlier:
         return OrderOutcome(run, message)
-    return with_monitor(run, message, babysit)
+    return with_monitor(run, message, babysit, code)
 
 
 def _done_already(run: Run, name: str, step: int, reason: str, is_pending: bool) -> str:
-    """The message if this order was carried out already; "" if there is something to do."""
+    """How this order was carried out already; "" if there is something to do."""
     launching = run.record.memory().launchings[name]
     back, origin = launching.given_up, launching.relaunch_of
     if back is None or back.step != step:
         return ""
     if is_pending or just_ordered(run, Word.ROLLBACK, _about(origin, step), reason):
-        return f"{name} was submitted already, from step {step}, in place of {origin}"
+        return f"from step {step}, in place of {origin}"
     return ""
 
 

@@ -39,7 +39,7 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
     run.prepare()
     with hold_lock(run.lock("act"), what="another herorun that acts on this run"):
         way_on = f"`herorun status {run.slug}` shows what to do next"
-        name = settle_instance(run, may_be_forgotten=True)
+        name = settle_instance(run, may_be_forgotten=True, order="stop")
         job = find_job(run, name, may_be_forgotten=True)
         is_forgotten = job is None
         is_new_end = job is not None and _is_new_end(run, name, job)
@@ -211,17 +211,19 @@ def _why(job: Job) -> str:
     return f": {sentence(job.reason)}" if job.reason else "."
 
 
-def settle_instance(run: Run, may_be_forgotten: bool = False) -> str:
+def settle_instance(run: Run, may_be_forgotten: bool = False, order: str = "") -> str:
     """The name of the current instance, after an interrupted launch is settled: with
-    `may_be_forgotten` also one whose job the scheduler has forgotten.
+    `may_be_forgotten` also one whose job the scheduler has forgotten. `order` is as in
+    `must_be_launched`.
     """
     memory = memory_for_orders(run)
-    must_be_launched(run, memory)
+    must_be_launched(run, memory, order)
     babysitter = f"{run.launcher.owner}, settled after an interruption"
     settle_launching(run, babysitter, may_be_forgotten)
     if any(verb_of(key) in STARTS for key in memory.intended):
         settle(run)
     current = run.record.memory().current
     if current is None:
-        raise Blocked(f"Nothing of {run.slug} was submitted: `herorun launch {run.slug}`.")
+        way_on = f"there is nothing to {order}" if order else f"`herorun launch {run.slug}`"
+        raise Blocked(f"Nothing of {run.slug} was submitted: {way_on}.")
     return current.name
