@@ -49,7 +49,7 @@ def test_the_parts_are_the_whole_and_what_is_known_is_named(
 def test_for_people_it_fits_a_screen(finished_story: Story, capsys: CAPTURE) -> None:
     answer = ask(finished_story, capsys, "goodput", SLUG)
     assert answer.code == 0 and answer.out.startswith(f"{SLUG}: ")
-    assert mentions(answer.out, "effective", "training") and "1 step lost" in answer.out
+    assert mentions(answer.out, "goodput", "%") and "1 step lost" in answer.out
     assert len(answer.out.splitlines()) < 25
 
 

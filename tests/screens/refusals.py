@@ -86,7 +86,10 @@ SETTLED = {
     for name, value in {"settle_instance": "tiny-1"}.items()
 }
 AGAIN: Any = None, Successor("tiny-1", "ordered by ada", "ada@box")
-BACK = "go back to the checkpoint of step 40000; what was saved after it is never used again"
+BACK = (
+    "go back to the checkpoint of step 40000; later relaunches do not use the checkpoints saved "
+    "after it"
+)
 
 
 def raising(error: Exception) -> Callable[..., Any]:
@@ -139,7 +142,7 @@ def relaunches() -> Iterator[Screen]:
     yield refused("relaunch-blocked", "relaunch tiny", DIRTY)
     yield refused("relaunch-unread", "relaunch tiny", SILENT_ORIGIN)
     yield named("relaunch-sealed", ordered("relaunch tiny", SEALED))
-    unmonitored = {"relaunch__start_watch": lambda *_, **__: ("not started", NOT_STARTED)}
+    unmonitored = {"relaunch__start_watch": lambda *_, **__: ("not running", NOT_STARTED)}
     relaunched = replace(
         LIVE,
         done={"relaunch/tiny-1": "tiny-2"},

@@ -72,7 +72,8 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
             click.echo("\n".join(page(report.scores)))
         else:
             screen = output.console()
-            for line in lines(report.files, report.scores):
+            partly = {name for name, metrics in report.partly_judged.items() if metrics}
+            for line in lines(report.files, report.scores, report.silent, partly):
                 indent = "  " if line.startswith("  ") else ""
                 output.hang(screen, indent, output.clean(line.removeprefix(indent)))
     has_critical = any(

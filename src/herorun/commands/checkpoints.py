@@ -67,7 +67,9 @@ def list_(start: str, run: str, as_json: bool) -> int:
     if not listing.checkpoints:
         output.show_line(f"{monitored_run.slug}: {roots.describe()}")
     elif roots.missing:
-        output.show_note(f"missing here, so more may be there: {', '.join(roots.missing)}")
+        output.show_note(
+            f"not on this machine, so checkpoints in it are not listed: {', '.join(roots.missing)}"
+        )
     return code
 
 
@@ -125,7 +127,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
         output.hang(out, "delete  ", f"{message} in {files}")
     output.show_line(
         f"{len(prune_plan.victims)} to delete, {format_size(prune_plan.bytes)}; "
-        f"{len(prune_plan.remaining)} remaining"
+        f"{len(prune_plan.remaining)} kept"
     )
     output.show_line(f"digest {prune_plan.digest}")
     if prune_plan.victims:

@@ -14,7 +14,7 @@ def command(start: str, run: str, as_json: bool) -> int:
     to the wall time.
 
     States: queued, init, restore, catch-up, productive, eval, checkpoint, stalled, down and
-    unknown. Unrecorded time is unknown, so the effective training time is a range. It also shows
+    unknown. Unrecorded time is unknown, so the goodput is a range. It also shows
     lost steps, interruptions by class, accelerator-hours, money if `[budget] rate` is given, and
     the reaction times of the babysitter and of people. It queries no scheduler or store, and writes
     nothing.

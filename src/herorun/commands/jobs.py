@@ -56,8 +56,8 @@ def list_(start: str, session: str, as_json: bool) -> int:
         )
     elif not entries:
         output.show_line(
-            f"No job is registered in {job_session.file}. `herorun jobs find` lists jobs that you "
-            "submitted; `herorun jobs add KIND ID` registers one."
+            f"No job is in the registry {job_session.file}. `herorun jobs find` lists jobs that "
+            "you submitted; `herorun jobs add KIND ID` registers one."
         )
     else:
         for entry in entries:
@@ -151,7 +151,7 @@ def add(
         output.show_json(document)
     else:
         output.show_line(
-            f"{kind} {facts.job} is registered in {job_session.file}; the list {watch_text}."
+            f"{kind} {facts.job} is in the registry {job_session.file}, which {watch_text}."
         )
     return 0
 

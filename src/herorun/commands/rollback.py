@@ -68,7 +68,7 @@ def command(
     from herorun.operations.orders.rollback import rollback
     from herorun.runs import watched_run
 
-    preamble = ShownBeforeResult(f"rollback of {run}")
+    preamble = ShownBeforeResult(f"planned rollback of {run}")
     seconds = seconds_of(wait, "--wait")
     monitored_run = watched_run(run, Path(start))[0]
     outcome = rollback(

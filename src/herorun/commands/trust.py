@@ -66,7 +66,8 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     if as_json:
         output.show_json(questions.document(outcome))
     elif outcome != "nothing":
-        output.show_line(f"{questions.slug}: {outcome}")
+        effect = " from the record, permanently" if reject else ""
+        output.show_line(f"{questions.slug}: {outcome}{effect}")
     elif not questions.nothing and sys.stdin.isatty():
         output.show_line(f"{questions.slug}: not trusted")
     return 0 if outcome != "nothing" or questions.nothing else 3

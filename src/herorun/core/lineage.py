@@ -187,7 +187,7 @@ def compute_discarded_steps(
     all_candidates = tuple(candidates)
     reached_steps = [c.step for c in all_candidates] + ([metrics.high_water] if metrics else [])
     if start is None:
-        return DiscardedSteps(None, None, "the plan names no step of its start")
+        return DiscardedSteps(None, None, "the contract does not state `[start] step`")
     steps = max(max(reached_steps, default=start) - start, 0)
     if not steps:
         return DiscardedSteps(0, 0.0)

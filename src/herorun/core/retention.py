@@ -213,17 +213,12 @@ def _reasons_to_keep(each: SizedCheckpoint, top: int | None, now: datetime) -> l
 def _victim(each: SizedCheckpoint, policy: RetentionPolicy) -> Victim:
     candidate = each.candidate
     assert each.bytes is not None and each.files is not None
-    newest = (
-        f"not among the newest {policy.keep} complete checkpoints"
-        if policy.keep > 1
-        else "not the newest complete checkpoint"
-    )
-    kinds = " (permanent and temporary ones count together)" if candidate.temporary else ""
+    newest = f"the {policy.keep} newest" if policy.keep > 1 else "the newest"
     why = (
         f"incomplete: {candidate.problem}"
         if candidate.incomplete
-        else f"{'temporary, ' if candidate.temporary else ''}{newest}{kinds}, not permanent by the "
-        "contract, and named by no contract in this work tree and by no record"
+        else f"complete{', temporary' if candidate.temporary else ''}: not {newest}, not permanent "
+        "by the contract, named by no contract or record"
     )
     return Victim(candidate.path, candidate.step, each.bytes, each.files, each.digest, why)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from herorun.core.backtest.curve import FiredAlert
-from herorun.core.backtest.report import score_table, spread, totals_of
+from herorun.core.backtest.report import lines, score_table, spread, totals_of
 from herorun.core.backtest.score import Label, Score
 from herorun.core.check import Topic
 
@@ -114,3 +114,10 @@ def test_the_table_leaves_out_a_rate_of_nothing():
 )
 def test_a_spread_is_the_median_and_the_ninth_decile(delays, text):
     assert spread(delays) == text
+
+
+def test_a_curve_that_was_not_checked_shows_no_number_of_alerts() -> None:
+    files = [("a.csv", 1, []), ("b.csv", 1, []), ("c.csv", 1, [])]
+    shown = list(lines(files, {}, silent={"a.csv"}, partly={"b.csv"}))
+    assert ["alert" in line for line in shown] == [False, True, True]
+    assert [line.endswith("checked") for line in shown] == [True, True, False]

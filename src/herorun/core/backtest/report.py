@@ -1,7 +1,7 @@
 """A backtest in words, in figures and as a page."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from herorun.core.backtest.curve import FiredAlert
@@ -62,11 +62,20 @@ def _rate(count: int, of: float) -> float | None:
     return round(1000 * count / of, 6) if of else None
 
 
-def lines(files: Files, scores: Mapping[str, Score]) -> Iterator[str]:
-    """For people: each alert, then the figures."""
+def lines(
+    files: Files,
+    scores: Mapping[str, Score],
+    silent: Collection[str] = (),
+    partly: Collection[str] = (),
+) -> Iterator[str]:
+    """For people: each alert, then the figures. `silent` are the files in which nothing was
+    checked, `partly` those of which some checks could not judge a metric.
+    """
     for file, rows, alerts in files:
         numbers = f" (0 to {rows - 1})" if alerts else ""
-        yield f"{file}: {count(rows, 'row')}{numbers}, {count(len(alerts), 'alert')}"
+        limit = ", not all was checked" if file in partly else ""
+        outcome = "not checked" if file in silent else f"{count(len(alerts), 'alert')}{limit}"
+        yield f"{file}: {count(rows, 'row')}{numbers}, {outcome}"
         for alert in alerts:
             until = "" if alert.until_row is None else f" to {alert.until_row}"
             yield f"  {alert.severity:<8} row {alert.row}{until}  {alert.check}: {alert.message}"

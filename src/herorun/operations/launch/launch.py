@@ -164,7 +164,7 @@ def start_watch(run: Run, babysit: bool) -> tuple[str, str]:
         elif babysit and not section.declined:
             return start_babysitter(run), ""
     except (HerorunError, OSError) as error:
-        return "not started", describe_error(error)
+        return "not running", describe_error(error)
     return _describe_monitor(run, babysit), ""
 
 
@@ -278,4 +278,4 @@ def _describe_monitor(run: Run, babysit: bool) -> str:
         )
     if babysit:
         return f"started by launch, {run.launcher.owner}, every {every}"
-    return f"by hand: `herorun babysit {run.slug}`, every {every}"
+    return f"none: nothing monitors the run until `herorun babysit {run.slug}` runs"

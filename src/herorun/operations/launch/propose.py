@@ -128,7 +128,8 @@ class Proposer:
         again = self._once_more(Word.ROLLBACK, (self._origin, key))
         command = command_of(way, self.run.slug, step=step)
         what = (
-            f"go back to the checkpoint of step {step}; what was saved after it is never used again"
+            f"go back to the checkpoint of step {step}; later relaunches do not use the "
+            "checkpoints saved after it"
         )
         return ProposedCommand(f"{command}{again}", f"stop the job and {what}" if stop else what)
 

@@ -77,7 +77,8 @@ def choose(
     checkpoints = evidence[Checkpoints]
     if not isinstance(checkpoints, Checkpoints):
         raise CouldNotLook(
-            f"The checkpoints could not be read, so nothing was done: {sentence(checkpoints.why)}"
+            f"The checkpoints could not be read, so nothing was done: {sentence(checkpoints.why)} "
+            "Repeat the same command once they can be read."
         )
     target = target_of(run, checkpoints, memory, step)
     from herorun.operations.launch.admitted_plan import admitted_plan  # as in `relaunch.resumed`

@@ -270,6 +270,6 @@ def _nothing_open(run: Run, memory: Memory, yes: bool) -> OrderOutcome:
         f"The next tick may relaunch it. To prevent that: `herorun stop {run.slug}`; to delay it: "
         f"`herorun pause {run.slug} --until 2h`"
         if last_answer.yes
-        else f"To start it anyway: `{_continuation_command(run, memory)}`"
+        else f"To relaunch it anyway: `{_continuation_command(run, memory)}`"
     )
-    raise WrongUse(f"It was {last_answer.summary} before. {way_on}.")
+    raise WrongUse(f"The relaunch of {run.slug} was {last_answer.summary} before. {way_on}.")

@@ -159,7 +159,10 @@ def _source(old: Run, step: int | None) -> Candidate:
     checkpoints = gather([Checkpoints], discover.sources(), old.given(memory))[Checkpoints]
     if not isinstance(checkpoints, Checkpoints):
         why = sentence(checkpoints.why)
-        raise CouldNotLook(f"The checkpoints of {old.slug} could not be read: {why}")
+        raise CouldNotLook(
+            f"The checkpoints of {old.slug} could not be read: {why} "
+            "Repeat the same command once it answers."
+        )
     if step is not None:
         return target_of(old, checkpoints, memory, step)
     newest = acceptable(checkpoints.candidates, old.contract, memory.history).newest

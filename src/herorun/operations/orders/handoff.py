@@ -157,9 +157,9 @@ def _stale(run: Run, wait: float, sleep: Callable[[float], None]) -> LeaseSeen |
         first = lease
         if time.monotonic() >= until:
             raise CouldNotLook(
-                f"The lease of {lease.owner} was first seen in its present state at "
-                f"{lease.unchanged_since:%H:%M:%S} UTC{lease.caveat}. If it has not changed at "
-                f"{due:%H:%M:%S} UTC, it is stale. Type the same command again then, or now with "
+                f"Not taken over: the lease of {lease.owner} is unchanged only since "
+                f"{lease.unchanged_since:%H:%M:%S} UTC{lease.caveat}. It is stale if it is still "
+                f"unchanged at {due:%H:%M:%S} UTC. Type the same command again then, or now with "
                 f"`--wait {takeover_wait(run.contract.babysit.cadence)}`."
             )
         sleep(min(LEASE_POLL_INTERVAL, max(0.1, (due - at).total_seconds())))
@@ -176,7 +176,10 @@ def _gather_handoff(run: Run) -> tuple[datetime, object]:
     lease = evidence[LeaseSeen]
     if isinstance(lease, Unavailable):
         why = sentence(lease.why)
-        raise CouldNotLook(f"The lease could not be read, so nothing was taken: {why}")
+        raise CouldNotLook(
+            f"The lease could not be read, so nothing was taken: {why} "
+            "Repeat the same command once it answers."
+        )
     return at, lease
 
 

@@ -75,7 +75,7 @@ def answer_repetition(run: Run, name: str, how: str) -> tuple[str, int]:
         return f"{name} was submitted already, {how}", 0
     past = f"nothing new was submitted: this order already started {name}, {how}, and {name}"
     if job is not None and job.state is JobState.SUCCEEDED:
-        return f"{past} has ended as succeeded since: `herorun status {run.slug}`", 0
+        return f"{past} has succeeded since: `herorun status {run.slug}`", 0
     (way,) = _propose_commands(run, Option.RELAUNCH, "")
     return f"{past} has ended since. Next: `{way.command}` ({way.effect})", 1
 
@@ -115,7 +115,7 @@ def _may_be_relaunched(run: Run, name: str, reason: str) -> None:
     if ending and ending.cause is Cause.NUMERIC:
         (way,) = _propose_commands(run, Option.ROLLBACK, reason)
         raise Blocked(
-            f"{name} ended in numeric trouble, which is never relaunched: `{way.command}` "
+            f"{name} ended with a numeric failure, which is never relaunched: `{way.command}` "
             f"({way.effect})."
         )
 

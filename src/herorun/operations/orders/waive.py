@@ -68,11 +68,15 @@ def _open(run: Run, check: str) -> list[tuple[str | None, bool]]:
 
 def _note(run: Run | None, check: str, reason: str, is_open: bool) -> str:
     where = run.file.path if run else "runs/<slug>.toml"
-    now_open = "" if is_open else f"{check} is not open now. "
+    now_open = (
+        ""
+        if is_open
+        else f"{check} is not open now: you need no waiver, and an unused one is reported. "
+    )
     why = "" if reason else " and state the reason"
     return (
         f"{now_open}Add this at the end of {where}{why}. {_who_signs(run)}. Nothing is "
-        "waived before the commit. To undo it, delete the block and commit."
+        "waived before the commit is pushed. To undo it, delete the block and commit."
     )
 
 

@@ -194,7 +194,7 @@ def _verify_branch(record: Record, private: str, outside: ExternalAnchors | None
     if first.newer:
         unfound.append(
             f"{count(first.newer, 'journal line')} of a newer herorun, which this one cannot "
-            "judge: upgrade it"
+            f"check: upgrade herorun, then `herorun verify {record.slug}`"
         )
     unfound += missing_start
     outside_notes = outside.notes if outside else ()

@@ -39,6 +39,7 @@ class BacktestReport:
     # of several files, why some are not curves
     skipped: list[str] = field(default_factory=list)
     unjudged: list[str] = field(default_factory=list)  # files whose silence means nothing: why
+    silent: set[str] = field(default_factory=set)  # the names of these files
     # by file, what some checks could not judge
     partly_judged: dict[str, tuple[UnjudgedMetric, ...]] = field(default_factory=dict)
 
@@ -60,6 +61,7 @@ def backtest(
         label = labels.get(path.name) if labels is not None else None
         metric_names = names_of(columns_of(path))
         if metric_names is None:
+            report.silent.add(str(path))
             report.unjudged.append(
                 f"{path} has no column that a rule knows, such as loss or grad_norm"
             )
@@ -69,6 +71,7 @@ def backtest(
         report.files.append((str(path), run.rows, alerts))
         report.partly_judged[str(path)] = run.unjudged()
         if not run.rows and metric_names is not None:
+            report.silent.add(str(path))
             report.unjudged.append(f"{path} has no rows")
         # a curve in which nothing can be judged does not count as free of alarms
         if label is not None and (metric_names is not None or label.events or label.time_events):

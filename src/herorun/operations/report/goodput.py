@@ -37,8 +37,8 @@ def account(run: Run) -> Account:
     """The account, from the journal and the rows only. Time without readable rows is unknown."""
     if run.record.memory().initialised is None:
         raise CouldNotLook(
-            f"{run.slug} has no record here: `herorun status {run.slug}` fetches it from the "
-            f"remote, `herorun init {run.slug}` begins one."
+            f"{run.slug} has no record here. If it was created in another clone, `herorun status "
+            f"{run.slug}` fetches it; otherwise `herorun init {run.slug}` creates it."
         )
     beats: list[Beat] = []
     blind, notes = False, []
@@ -76,7 +76,7 @@ def _goodput_lines(totals: GoodputTotals, slug: str) -> list[str]:
             f"{totals.until:%Y-%m-%d %H:%M} UTC"
         ),
         f"{count(totals.instances, 'instance')}, {count(totals.max_step, 'step')}",
-        f"effective training time: {_percent(totals.productive_fraction)}",
+        f"goodput: {_percent(totals.productive_fraction)}",
     ]
     lines += [_state_line(totals, state) for state in WallTimeState if totals.states[state]]
     lines += [_loss_line(totals), _interruption_line(totals)]
