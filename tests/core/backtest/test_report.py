@@ -118,6 +118,6 @@ def test_a_spread_is_the_median_and_the_ninth_decile(delays, text):
 
 def test_a_curve_that_was_not_checked_shows_no_number_of_alerts() -> None:
     files = [("a.csv", 1, []), ("b.csv", 1, []), ("c.csv", 1, [])]
-    shown = list(lines(files, {}, silent={"a.csv"}, partly={"b.csv"}))
-    assert ["alert" in line for line in shown] == [False, True, True]
-    assert [line.endswith("checked") for line in shown] == [True, True, False]
+    printed_lines = list(lines(files, {}, silent={"a.csv"}, partly={"b.csv"}))
+    assert ["alert" in line for line in printed_lines] == [False, True, True]
+    assert [line.endswith("checked") for line in printed_lines] == [True, True, False]

@@ -73,7 +73,7 @@ def lines(
     """
     for file, rows, alerts in files:
         numbers = f" (0 to {rows - 1})" if alerts else ""
-        limit = ", not all was checked" if file in partly else ""
+        limit = ", partly checked" if file in partly else ""
         outcome = "not checked" if file in silent else f"{count(len(alerts), 'alert')}{limit}"
         yield f"{file}: {count(rows, 'row')}{numbers}, {outcome}"
         for alert in alerts:
