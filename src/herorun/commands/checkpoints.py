@@ -68,7 +68,7 @@ def list_(start: str, run: str, as_json: bool) -> int:
         output.show_line(f"{monitored_run.slug}: {roots.describe()}")
     elif roots.missing:
         output.show_note(
-            f"not on this machine, so checkpoints in it are not listed: {', '.join(roots.missing)}"
+            f"missing here, so checkpoints in it are not listed: {', '.join(roots.missing)}"
         )
     return code
 

@@ -126,7 +126,7 @@ def test_whether_it_is_stale_is_not_known_at_the_first_sight(
     as_eve(monkeypatch)
     code, output = hand_off(story, capsys, "--take")
     assert code == 3
-    assert mentions(output, "not changed", "stale")
+    assert mentions(output, "unchanged", "stale")
     assert lease(story) == before
 
 
