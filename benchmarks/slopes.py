@@ -137,7 +137,7 @@ def _lines(home: Path, size: int) -> Act:
 
     def read() -> None:
         snapshot.unlink(missing_ok=True)
-        assert type(record).found(record.repository, record.slug).memory()
+        assert type(record).discover(record.repository, record.slug).memory()
 
     return read
 

@@ -38,7 +38,7 @@ from herorun.core.durations import format_duration
 from herorun.core.environment import MACHINE, NEVER, TRAINERS
 from herorun.core.exported_metrics import METRICS
 from herorun.core.seal.kinds import SealKind, applies_to
-from herorun.core.triage.classes import FailureClass, LineRole, Strength
+from herorun.core.triage.classes import FailureClass, LineRole, RootStrength
 from herorun.core.triage.signatures import LogSignature
 from herorun.runs.templates import template
 
@@ -61,7 +61,7 @@ def main(argv: list[str]) -> int:
     }
     files = {f"docs/{name}": (FOLDER / name, text) for name, text in pages.items()}
     files["checks/health_index.json"] = index_file(), health_index()
-    files["signatures/shipped.json"] = signatures.PRINTED, signatures.shipped_json()
+    files["signatures/shipped.json"] = signatures.SHIPPED_FILE, signatures.shipped_json()
     stale = [name for name, (path, text) in files.items() if read(path) != text]
     if "--check" in argv:
         for name in stale:
@@ -654,7 +654,7 @@ def class_part(kind: FailureClass, class_signatures: list[LogSignature]) -> str:
 
 
 def strength_words(signature: LogSignature) -> str:
-    plain = signature.role is not LineRole.ROOT or signature.strength is Strength.CAUSE
+    plain = signature.role is not LineRole.ROOT or signature.strength is RootStrength.CAUSE
     role = signature.role.value + ("" if plain else f", {signature.strength.name.lower()}")
     return role + ("; a person may be needed" if signature.person else "")
 

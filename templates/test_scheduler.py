@@ -123,7 +123,7 @@ def test_a_word_that_we_do_not_know_is_unknown_and_not_a_crash() -> None:
         '"ended": null}'
     )
     job = jobq.parse(line)["tiny-1"]
-    assert (job.state, job.crashed) == (JobState.UNKNOWN, False)
+    assert (job.state, job.has_crashed) == (JobState.UNKNOWN, False)
 
 
 def test_an_answer_that_is_no_list_of_jobs_is_no_empty_queue() -> None:

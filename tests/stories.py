@@ -36,7 +36,7 @@ from herorun.core.seal.statement import facts_of
 from herorun.core.shell_words import command_in_folder
 from herorun.notifiers import channel, terminal
 from herorun.runs import Run, open_run
-from herorun.schedulers._instance import Started, decode_record
+from herorun.schedulers._instance import StartedProcess, decode_record
 from herorun.system.clock import now
 from herorun.system.files import is_locked
 from herorun.system.git import discover, remote_refs
@@ -322,7 +322,7 @@ class Story:
             os.kill(json.loads(_text(self.state / "heartbeat.json"))["pid"], signal.SIGKILL)
             eventually(lambda: not is_locked(watching))
         for path in self.jobs.glob("*/started.json"):
-            started = decode_record(Started, path.read_bytes())
+            started = decode_record(StartedProcess, path.read_bytes())
             if started.lives:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(started.pid, signal.SIGKILL)
@@ -445,8 +445,8 @@ def seal_by_hand(story: Story, **changes: Any) -> None:
 
 def forget() -> None:
     """What a process forgets when it ends."""
-    terminal._SAID.clear()
-    channel._SAID.clear()
+    terminal._PRINTED_POSTS.clear()
+    channel._SENT_POSTS.clear()
     gather._reading.clear()
     identity_of.cache_clear()
     remote_refs._listings.clear()

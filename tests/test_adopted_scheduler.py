@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from builders import NOON, a_job, an_instance
-from herorun.adopted_scheduler import WithAdopted, jobs_by_id, without
+from herorun.adopted_scheduler import AdoptedScheduler, jobs_by_id, without
 from herorun.core.contract import SchedulerTable
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.event import Adopted, Launching
@@ -72,7 +72,7 @@ NOWHERE = Absent()
 
 def scheduler(answer: Search = NOWHERE, memory: Memory = MEMORY) -> Any:
     jobs = ByIds(answer)
-    return WithAdopted(ByName(), lambda: memory, lambda: jobs)
+    return AdoptedScheduler(ByName(), lambda: memory, lambda: jobs)
 
 
 RUNS = Found(a_job(id="4711", instance="4711"))

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -259,6 +259,7 @@ class Source:
     classes: list[str]
     functions: set[str]  # of the module itself
     participles: list[tuple[str, bool]]  # name, whether it is a field
+    states: set[str]  # methods, properties and constants that are bare participles
     constants: dict[str, object]
     comparisons: list[ast.Compare]
     positional: list[str]  # calls and definitions with too many values in order
@@ -284,6 +285,7 @@ def _source(text: str) -> Source:
         classes=[node.name for node in nodes if isinstance(node, ast.ClassDef)],
         functions={node.name for node in tree.body if isinstance(node, FUNCTIONS)},
         participles=list(_participles(tree)) if any(map(_is_participle, nodes)) else [],
+        states=set(_states(nodes, tree)),
         constants=_constants(tree),
         comparisons=[node for node in nodes if isinstance(node, ast.Compare)],
         positional=list(_positional(nodes)),
@@ -410,6 +412,74 @@ def test_no_function_is_a_bare_participle() -> None:
     assert {k: v for k, v in participles.items() if v} == PARTICIPLES_BY_CONTRACT, (
         "name what it returns or does: a verb with its object"
     )
+
+
+# Members that third parties write, read or declare keep their names, and those that a JSON document
+# has a field of.
+_LAYOUTS = {"Layout", "NamedLayout", "Lightning"}
+STATES_BY_CONTRACT = {
+    "changed": {"JobStatus"},  # a field of `jobs watch --json`
+    "unjudged": {"CurveBacktest"},  # a field of `backtest --json`
+    "listed": _LAYOUTS | {"ListsJobs", "KubernetesById", "NelById", "SlurmById"},
+    "examined": _LAYOUTS,
+    "dated": _LAYOUTS,
+    "modified": {"Store", "RoutedStore", "ObjectStore", "OverSsh", "LocalStore"},
+    "reused": {"ByIdAbilities", "ExternalJobs", "LocalById", "SshById"},
+}
+
+
+def _states(nodes: Iterable[ast.AST], tree: ast.Module) -> Iterator[str]:
+    """`Class.method`, and constants of a module or a class. The members of an enum are states
+    whose words are stored, and `RENAMED` is what options and checks declare.
+    """
+    bodies = [("", tree.body)]
+    for node in nodes:
+        if isinstance(node, ast.ClassDef):
+            yield from (
+                f"{node.name}.{each.name}"
+                for each in node.body
+                if isinstance(each, FUNCTIONS)
+                and is_participle(each.name)
+                and each.name.strip("_") not in VERBS
+                and node.name not in STATES_BY_CONTRACT.get(each.name, ())
+            )
+            if not any("Enum" in ast.unparse(base) for base in node.bases):
+                bodies.append((f"{node.name}.", node.body))
+    yield from (
+        f"{prefix}{name.id}"
+        for prefix, body in bodies
+        for statement in body
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        for name in ast.walk(statement)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        if name.id.isupper() and name.id != "RENAMED" and is_participle(name.id.lower())
+    )
+
+
+def test_no_constant_and_no_method_is_a_bare_participle() -> None:
+    states = {name: source.states for name, source in sources().items() if source.states}
+    assert states == {}, "name the thing that it holds, or what it returns"
+
+
+@pytest.mark.parametrize(
+    ("text", "states"),
+    [
+        ("KEPT = 5", {"KEPT"}),
+        ("_SAID: set[str] = set()", {"_SAID"}),
+        ("LOW, SEEN = 1, 2", {"SEEN"}),
+        ("class A:\n    def ended(self): ...", {"A.ended"}),
+        ("class A:\n    HELD: ClassVar = 3", {"A.HELD"}),
+        ("class Store:\n    def modified(self): ...\n    def put(self): ...", set()),
+        ("class A(StrEnum):\n    FAILED = 'failed'", set()),
+        ("class A:\n    RENAMED: ClassVar = {}", set()),
+        ("MAX_KEPT = 5", set()),
+    ],
+)
+def test_a_constant_or_a_method_that_is_a_participle_is_noticed(
+    text: str, states: set[str]
+) -> None:
+    tree = ast.parse(text)
+    assert set(_states(ast.walk(tree), tree)) == states
 
 
 @pytest.mark.parametrize("name", ["speed", "run", "ended_at", "is_stored", "red"])

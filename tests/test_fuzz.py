@@ -32,7 +32,7 @@ from herorun.schedulers._nel.results import scores
 from herorun.schedulers._ray.parse import record_of, records_of
 from herorun.schedulers._slurm.parse import sacct_rows, squeue_rows
 from herorun.trackers import jsonl, levanter_log, tensorboard, wandb_offline
-from herorun.trackers._json_rows import Unusable, parse_row
+from herorun.trackers._json_rows import UnusableLine, parse_row
 from stories import note
 
 JSON = st.recursive(
@@ -64,7 +64,7 @@ fuzz = settings(
 Parser = Callable[[str], Any]
 TEXTS: dict[str, tuple[Parser, tuple[type[Exception], ...]]] = {
     "journal line": (lambda t: read_line(t, "here"), (BrokenJournal,)),
-    "tracker row": (lambda t: parse_row(raw(t)), (Unusable,)),
+    "tracker row": (lambda t: parse_row(raw(t)), (UnusableLine,)),
     "contract": (lambda t: parse_contract(t, "runs/x.toml"), (WrongUse,)),
     "seal in a tag": (statement_in, (ValueError,)),
     "statement": (parse_statement, (ValueError,)),

@@ -75,7 +75,7 @@ def two(story: Story) -> tuple[Record, Record]:
     assert first.push()
     second = record(story.clone("elsewhere"))
     second.fetch()
-    assert second.tip == second.pushed == first.tip
+    assert second.tip == second.pushed_tip == first.tip
     return first, second
 
 
@@ -267,10 +267,10 @@ def test_what_could_not_be_pushed_goes_out_later_also_when_nothing_new_was_writt
     away = story.home / "away"
     story.origin.rename(away)
     pushed = mine.push()
-    assert not pushed and "git ls-remote origin" in pushed.why and mine.pushed is None
+    assert not pushed and "git ls-remote origin" in pushed.why and mine.pushed_tip is None
     away.rename(story.origin)
     assert record(story).push()
-    assert git(story.origin, "rev-parse", BRANCH).strip() == mine.tip == record(story).pushed
+    assert git(story.origin, "rev-parse", BRANCH).strip() == mine.tip == record(story).pushed_tip
 
 
 def test_a_rewritten_remote_is_never_adopted(two: tuple[Record, Record], story: Story) -> None:
@@ -299,7 +299,7 @@ def test_a_branch_that_was_removed_is_reported(two: tuple[Record, Record], story
     assert mentions(pushed.why, "herorun/tiny", "origin")
     command = pushed.why.partition("`git ")[2].partition("`")[0].split()
     git(story.work, *command)
-    assert first.push() and first.pushed == first.tip
+    assert first.push() and first.pushed_tip == first.tip
 
 
 def test_who_writes_does_not_wait_for_a_push_that_is_under_way(
@@ -317,9 +317,9 @@ def test_who_writes_does_not_wait_for_a_push_that_is_under_way(
         real(*args)
 
     monkeypatch.setattr(remote, "push", slow)
-    assert mine.push() and mine.pushed != mine.tip
+    assert mine.push() and mine.pushed_tip != mine.tip
     monkeypatch.undo()
-    assert mine.push() and mine.pushed == mine.tip and words(mine) == ["meanwhile"]
+    assert mine.push() and mine.pushed_tip == mine.tip and words(mine) == ["meanwhile"]
 
 
 # --- one clone ------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from herorun.sources.job_log import job_log_of
 
 
 def test_the_printed_catalogue_is_the_one_of_the_files() -> None:
-    assert signatures.PRINTED.read_text(encoding="utf-8") == signatures.shipped_json()
+    assert signatures.SHIPPED_FILE.read_text(encoding="utf-8") == signatures.shipped_json()
 
 
 def test_no_toml_is_parsed_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,7 +29,7 @@ def test_another_print_does_not_count(
     path = tmp_path / "shipped.json"
     if text is not None:
         path.write_text(text)
-    monkeypatch.setattr(signatures, "PRINTED", path)
+    monkeypatch.setattr(signatures, "SHIPPED_FILE", path)
     assert signatures._documents() == documents
 
 
@@ -41,5 +41,5 @@ def test_the_shipped_rows_are_read_when_a_line_is_matched(monkeypatch: pytest.Mo
     assert job_log_of(signature_set, OwnLog(instance="grug-1")).overdue == ()
     monkeypatch.setattr(signatures, "_documents", documents)
     rows = parse(documents()).signatures
-    assert (signature_set.signatures, signature_set.named(rows[0].id)) == (rows, rows[0])
+    assert (signature_set.signatures, signature_set.signature(rows[0].id)) == (rows, rows[0])
     assert not hasattr(signature_set, "rows")

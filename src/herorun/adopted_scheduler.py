@@ -29,7 +29,7 @@ def jobs_by_id(table: SchedulerTable, place: Place, kind: str = "") -> ById:
     return adapters.connect(PORT, kind or table.kind, {}, place, options)
 
 
-class WithAdopted:
+class AdoptedScheduler:
     """The scheduler port. What an adapter offers beyond it is passed on, unless the newest instance
     was adopted.
     """
@@ -45,14 +45,14 @@ class WithAdopted:
     ) -> None:
         self._scheduler, self._memory, self._connect, self._but = scheduler, memory, jobs, but
 
-    def without(self, job: str) -> "WithAdopted":
-        return WithAdopted(self._scheduler, self._memory, self._connect, job)
+    def without(self, job: str) -> "AdoptedScheduler":
+        return AdoptedScheduler(self._scheduler, self._memory, self._connect, job)
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         return self._scheduler.submit(submission, code, admission)
 
     def find(self, instance: str, intended_at: datetime) -> Search:
-        job = self._memory().adopted.get(instance)
+        job = self._memory().adopted_jobs.get(instance)
         return (
             self._scheduler.find(instance, intended_at)
             if job is None
@@ -64,7 +64,7 @@ class WithAdopted:
         job once.
         """
         memory = self._memory()
-        adopted_jobs, newest = memory.adopted, memory.newest
+        adopted_jobs, newest = memory.adopted_jobs, memory.newest
         excluded_ids = {self._but, *adopted_jobs.values()}
         jobs = tuple(job for job in self._scheduler.live_jobs(slug) if job.id not in excluded_ids)
         if newest not in adopted_jobs:
@@ -72,7 +72,7 @@ class WithAdopted:
         match self._find_adopted(newest, adopted_jobs[newest]):
             case Unknown(why):
                 raise CouldNotLook(why)
-            case Found(job) if not job.state.ended:
+            case Found(job) if not job.state.is_final:
                 return (*jobs, job)
             case _:
                 return jobs
@@ -84,11 +84,11 @@ class WithAdopted:
         )
 
     def tail(self, instance: str, lines: int) -> str:
-        job = self._memory().adopted.get(instance)
+        job = self._memory().adopted_jobs.get(instance)
         return self._scheduler.tail(instance, lines) if job is None else self._jobs.tail(job, lines)
 
     def stop(self, instance: str, by: str) -> None:
-        job = self._memory().adopted.get(instance)
+        job = self._memory().adopted_jobs.get(instance)
         if job is None:
             self._scheduler.stop(instance, by)
         else:
@@ -96,7 +96,7 @@ class WithAdopted:
 
     def _warnings(self, instance: str) -> tuple[str, ...]:
         """The warnings of an adopted job, by its id, if its back end reports them."""
-        job = self._memory().adopted.get(instance)
+        job = self._memory().adopted_jobs.get(instance)
         ask = self._scheduler if job is None else self._jobs
         if not hasattr(ask, "warnings"):
             return ()
@@ -119,15 +119,15 @@ class WithAdopted:
             raise AttributeError(name)  # its log is read by the job's id, from its end
         return member
 
-    def _with_snapshot(self, snapshot: Any) -> "WithAdopted":
+    def _with_snapshot(self, snapshot: Any) -> "AdoptedScheduler":
         view = self._scheduler.with_snapshot(snapshot)  # type: ignore[attr-defined]  # it has it
-        return WithAdopted(view, self._memory, self._connect, self._but)
+        return AdoptedScheduler(view, self._memory, self._connect, self._but)
 
     def _is_adopted(self) -> bool:
         memory = self._memory()
-        return memory.newest in memory.adopted
+        return memory.newest in memory.adopted_jobs
 
 
 def without(scheduler: Scheduler, job: str) -> Scheduler:
     """The same, which does not count a job that is about to be adopted among the live ones."""
-    return scheduler.without(job) if isinstance(scheduler, WithAdopted) else scheduler
+    return scheduler.without(job) if isinstance(scheduler, AdoptedScheduler) else scheduler

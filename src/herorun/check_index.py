@@ -53,17 +53,17 @@ class IndexedCheck(Check):
     __eq__, __hash__ = object.__eq__, object.__hash__  # to compare the fields would import the file
 
     @cached_property
-    def _loaded(self) -> Check:
+    def _check(self) -> Check:
         check: Check = vars(self)["_load"]()
         return check
 
     @cached_property
     def ask(self) -> Any:
-        return self._loaded.ask
+        return self._check.ask
 
     @cached_property
     def limits(self) -> type[Any] | None:
-        return self._loaded.limits
+        return self._check.limits
 
     @property
     def declared_limits(self) -> Any:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from .core.admission import FAIL, PASS, SCHEMA, UNSAID, Item, Presented, compare, list_refused_items
+from .core.admission import FAIL, PASS, SCHEMA, UNSAID, Item, JobFacts, compare, list_refused_items
 
 EXIT_REFUSED = 78
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID")
@@ -128,7 +128,7 @@ def _attempt() -> int:
 
 
 def _receipt(
-    admission: Mapping[str, Any], items: Sequence[Item], job_values: Presented
+    admission: Mapping[str, Any], items: Sequence[Item], job_values: JobFacts
 ) -> dict[str, Any]:
     return {
         "schema": 1,

@@ -11,7 +11,7 @@ from herorun.core.check import AtRelaunch, Check, Gate, Mode, evaluate
 from herorun.core.contract import Contract
 from herorun.core.evidence import Evidence, Now, Sealing, WaiverUse
 from herorun.core.finding import Finding, Outcome, few, waive
-from herorun.core.finding_groups import FindingGroup, Tally, group_findings, tally
+from herorun.core.finding_groups import FindingCounts, FindingGroup, group_findings, tally
 from herorun.core.gate_verdict import GateVerdict, stands_in_the_way, verdict_of
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.seal.kinds import applies_to
@@ -47,7 +47,7 @@ class GateReport:
         return group_findings(self.findings, self.checks)
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> FindingCounts:
         """How many findings are of each kind."""
         return tally(self.findings, self.checks, self.mode)
 
@@ -62,7 +62,7 @@ class GateReport:
         ]
 
     @property
-    def overlooked(self) -> list[Finding]:
+    def report_only_findings(self) -> list[Finding]:
         """The open findings that only `[policy] mode` keeps from standing in the way."""
         strict = [f for f in self.findings if stands_in_the_way(f, self.checks[f.check])]
         return [f for f in strict if not stands_in_the_way(f, self.checks[f.check], self.mode)]
@@ -159,7 +159,7 @@ def _ask(
 ) -> GateReport:
     at = now()
     needs = [*(need for check in checks for need in check.needs if need is not WaiverUse), *extra]
-    evidence_before = {**run.given(run.record.memory()), Now: Now(at), **inputs}
+    evidence_before = {**run.base_evidence(run.record.memory()), Now: Now(at), **inputs}
     # not a new dict of all sources, which would import every file of them
     sources = ChainMap(dict(early_sources), cast("dict[Kind, Source]", discover.sources()))
     evidence = gather(needs, sources, evidence_before, deadline)

@@ -75,7 +75,7 @@ def with_kind_of_fields(spec: JobSpec) -> JobSpec:
 
 def resolve_spec(spec: JobSpec, start: str) -> JobSpec:
     """The same with short names of clusters replaced, where its scheduler is named."""
-    return job_kind(spec.kind).resolved(spec, start) if spec.kind else spec
+    return job_kind(spec.kind).resolve_names(spec, start) if spec.kind else spec
 
 
 def with_command(spec: JobSpec) -> JobSpec:

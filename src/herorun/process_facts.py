@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .core.admission import UNSAID, Presented, seen_devices
+from .core.admission import UNSAID, JobFacts, seen_devices
 from .core.module_provenance import strays
 
 HASHING = 0.040  # seconds that hashing the code may take; the receipt counts the files seen by then
@@ -26,7 +26,7 @@ def process_facts(
     tracker_id: str | None,
     checkpoint: str | os.PathLike[str] | None,
     devices: Any,
-) -> Presented:
+) -> JobFacts:
     """What this process really uses: what the script passes, and otherwise what its command line,
     environment, modules and files show.
     """
@@ -42,7 +42,7 @@ def process_facts(
         admission.get("files") or {},
         admission.get("roots") or (),
     )
-    return Presented(
+    return JobFacts(
         argv=list(getattr(sys, "orig_argv", sys.argv)),
         main=os.environ.get("HERORUN_MAIN_PID") == str(os.getpid()),
         config_digests={

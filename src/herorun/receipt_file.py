@@ -15,8 +15,8 @@ from typing import Any
 
 # The errors of file systems without hard links.
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
-UNFINISHED = re.compile(r".+\.\d+(?:\.rank\d+)?\.json\.\d+-[0-9a-f]{8}\.new")
-ABANDONED = 600.0  # seconds after which the writer of an unfinished file was killed
+TEMPORARY_NAME = re.compile(r".+\.\d+(?:\.rank\d+)?\.json\.\d+-[0-9a-f]{8}\.new")
+MAX_WRITE_SECONDS = 600.0  # seconds after which the writer of an unfinished file was killed
 
 
 def _sweep(folder: str) -> None:
@@ -24,7 +24,10 @@ def _sweep(folder: str) -> None:
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
         with suppress(OSError):  # another process removed it, or this one may not
-            if UNFINISHED.fullmatch(name) and os.lstat(path).st_mtime < time.time() - ABANDONED:
+            if (
+                TEMPORARY_NAME.fullmatch(name)
+                and os.lstat(path).st_mtime < time.time() - MAX_WRITE_SECONDS
+            ):
                 os.unlink(path)
 
 

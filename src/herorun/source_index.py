@@ -23,7 +23,7 @@ Kind: TypeAlias = Any  # an evidence type
 Graph: TypeAlias = dict[Kind, tuple[Kind, ...]]  # what each is read from
 
 # It begins with plain text, which is looked for ten times as fast as the start of a line.
-_RETURNED = lazy_regex(r"\ndef read_\w+\(.*?\)\s*->\s*(\w+)", re.DOTALL)
+_RETURN_TYPE = lazy_regex(r"\ndef read_\w+\(.*?\)\s*->\s*(\w+)", re.DOTALL)
 
 
 class SourceIndex(Mapping[Any, Source]):
@@ -71,7 +71,7 @@ class SourceIndex(Mapping[Any, Source]):
 def evidence_names(text: str) -> list[str] | None:
     """The names of what the `read_...` functions of a file return; none where it does not tell."""
     lines = f"\n{text}"
-    type_names = _RETURNED.findall(lines)
+    type_names = _RETURN_TYPE.findall(lines)
     definitions = lines.count("\ndef read_") + lines.count("\nread_")
     return type_names if text and len(type_names) == definitions else None
 
@@ -97,14 +97,14 @@ def evidence_type(hint: Any) -> Kind:
     return kind
 
 
-class _Same:
+class _IdentityKey:
     """An object as the key of a cache; it is kept, so that its `id` is nobody else's."""
 
     def __init__(self, item: Any) -> None:
         self.item = item
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.item is self.item
+        return isinstance(other, _IdentityKey) and other.item is self.item
 
     def __hash__(self) -> int:
         return id(self.item)
@@ -114,12 +114,12 @@ def read_order(
     kinds: Iterable[Kind], sources: Mapping[Kind, Source], given_kinds: Iterable[Kind]
 ) -> tuple[Graph, "ReadOrder"]:
     """What each kind is read from, and the order of the reads."""
-    return _read_order(tuple(kinds), _Same(sources), frozenset(given_kinds))
+    return _read_order(tuple(kinds), _IdentityKey(sources), frozenset(given_kinds))
 
 
 @lru_cache(maxsize=64)
 def _read_order(
-    kinds: tuple[Kind, ...], sources: _Same, given_kinds: frozenset[Kind]
+    kinds: tuple[Kind, ...], sources: _IdentityKey, given_kinds: frozenset[Kind]
 ) -> tuple[Graph, "ReadOrder"]:
     """The same for all runs of a process: few sets are wanted, and few are given."""
     graph = _build_graph(kinds, sources.item, given_kinds)

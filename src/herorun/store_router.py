@@ -77,10 +77,10 @@ class RoutedStore:
 
     def examine(self, root: str) -> "tuple[DoctorPart, ...]":
         """What its store says of its own surroundings; nothing from one that has none."""
-        from herorun.core.doctor_report import Examined
+        from herorun.core.doctor_report import ExaminesItself
 
         store = self._of(root)
-        return store.examine() if isinstance(store, Examined) else ()
+        return store.examine() if isinstance(store, ExaminesItself) else ()
 
     def _of(self, path: str) -> Store:
         """Sources ask all at once; of two that connect at the same time, the second is kept, and

@@ -11,7 +11,7 @@ import uuid
 
 import pytest
 
-from herorun.schedulers._instance import Started, decode_record
+from herorun.schedulers._instance import StartedProcess, decode_record
 from herorun.stores._fsspec import Requests
 from services.servers import Service
 from stories import SLUG, WAIT, Story, eventually
@@ -91,7 +91,7 @@ def test_a_store_that_fails_makes_nothing_healthy_and_starts_nothing(
     assert story.tick() == 0, capsys.readouterr()
 
     _save(server, bucket, 4, whole=False)
-    started = decode_record(Started, (story.jobs / "tiny-1" / "started.json").read_text())
+    started = decode_record(StartedProcess, (story.jobs / "tiny-1" / "started.json").read_text())
     os.killpg(started.pid, signal.SIGKILL)
     story.ended()
     server.fault(url=bucket, status=403)

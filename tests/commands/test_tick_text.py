@@ -3,7 +3,7 @@
 import pytest
 
 from herorun.core.babysit.actions import Relaunch
-from herorun.operations.babysit.perform import Performed
+from herorun.operations.babysit.perform import ActionResult
 from herorun.operations.babysit.tick_json import actions_of
 from herorun.output.run_facts import describe_health
 from herorun.output.tick import show_summary, show_tick
@@ -36,7 +36,7 @@ def test_a_relaunch_names_the_instance_that_was_submitted(
     failure: str, outcomes: dict[str, str], title: str
 ) -> None:
     action = Relaunch("relaunch/tiny-1", "tiny-1", "a node failed")
-    (entry,) = actions_of([Performed(action, failure)], outcomes)
+    (entry,) = actions_of([ActionResult(action, failure)], outcomes)
     assert entry.title == title
 
 

@@ -88,7 +88,7 @@ class Story:
         return {
             Now: Now(now),
             History: self.memory.history,
-            Unfinished: self.memory.unfinished,
+            Unfinished: self.memory.unfinished_actions,
             Metrics: rows,
         }
 

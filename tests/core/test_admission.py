@@ -17,7 +17,7 @@ from herorun.core.admission import (
     FAIL,
     PASS,
     UNSEEN,
-    Presented,
+    JobFacts,
     compare,
     digest_secret,
     list_refused_items,
@@ -38,7 +38,7 @@ ADMISSION = {
     "start": None,
     "files": {"train.py": "sha256:02", "model.py": "sha256:03"},
 }
-HEALTHY = Presented(
+HEALTHY = JobFacts(
     argv=["/usr/bin/python3", "train.py", "--seed", "7"],
     main=True,
     config_digests={"config.toml": "sha256:01"},
@@ -90,7 +90,7 @@ def test_all_as_admitted_passes():
 
 
 def test_what_is_not_shown_is_unseen_and_does_not_refuse():
-    items = compare(ADMISSION, Presented())
+    items = compare(ADMISSION, JobFacts())
 
     assert {i.outcome for i in items} == {UNSEEN}
     assert list_refused_items(items) == []

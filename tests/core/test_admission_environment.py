@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from herorun.core.admission import Presented, compare, digest_secret, digest_with_salt
+from herorun.core.admission import JobFacts, compare, digest_secret, digest_with_salt
 from herorun.core.admission.environment import compare_environment, is_any, is_salted
 from wording import mentions
 
@@ -51,7 +51,7 @@ def test_a_variable_more_refuses_where_nothing_can_have_set_it_on_the_way(main, 
     variables = {**SHOWN, "MODE": "1"}
     (item,) = [
         each
-        for each in compare(admission, Presented(argv=argv, main=main, environment=variables))
+        for each in compare(admission, JobFacts(argv=argv, main=main, environment=variables))
         if each.item == "environment"
     ]
     assert item.outcome == expected and item.message.startswith("MODE ")

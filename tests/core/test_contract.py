@@ -314,7 +314,7 @@ def test_what_counts_as_a_hero_run(size, hero):
 
 def test_a_waiver_is_signed_with_a_zoned_end():
     (waiver,) = least(waiver=[{**WAIVER, "subject": "train.py"}]).waiver
-    signed = waiver.signed()
+    signed = waiver.as_signed_waiver()
 
     assert signed.expires == datetime(2026, 12, 1, 12, tzinfo=UTC)
     assert (signed.check, signed.subject, signed.unknown) == ("dirty-tree", "train.py", False)

@@ -68,7 +68,7 @@ def test_the_end_of_its_job_resolves_no_alert():
     assert not [
         action for turn in (over, after) for action in turn.actions if "is resolved" in str(action)
     ]
-    assert after.ended == () and [a.check for a in story.memory.unacknowledged] == [
+    assert after.ended == () and [a.check for a in story.memory.unacknowledged_alerts] == [
         "not-checked-in"
     ]
 
@@ -88,7 +88,7 @@ def test_a_stall_of_a_job_that_crashed_is_ended_and_the_crash_is_answered_by_the
     assert [alert.check for alert in stalled.alerts.values()] == ["stalled-steps"]
     assert [(a.check, a.state) for a in down.ended] == [("stalled-steps", AlertState.ENDED)]
     assert story.memory.history.current.name == "tiny-2"
-    assert [a.check for a in story.memory.unacknowledged] == ["stalled-steps"]
+    assert [a.check for a in story.memory.unacknowledged_alerts] == ["stalled-steps"]
 
 
 def test_a_launch_resolves_nothing_that_fired():
@@ -107,7 +107,7 @@ def test_a_launch_resolves_nothing_that_fired():
     assert [(a.check, a.instance, a.state) for a in turn.ended] == [
         ("loss-spike", "tiny-1", AlertState.ENDED)
     ]
-    assert story.memory.left_alerts == () and story.memory.unacknowledged
+    assert story.memory.left_alerts == () and story.memory.unacknowledged_alerts
 
 
 LATE = {LateReceipts: LateReceipts((a_receipt("tiny-1"),))}
@@ -126,7 +126,7 @@ def test_a_receipt_that_comes_after_the_relaunch_resolves_the_earlier_instances_
         "tiny-1",
         AlertState.RESOLVED,
     )
-    assert turn.ended == () and not story.memory.unacknowledged
+    assert turn.ended == () and not story.memory.unacknowledged_alerts
     assert [event.instance for event in checked_in(turn, LATE, story.memory)] == ["tiny-1"]
 
 
@@ -157,7 +157,7 @@ def test_an_acknowledged_one_is_kept_and_asked_about_no_more():
     (key,) = story.memory.ended
     story.memory = fold([Ordered(NOON, "dri", Word.ACK, (key,), "known image")], story.memory)
 
-    assert story.memory.unacknowledged == () and key in story.memory.ended
+    assert story.memory.unacknowledged_alerts == () and key in story.memory.ended
 
 
 def test_an_alert_about_the_monitor_does_not_end_with_the_job():

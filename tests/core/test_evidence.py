@@ -14,7 +14,7 @@ from builders import (
     an_instance,
     some_metrics,
 )
-from herorun.core.clock_skew import Leaps
+from herorun.core.clock_skew import ClockJumps
 from herorun.core.evidence import (
     Checkpoints,
     History,
@@ -71,7 +71,7 @@ LIVE = {JobState.PENDING, JobState.BUILDING, JobState.RUNNING}
 def test_every_state_is_live_or_ended_but_for_the_unknown(state):
     assert state.live is (state in LIVE)
     assert state.in_doubt is (state in (JobState.UNKNOWN, JobState.GONE))
-    assert state.ended is (state not in LIVE | {JobState.UNKNOWN})
+    assert state.is_final is (state not in LIVE | {JobState.UNKNOWN})
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_without_an_intent_its_start_counts():
 def test_rows_of_a_launch_that_a_wrong_clock_dated_are_recognised_by_their_writer(
     writer: str, age: int, ours: bool
 ) -> None:
-    leaps = Leaps().seen(NOON - 5 * MINUTE).seen(NOON + 55 * MINUTE)
+    leaps = ClockJumps().advance(NOON - 5 * MINUTE).advance(NOON + 55 * MINUTE)
     ahead = an_instance(intended=NOON + 56 * MINUTE, started=NOON + 57 * MINUTE)
     history = a_history(instances=(ahead,), leaps=leaps).at_tick(NOON)
 

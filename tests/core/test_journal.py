@@ -383,12 +383,12 @@ def test_a_launch_is_unsettled_until_its_outcome():
     intended = fold([INIT, LAUNCHING])
 
     assert intended.unsettled == LAUNCHING and intended.current is None
-    assert intended.unfinished.actions == ("submit/tiny-1: first launch",)
-    assert intended.unfinished.since == NOON
+    assert intended.unfinished_actions.actions == ("submit/tiny-1: first launch",)
+    assert intended.unfinished_actions.since == NOON
 
     launched = fold([LAUNCHED], intended)
     assert launched.unsettled is None and launched.current.name == "tiny-1"
-    assert launched.unfinished.actions == ()
+    assert launched.unfinished_actions.actions == ()
 
 
 def test_a_check_in_of_a_later_attempt_is_a_restart_until_the_next_launch():
@@ -468,7 +468,7 @@ def test_an_intent_is_in_doubt_until_done_or_failed():
     memory = fold([INTENT])
 
     assert memory.ledger.unfinished == {"relaunch/tiny-1"}
-    assert memory.unfinished.actions == ("relaunch/tiny-1: why",)
+    assert memory.unfinished_actions.actions == ("relaunch/tiny-1: why",)
     memory_after = fold([Done(NOON, INTENT.key, 1, result="tiny-2")], memory)
     assert (
         memory_after.ledger.done == {"relaunch/tiny-1"}
@@ -494,7 +494,7 @@ STOPPING = Intended(at=NOON, key="stop/tiny-1", attempt=1, what="stop tiny-1: a 
 )
 def test_a_stop_that_was_tried_explains_the_end(events, stopped):
     memory = fold(events)
-    assert memory.stopped == stopped
+    assert memory.ordered_stops == stopped
     assert ("tiny-1" in memory.stopped_instances) is bool(stopped or ORDERED in events)
 
 
@@ -516,7 +516,7 @@ def test_a_post_that_failed_waits_with_its_words():
 
     assert waiting.queued == {POST.key: POST}
     assert waiting.ledger.unfinished == {POST.key}
-    assert waiting.unfinished.actions == ()
+    assert waiting.unfinished_actions.actions == ()
     assert fold([Done(NOON, POST.key, 1)], waiting).queued == {}
 
 
@@ -653,7 +653,7 @@ def test_a_deletion_is_under_way_until_it_is_known_to_be_done():
 
 def test_an_adopted_instance_began_with_its_job_and_stays_a_caveat() -> None:
     memory = fold([LAUNCHING, LAUNCHED])
-    assert memory.adopted == {"tiny-1": "job-1"} and memory.newest == "tiny-1"
+    assert memory.adopted_jobs == {"tiny-1": "job-1"} and memory.newest == "tiny-1"
     assert memory.instances[0].intended == NOON - EVERY
     (caveat,) = memory.caveats
     assert mentions(caveat, "tiny-1", "job-1", "adopted", "not compared")

@@ -104,12 +104,16 @@ def test_the_time_left_is_told_of_a_run_that_continues() -> None:
     going = RunSummary(
         slug="x", stage="launched", run="healthy", step=40, final_step=100, pace=pace
     )
-    assert going.left == timedelta(seconds=120) and going.done == 0.4
+    assert going.time_left == timedelta(seconds=120) and going.done_share == 0.4
     assert (
-        RunSummary(slug="x", stage="launched", run="down", step=40, final_step=100, pace=pace).left
+        RunSummary(
+            slug="x", stage="launched", run="down", step=40, final_step=100, pace=pace
+        ).time_left
         is None
     )
-    assert RunSummary(slug="x", stage="launched", run="healthy", step=40, pace=pace).left is None
+    assert (
+        RunSummary(slug="x", stage="launched", run="healthy", step=40, pace=pace).time_left is None
+    )
 
 
 def test_no_time_is_left_to_a_run_that_makes_no_steps() -> None:
@@ -117,11 +121,11 @@ def test_no_time_is_left_to_a_run_that_makes_no_steps() -> None:
     going = RunSummary(
         slug="x", stage="launched", run="degraded", step=40, final_step=100, pace=pace, quiet=500.0
     )
-    assert going.left == timedelta(seconds=120)
-    assert replace(going, quiet=700.0).left is None
+    assert going.time_left == timedelta(seconds=120)
+    assert replace(going, quiet=700.0).time_left is None
     stalled = OpenAlert("stalled-steps", "critical", "firing", "")
-    assert replace(going, alerts=(stalled,)).left is None
-    assert replace(going, alerts=(replace(stalled, state="pending"),)).left == timedelta(
+    assert replace(going, alerts=(stalled,)).time_left is None
+    assert replace(going, alerts=(replace(stalled, state="pending"),)).time_left == timedelta(
         seconds=120
     )
 

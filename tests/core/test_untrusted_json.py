@@ -10,7 +10,7 @@ from herorun.core.record.lease import Lease, read_lease
 from herorun.core.redaction.scrub import scrub_tree
 from herorun.core.untrusted_json import parse_time, read_json, whole_number
 from herorun.sources.receipts import parse_receipt
-from herorun.trackers._json_rows import Unusable, parse_row
+from herorun.trackers._json_rows import UnusableLine, parse_row
 
 DEEP = "[" * 200_000 + "]" * 200_000
 TABLES = '{"a":' * 200_000 + "1" + "}" * 200_000
@@ -55,7 +55,7 @@ def test_no_reader_falls(text: str) -> None:
 
 @pytest.mark.parametrize("text", [DEEP, TABLES, ENDLESS, f'{{"step": {ENDLESS}}}', "{" * 1000])
 def test_a_row_that_cannot_be_read_is_unusable_and_no_more(text: str) -> None:
-    with pytest.raises(Unusable):
+    with pytest.raises(UnusableLine):
         parse_row(text.encode())
 
 

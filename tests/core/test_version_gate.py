@@ -9,7 +9,7 @@ from herorun.core.event import Replayed
 from herorun.core.recovery.policy import RelaunchAnswer
 from herorun.core.replay import Replay, ReplayResult
 from herorun.core.version_change import summarize_replays
-from herorun.core.version_gate import Judge, must_replay, observe_reason, question_key
+from herorun.core.version_gate import VersionGate, must_replay, observe_reason, question_key
 from screens.notices import Notice
 from wording import mentions
 
@@ -24,11 +24,15 @@ OTHERWISE = Replay(
 )
 ACTS = replace(OTHERWISE, interventions=("relaunch/tiny-1: only now",))
 LOST = Replay(at=NOON, version=OLD, same_rules=False, result=ReplayResult.UNKNOWN, why="it is gone")
-BEFORE = Judge().ticked(OLD)
+BEFORE = VersionGate().after_tick(OLD)
 
 
-def after(*again: Replay, before: Judge = BEFORE, version: str = NEW, pin: str = "") -> Judge:
-    return before.judged_again(summarize_replays(before, version, pin, NOON, again)).ticked(version)
+def after(
+    *again: Replay, before: VersionGate = BEFORE, version: str = NEW, pin: str = ""
+) -> VersionGate:
+    return before.after_replay(summarize_replays(before, version, pin, NOON, again)).after_tick(
+        version
+    )
 
 
 @pytest.mark.parametrize(
@@ -46,13 +50,13 @@ def test_another_version_and_another_pin_are_compared(version: str, pin: str, mu
 
 
 def test_the_first_tick_of_a_run_has_nothing_to_be_compared_with() -> None:
-    assert not must_replay(Judge(), NEW, "") and must_replay(Judge(), NEW, "==9")
+    assert not must_replay(VersionGate(), NEW, "") and must_replay(VersionGate(), NEW, "==9")
 
 
 def test_it_is_compared_once_a_change() -> None:
     judge = after(SAME)
     assert not must_replay(judge, NEW, "")
-    assert must_replay(judge.ticked(OLD), NEW, "") and must_replay(judge, OLD, "")
+    assert must_replay(judge.after_tick(OLD), NEW, "") and must_replay(judge, OLD, "")
     pinned = after(SAME, pin="==9")
     assert not must_replay(pinned, NEW, "==9") and must_replay(pinned, NEW, "==8")
 
@@ -84,7 +88,7 @@ def test_what_it_judges_otherwise_is_news_also_where_it_acts_alike() -> None:
 
 @pytest.mark.parametrize(("yes", "words"), [(True, ""), (False, "denied by Dri: go back")])
 def test_a_person_answers_for_it(yes: bool, words: str) -> None:
-    judge = after(ACTS).answered(
+    judge = after(ACTS).with_answer(
         [question_key(NEW, OLD, "")], RelaunchAnswer(yes, NOON, "Dri", "go back")
     )
     reason = observe_reason(judge, NEW)
@@ -92,7 +96,7 @@ def test_a_person_answers_for_it(yes: bool, words: str) -> None:
 
 
 def test_the_answer_about_one_version_is_none_about_another() -> None:
-    judge = after(ACTS).answered([question_key(NEW, OLD, "")], RelaunchAnswer(True, NOON, "Dri"))
+    judge = after(ACTS).with_answer([question_key(NEW, OLD, "")], RelaunchAnswer(True, NOON, "Dri"))
     third = after(ACTS, before=judge, version="0.3.0")
     assert observe_reason(third, "0.3.0")
 

@@ -77,4 +77,6 @@ def test_the_block_is_toml_and_refused_until_somebody_signs(subject):
     (signed,) = contract_from(
         {**SMALL, "waiver": [{**table, "approved_by": "@dri"}]}, "here"
     ).waiver
-    assert signed.signed() == Waiver("dirty-tree", 'only "notes"', "@dri", LATER, subject, True)
+    assert signed.as_signed_waiver() == Waiver(
+        "dirty-tree", 'only "notes"', "@dri", LATER, subject, True
+    )

@@ -229,7 +229,7 @@ def must_hold(story: Story) -> None:
     assert story.herorun("logbook", "verify", SLUG) == 0
     record = story.run.record
     remote_tip = git(story.origin, "rev-parse", "refs/heads/herorun/tiny").strip()
-    assert remote_tip == record.tip == record.pushed
+    assert remote_tip == record.tip == record.pushed_tip
 
 
 def _once(names: list[str]) -> bool:

@@ -238,7 +238,7 @@ def test_a_remote_that_rejects_holds_up_no_relaunch_and_gets_all_later(
     story.ended("tiny-2")
     assert code == 1 and "no room" in output
     assert len(story.starts) == 2
-    assert story.run.record.pushed != story.run.record.tip
+    assert story.run.record.pushed_tip != story.run.record.tip
     hook.unlink()
     NAMED["tick"].rest(story)
     must_hold(story)
@@ -292,7 +292,7 @@ def test_a_remote_that_is_away_for_a_day_has_all_of_it_afterwards_by_one_push(
     NAMED["tick"].act(story)
     assert pushes() == 1
     record = story.run.record
-    assert record.pushed == record.tip == git(story.origin, "rev-parse", BRANCH).strip()
+    assert record.pushed_tip == record.tip == git(story.origin, "rev-parse", BRANCH).strip()
     assert queued and record.repository.is_ancestor(queued, record.tip)
     assert [key for key in story.comments if "/day" in key] == ["tell/tiny-1/day-1"]
     assert story.herorun("logbook", "verify", SLUG) == 0

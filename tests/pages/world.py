@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from herorun import cli
-from herorun.schedulers._instance import Started, decode_record
+from herorun.schedulers._instance import StartedProcess, decode_record
 from herorun.system.files import is_locked
 from herorun.system.process_registry import registered_watchers, retire
 from pages.blocks import Typed
@@ -108,7 +108,7 @@ class World:
                 _end_babysitter(lock)
         for top in self.home.glob("*/.herorun"):
             for path in top.glob("*/jobs/*/started.json"):
-                started = decode_record(Started, path.read_bytes())
+                started = decode_record(StartedProcess, path.read_bytes())
                 if started.lives:
                     os.killpg(started.pid, signal.SIGKILL)
             for lock in top.glob("*/jobs/*.lock"):

@@ -89,7 +89,7 @@ class ByIdSuite:
         assert (live.id, live.state, live.ended) == (job, JobState.RUNNING, None)
         assert live.raw  # its source's own word
         rig.end(job)
-        ended = rig.once(job, lambda answer: answer.state.ended)
+        ended = rig.once(job, lambda answer: answer.state.is_final)
         assert (ended.id, ended.state) == (job, rig.state)
         assert ended.raw and ended.raw != live.raw
 
@@ -140,7 +140,7 @@ class ByIdSuite:
     def test_a_stop_ends_it_and_another_does_nothing(self, rig: ByIdRig) -> None:
         job = rig.started()
         rig.connect().stop(job)
-        ended = rig.once(job, lambda answer: answer.state.ended)
+        ended = rig.once(job, lambda answer: answer.state.is_final)
         assert ended.state is not JobState.SUCCEEDED
         rig.connect().stop(job)
         assert rig.now(job).state is ended.state

@@ -75,7 +75,7 @@ class Rig:
 
     def ended(self, instance: str) -> Job:
         until = time.monotonic() + self.patience
-        while not (job := self.now(instance)).state.ended:
+        while not (job := self.now(instance)).state.is_final:
             assert time.monotonic() < until, job
             time.sleep(0.02)
         return job
@@ -150,7 +150,7 @@ class SchedulerSuite(UnusedSchedulerSuite):
     def test_another_exit_code_is_kept(self, rig: Rig, code: int) -> None:
         job = rig.run(rig.job(f"exit {code}"))
         assert (job.state, job.exit_code) == (JobState.FAILED, code)
-        assert job.refused == (code == 78)
+        assert job.is_refused == (code == 78)
 
     def test_times_have_a_zone_and_are_in_order(self, rig: Rig) -> None:
         before = datetime.now(UTC)
@@ -191,7 +191,7 @@ class SchedulerSuite(UnusedSchedulerSuite):
         rig.connect().stop("tiny-1", "ada@box")
         job = rig.ended("tiny-1")
         assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")
-        assert not job.crashed
+        assert not job.has_crashed
 
     def test_stopping_an_ended_job_does_nothing(self, rig: Rig) -> None:
         before = rig.run(rig.job("exit 0"))

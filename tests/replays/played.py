@@ -164,7 +164,7 @@ class Replay:
             History: memory.history,
             LaunchProof: LaunchProof(),
             Undelivered: Undelivered(),
-            Unfinished: memory.unfinished,
+            Unfinished: memory.unfinished_actions,
             FinalStep: final_step(memory),
             PriorLaunch: prior_launch(memory),
             IssuePage: IssuePage("issue.md"),

@@ -137,7 +137,7 @@ class Scheduler:
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
         return tuple(
-            job for job in self._jobs().values() if isinstance(job, Job) and not job.state.ended
+            job for job in self._jobs().values() if isinstance(job, Job) and not job.state.is_final
         )
 
     def _jobs(self) -> dict[str, Job | str]:

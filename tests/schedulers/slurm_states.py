@@ -219,4 +219,4 @@ def _has_reason(job: Job) -> bool:
 
 
 def _ended(job: Job) -> bool:
-    return job.state.ended
+    return job.state.is_final

@@ -20,7 +20,7 @@ from herorun.schedulers._iris.argv import (
     list_argv,
     stop_argv,
 )
-from herorun.schedulers._iris.options import OWN_FLAGS, TYPED, Options
+from herorun.schedulers._iris.options import OWN_FLAGS, TYPED_FLAGS, Options
 from herorun.schedulers._iris.parse import IrisRow, add_details, listing, log_text, submitted_id
 from herorun.schedulers._iris.state import gang_of, judge_iris, root_of
 from herorun.schedulers._iris.state_names import STATES, iris_state_of
@@ -374,7 +374,7 @@ def test_options_that_mean_nothing_are_refused(fields: dict[str, object]) -> Non
         Options.model_validate({"user": "ada", **fields})
 
 
-@pytest.mark.parametrize("name", [*OWN_FLAGS, *TYPED])
+@pytest.mark.parametrize("name", [*OWN_FLAGS, *TYPED_FLAGS])
 def test_a_flag_that_herorun_sets_is_refused(name: str) -> None:
     with pytest.raises(ValidationError, match=rf"--{name}\b.*(herorun|key)"):
         Options(cluster="marin", user="ada", arguments=(f"--{name}=x",))

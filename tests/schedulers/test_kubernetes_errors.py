@@ -17,7 +17,7 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.schedulers._kubernetes.client import (
     Kubectl,
     NameTaken,
-    NotThere,
+    ObjectNotFound,
     ServerRefusal,
     kubectl_environment,
 )
@@ -34,9 +34,9 @@ URL = "https://127.0.0.1:6443"
 MEANING: dict[str, tuple[type[Exception], str]] = {
     "401": (CouldNotLook, "log in again"),
     "403": (ServerRefusal, 'cannot list resource "pods"'),
-    "404": (NotThere, ""),
+    "404": (ObjectNotFound, ""),
     "404 namespace": (ServerRefusal, 'namespaces "no-such" not found'),
-    "404 kind": (NotThere, ""),
+    "404 kind": (ObjectNotFound, ""),
     "409": (NameTaken, "tiny-1"),
     "422": (ServerRefusal, "spec.template.spec.restartPolicy"),
     "400": (ServerRefusal, "backoffLimit"),
@@ -85,7 +85,7 @@ def test_a_wrong_kubeconfig_names_the_file_of_the_environment_that_is_ignored(
 
 
 def test_a_failure_of_the_cluster_is_never_no_such_job() -> None:
-    absent = {what for what in MEANING if MEANING[what][0] is NotThere}
+    absent = {what for what in MEANING if MEANING[what][0] is ObjectNotFound}
     assert absent == {"404", "404 kind"}
     assert not any(
         mentions(recorded()[what], "NotFound")

@@ -62,7 +62,7 @@ def test_any_status_of_a_job_and_its_pod_is_judged_or_refused(
         record = job_record({**a_job(), "status": job})
         pods = [pod_record({**a_pod("Running"), "status": pod})]
         answer = judge_kubernetes(record, pods)
-        assert not (answer.state.ended and pods[0].live)
+        assert not (answer.state.is_final and pods[0].live)
         assert answer.state is not JobState.SUCCEEDED or "Complete" in record.conditions
     for kind in KINDS:
         document = {**a_job(), "spec": spec, "status": job}

@@ -89,7 +89,7 @@ def test_a_real_server_takes_it_and_its_rights_are_enough_and_no_more(
     assert wait_for(lambda: scheduler.tail("tiny-1", 5), 60) == "begun\n"
     assert scheduler.warnings("tiny-1") == ()
     scheduler.stop("tiny-1", "ada@box")
-    job = wait_for(lambda: (j := find_job(scheduler)).state.ended and j, 60)
+    job = wait_for(lambda: (j := find_job(scheduler)).state.is_final and j, 60)
     assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")
     for verb, resource in (
         ("delete", "jobs.batch"),

@@ -22,7 +22,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.health.queue_reasons import Waiting, why_waiting
 from herorun.core.ports import Found, Place
-from herorun.schedulers._kubernetes.bundle import UNPACKED
+from herorun.schedulers._kubernetes.bundle import CODE_FOLDER
 from herorun.schedulers.kubernetes import Kubernetes
 from herorun.store_router import RoutedStore
 from operations.seal.sealed_story import ended, seal_json
@@ -80,7 +80,7 @@ def job_of(scheduler: Kubernetes, name: str) -> Job:
 
 
 def end_of(scheduler: Kubernetes, name: str) -> Job:
-    return wait_for(lambda: (job := job_of(scheduler, name)).state.ended and job, 120)
+    return wait_for(lambda: (job := job_of(scheduler, name)).state.is_final and job, 120)
 
 
 def record(space: Space) -> None:
@@ -109,7 +109,7 @@ def test_containers_end_as_the_page_says(real_space: Space, code: Path) -> None:
     job = end_of(scheduler, "tiny-1")
     assert (job.state, job.exit_code) == (JobState.OUT_OF_MEMORY, 137)
     job = end_of(scheduler, "tiny-2")
-    assert (job.state, job.exit_code, job.crashed) == (JobState.FAILED, 78, False)
+    assert (job.state, job.exit_code, job.has_crashed) == (JobState.FAILED, 78, False)
     assert scheduler.tail("tiny-2", 5) == "refused\n"
     job = end_of(scheduler, "tiny-3")
     assert (job.state, job.exit_code) == (JobState.SUCCEEDED, 0)
@@ -154,11 +154,11 @@ def test_a_pod_runs_only_the_bundle_that_was_admitted(real_space: Space, code: P
     begin(scheduler, "tiny-1")
     job = end_of(scheduler, "tiny-1")
     assert (job.state, job.exit_code) == (JobState.SUCCEEDED, 0)
-    assert scheduler.tail("tiny-1", 5) == f"admitted\n{UNPACKED}\n"
+    assert scheduler.tail("tiny-1", 5) == f"admitted\n{CODE_FOLDER}\n"
     path.write_bytes(bundle[1].replace(b"admitted", b"replaced"))
     begin(scheduler, "tiny-2")
     job = end_of(scheduler, "tiny-2")
-    assert (job.state, job.exit_code, job.crashed) == (JobState.FAILED, 78, False)
+    assert (job.state, job.exit_code, job.has_crashed) == (JobState.FAILED, 78, False)
     assert mentions(job.reason, "herorun-code", "sha256:" + path.stem)
     path.unlink()
     begin(scheduler, "tiny-3")
@@ -280,7 +280,7 @@ def test_a_container_writes_on_while_its_node_does_not_answer(
     node.control.ask("DELETE", path, {"gracePeriodSeconds": 0})
     size = (code / "rows").stat().st_size
     wait_for(lambda: (code / "rows").stat().st_size > size)
-    assert not job_of(scheduler, "tiny-1").state.ended
+    assert not job_of(scheduler, "tiny-1").state.is_final
 
 
 PID = 'echo $$ > "$data/pid-$HERORUN_INSTANCE"'
@@ -360,7 +360,7 @@ def test_the_code_of_a_run_lies_once_in_its_output_root(
     (bundle,) = folder.iterdir()
     assert bundle.stem == hashlib.sha256(bundle.read_bytes()).hexdigest()
     # its node tells of the container a moment later
-    eventually(lambda: UNPACKED in ask(story, capsys, "logs", "tiny").out, within=120)
+    eventually(lambda: CODE_FOLDER in ask(story, capsys, "logs", "tiny").out, within=120)
     (process,) = node.processes("train.sh")
     os.kill(process, signal.SIGKILL)
     eventually(lambda: ended(story), within=120)

@@ -51,8 +51,8 @@ def test_a_deadline_is_no_end_while_the_pod_runs(space: Space, tmp_path: Path) -
     wait_for(lambda: has_begun(scheduler), 60)
     wait_for(lambda: "DeadlineExceeded" in find_job(scheduler).raw, 60)
     job = find_job(scheduler)
-    assert job.state.ended or mentions(job.reason, "still", "write")
-    job = wait_for(lambda: (j := find_job(scheduler)).state.ended and j, 60)
+    assert job.state.is_final or mentions(job.reason, "still", "write")
+    job = wait_for(lambda: (j := find_job(scheduler)).state.is_final and j, 60)
     assert (job.state, job.stopped_by) == (JobState.TIMED_OUT, None)
     # the cluster deletes it, and its log
     wait_for(lambda: space.control.pods(space.name) == [], 60)

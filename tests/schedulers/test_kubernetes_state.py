@@ -106,14 +106,14 @@ def test_a_failed_pod_tells_what_ended_it(
     job = judged(a_job(FAILED), pod)
     assert (job.state, job.exit_code) == (state, code)
     assert job.failed_on == (("node-1",) if state is JobState.NODE_FAILED else ())
-    assert job.crashed == (code != 78)
+    assert job.has_crashed == (code != 78)
 
 
 def test_the_end_is_the_condition_and_no_live_pod() -> None:
     """Seen: `Failed/DeadlineExceeded` while the pod runs on in its grace period."""
     over = a_job(("Failed", "DeadlineExceeded"))
     job = judged(over, a_pod("Running", deleting=True))
-    assert (job.state, job.state.ended) == (JobState.RUNNING, False)
+    assert (job.state, job.state.is_final) == (JobState.RUNNING, False)
     assert "tiny-1-a" in job.reason
     assert judged(over, ended(143)).state is JobState.TIMED_OUT
     assert judged(over).state is JobState.TIMED_OUT
@@ -127,9 +127,9 @@ def test_pods_that_have_ended_are_no_end_before_the_job_says_so() -> None:
 def test_a_stop_is_distinguished_from_a_deadline() -> None:
     by = {"herorun/stopped-by": "ada@box"}
     job = judged(a_job(("Failed", "DeadlineExceeded"), annotations=by))
-    assert (job.state, job.stopped_by, job.crashed) == (JobState.CANCELLED, "ada@box", False)
+    assert (job.state, job.stopped_by, job.has_crashed) == (JobState.CANCELLED, "ada@box", False)
     failed = judged(a_job(FAILED, annotations=by), ended(1))
-    assert (failed.state, failed.crashed) == (JobState.FAILED, True)
+    assert (failed.state, failed.has_crashed) == (JobState.FAILED, True)
 
 
 def test_pods_that_are_gone_leave_no_cause() -> None:

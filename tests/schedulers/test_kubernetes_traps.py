@@ -318,7 +318,7 @@ def test_the_role_of_the_template_is_enough_and_no_more(space: Space, tmp_path: 
     wait_for(lambda: find_job(scheduler).state is JobState.RUNNING, 40)
     assert scheduler.tail("tiny-1", 5) == ""
     scheduler.stop("tiny-1", "ada@box")
-    job = wait_for(lambda: find_job(scheduler).state.ended and find_job(scheduler), 40)
+    job = wait_for(lambda: find_job(scheduler).state.is_final and find_job(scheduler), 40)
     assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")
 
 

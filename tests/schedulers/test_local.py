@@ -27,7 +27,7 @@ from herorun.schedulers._instance import (
     Folder,
     InstanceExit,
     InstanceSnapshot,
-    Started,
+    StartedProcess,
     decode_record,
     judge_instance,
 )
@@ -67,9 +67,9 @@ def exit_code(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def started(jobs: Path, name: str = "tiny-1") -> Started:
-    """The record of the start; `Started.lives` is asked of the system."""
-    return decode_record(Started, (jobs / name / "started.json").read_text())
+def started(jobs: Path, name: str = "tiny-1") -> StartedProcess:
+    """The record of the start; `StartedProcess.lives` is asked of the system."""
+    return decode_record(StartedProcess, (jobs / name / "started.json").read_text())
 
 
 def supervisor_of(pid: int) -> int:
@@ -133,7 +133,7 @@ class TestLocal(SchedulerSuite, ReadsLogsOn):
 def test_a_crash_is_not_a_stop(rig: Rig, name: str) -> None:
     job = rig.run(rig.job(f"ulimit -c 0; kill -{name[3:]} $$"))
     assert (job.state, job.signal, job.exit_code, job.raw) == (JobState.FAILED, name, None, name)
-    assert job.crashed
+    assert job.has_crashed
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"])
@@ -804,7 +804,7 @@ def test_a_job_of_another_machine_without_a_record_is_not_judged_here(rig: Rig, 
     assert isinstance(search, Unknown) and "login2" in search.why
     why = search.why[search.why.index("{") : search.why.index("}") + 1]
     (jobs / "tiny-1" / "exit.json").write_text(why)
-    assert rig.now("tiny-1").crashed
+    assert rig.now("tiny-1").has_crashed
 
 
 def test_a_log_of_any_size_is_read_from_its_end(rig: Rig, jobs: Path) -> None:
@@ -839,7 +839,7 @@ def test_unknown_options_are_refused() -> None:
 
 # --- judgement ------------------------------------------------------------------------------------
 
-BEGUN = Started(4711, "boot 1", AT)
+BEGUN = StartedProcess(4711, "boot 1", AT)
 
 
 @pytest.mark.parametrize(

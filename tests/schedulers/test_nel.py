@@ -72,7 +72,7 @@ class Story:
         while True:
             answers = self.adapter.find_all(dict.fromkeys(instances, long_ago()))
             if all(
-                isinstance(each, Absent) or (isinstance(each, Found) and each.job.state.ended)
+                isinstance(each, Absent) or (isinstance(each, Found) and each.job.state.is_final)
                 for each in answers.values()
             ):
                 return dict(answers)
@@ -206,7 +206,7 @@ def test_submitting_twice_is_one_invocation(story: Story) -> None:
 
 def test_a_kill_is_by_whoever_asked(story: Story) -> None:
     stopped = story.seen["stopped"]
-    assert (stopped.state, stopped.raw, stopped.stopped_by, stopped.crashed) == (
+    assert (stopped.state, stopped.raw, stopped.stopped_by, stopped.has_crashed) == (
         JobState.CANCELLED,
         "killed",
         "ada@box",

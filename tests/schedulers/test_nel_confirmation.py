@@ -54,7 +54,11 @@ def test_what_has_left_nothing_is_gone_at_the_second_look_and_neither_failed_nor
     assert confirm_state(first, EMPTY, AT, AT).state is JobState.UNKNOWN
     assert confirm_state(first, EMPTY, AT, LATER - timedelta(seconds=1)).state is JobState.UNKNOWN
     second = confirm_state(first, EMPTY, AT, LATER)
-    assert (second.state, second.state.ended, second.state.in_doubt) == (JobState.GONE, True, True)
+    assert (second.state, second.state.is_final, second.state.in_doubt) == (
+        JobState.GONE,
+        True,
+        True,
+    )
     assert (
         second.raw == word
         and "since 2026-11-21 23:21 UTC" in second.reason
@@ -73,7 +77,7 @@ def test_the_exit_code_that_it_wrote_down_settles_what_nel_lost(code: int, state
     part_state = confirm_state(
         part("error", stages), EndEvidence(stages, has_ended=True, written_at=AT), AT, LATER
     )
-    assert (part_state.state, part_state.exit_code, part_state.ended) == (state, code, AT)
+    assert (part_state.state, part_state.exit_code, part_state.is_final) == (state, code, AT)
     assert f"exit code {code}" in part_state.reason
 
 
@@ -184,7 +188,7 @@ def test_a_folder_that_cannot_be_read_is_no_absent_one_and_settles_nothing(tmp_p
         find_last_change(tmp_path / "out")
     jobs = NelJobs(Options(), tmp_path / "kept")
     jobs._doubts.since(part("error"), datetime.now(UTC) - CONFIRM_AFTER)
-    part_state = jobs._settled(
+    part_state = jobs._settle(
         part("error"), lambda: EndEvidence(written_at=find_last_change(tmp_path / "out"))
     )
     assert part_state.state is JobState.UNKNOWN and os.strerror(errno.ENOTDIR) in part_state.reason

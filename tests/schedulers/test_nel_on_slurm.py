@@ -169,7 +169,7 @@ def running_for_both(job: Job) -> bool:
 
 
 def ended(job: Job) -> bool:
-    return job.state.ended
+    return job.state.is_final
 
 
 def test_nel_submits_over_ssh_and_its_job_is_followed_on_slurm_and_stopped(login: Login) -> None:
@@ -183,7 +183,7 @@ def test_nel_submits_over_ssh_and_its_job_is_followed_on_slurm_and_stopped(login
     assert "".join(read_log(login.adapter, "tiny-1", 5)) == "evaluating tiny-1\n"
     login.adapter.stop("tiny-1", "ada@box")
     stopped = login.until("tiny-1", ended)
-    assert (stopped.state, stopped.stopped_by, stopped.crashed) == (
+    assert (stopped.state, stopped.stopped_by, stopped.has_crashed) == (
         JobState.CANCELLED,
         "ada@box",
         False,

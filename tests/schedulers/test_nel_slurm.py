@@ -94,6 +94,6 @@ def test_slurms_own_word_counts_through_the_login_node_and_a_cut_link_is_unknown
     login_node.fix()
 
     cluster.ask("scancel", number)
-    eventually(lambda: job_of(scheduler).state.ended, within=120)
+    eventually(lambda: job_of(scheduler).state.is_final, within=120)
     job = job_of(scheduler)
     assert job.state is JobState.CANCELLED and job.raw.startswith("failed; Slurm CANCELLED by ")

@@ -118,7 +118,7 @@ FAR = (
 
 def test_a_killed_command_failed_by_its_signal(rig: RayRig) -> None:
     job = rig.run(rig.job("echo begun; kill -9 $$"))
-    assert (job.state, job.signal, job.exit_code, job.crashed) == (
+    assert (job.state, job.signal, job.exit_code, job.has_crashed) == (
         JobState.FAILED,
         "SIGKILL",
         None,
@@ -136,7 +136,7 @@ def test_a_killed_supervisor_is_a_crash_and_not_somebodys_stop(rig: RayRig) -> N
     rig.until(lambda _: (rig.code / "supervisor").exists())
     os.kill(int((rig.code / "supervisor").read_text()), signal.SIGKILL)
     job = rig.ended("tiny-1")
-    assert (job.state, job.exit_code, job.crashed) == (JobState.FAILED, None, True), job
+    assert (job.state, job.exit_code, job.has_crashed) == (JobState.FAILED, None, True), job
     assert job.raw == "FAILED JOB_SUPERVISOR_ACTOR_DIED", job
 
 

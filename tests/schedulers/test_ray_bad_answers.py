@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.ports import Absent, Found, Place, Submission, Unknown
 from herorun.schedulers import ray
-from herorun.schedulers._ray.local_state import Notes, SubmissionNote
+from herorun.schedulers._ray.local_state import SubmissionFiles, SubmissionNote
 from herorun.schedulers.external import ray as by_id
 from wording import mentions
 
@@ -253,18 +253,22 @@ def test_an_older_job_proves_that_a_new_head_has_kept_its_memory(stand, adapter)
 
 def test_the_session_of_the_submission_decides_where_it_is_known(stand, adapter, tmp_path) -> None:
     stand.answers["/api/v0/nodes"] = nodes(LONG_AGO - timedelta(hours=1))
-    Notes(tmp_path / "ray").keep_sent(
+    SubmissionFiles(tmp_path / "ray").keep_sent(
         "tiny-1", SubmissionNote("session_before", stand.url, LONG_AGO)
     )
     answer = adapter().find("tiny-1", LONG_AGO)
     assert "session_before" in why(answer) and answer.forgotten
-    Notes(tmp_path / "ray").keep_sent("tiny-1", SubmissionNote("session_a", stand.url, LONG_AGO))
+    SubmissionFiles(tmp_path / "ray").keep_sent(
+        "tiny-1", SubmissionNote("session_a", stand.url, LONG_AGO)
+    )
     assert adapter().find("tiny-1", LONG_AGO) == Absent()
 
 
 @pytest.mark.parametrize("path", ["/api/version", "/api/v0/nodes"])
 def test_a_question_without_an_answer_proves_nothing(stand, adapter, tmp_path, path) -> None:
-    Notes(tmp_path / "ray").keep_sent("tiny-2", SubmissionNote("session_a", stand.url, LONG_AGO))
+    SubmissionFiles(tmp_path / "ray").keep_sent(
+        "tiny-2", SubmissionNote("session_a", stand.url, LONG_AGO)
+    )
     stand.answers[path] = (500, "no")
     stand.answers["/api/jobs/tiny-2"] = (404, "Job tiny-2 does not exist")
     assert "HTTP 500" in why(

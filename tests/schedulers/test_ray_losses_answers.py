@@ -50,7 +50,7 @@ def test_a_driver_that_did_not_survive_its_worker_says_what_took_that(
     what: str, state: JobState
 ) -> None:
     job = judged(what)
-    assert (job.state, job.exit_code, job.crashed) == (state, 1, True)
+    assert (job.state, job.exit_code, job.has_crashed) == (state, 1, True)
     assert job.failed_on == ((ADDRESS,) if state is JobState.NODE_FAILED else ())
 
 

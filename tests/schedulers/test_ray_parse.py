@@ -64,7 +64,7 @@ def test_each_word_has_a_state_and_is_kept(word: str, state: JobState, raw: str)
 @pytest.mark.parametrize("word", ["PAUSED", "", "succeeded"])
 def test_an_unknown_word_is_neither_live_nor_ended(word: str) -> None:
     state = job("succeeded", status=word).state
-    assert (state, state.live, state.ended) == (JobState.UNKNOWN, False, False)
+    assert (state, state.live, state.is_final) == (JobState.UNKNOWN, False, False)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_the_memory_monitor_in_the_log_is_out_of_memory_and_an_accelerators_is_n
 
 def test_a_signal_is_no_exit_code() -> None:
     killed = job("failed", driver_exit_code=-9)
-    assert (killed.exit_code, killed.signal, killed.crashed) == (None, "SIGKILL", True)
+    assert (killed.exit_code, killed.signal, killed.has_crashed) == (None, "SIGKILL", True)
     assert job("failed", driver_exit_code=137).exit_code == 137
 
 
@@ -132,13 +132,13 @@ def test_the_reason_is_rays_sentence_without_the_log() -> None:
 
 def test_who_stopped_it_is_known_only_where_we_passed_it_on() -> None:
     ours, others = job("stopped", BY_US), job("stopped")
-    assert (ours.stopped_by, ours.crashed, ours.stopped_by_hand) == ("ada@box", False, True)
-    assert (others.stopped_by, others.crashed) == (None, False)
+    assert (ours.stopped_by, ours.has_crashed, ours.stopped_by_hand) == ("ada@box", False, True)
+    assert (others.stopped_by, others.has_crashed) == (None, False)
 
 
 def test_one_that_was_stopped_before_it_was_placed_says_so_and_has_not_crashed() -> None:
     assert mentions(job("pending", BY_US).reason, "asked", "ada@box")
-    assert (job("started too late", BY_US).state, job("started too late").crashed) == (
+    assert (job("started too late", BY_US).state, job("started too late").has_crashed) == (
         JobState.CANCELLED,
         True,
     )

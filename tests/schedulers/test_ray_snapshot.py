@@ -59,7 +59,7 @@ def test_a_round_of_many_runs_is_one_list_and_what_some_need_is_asked_once(
         polls.note_intent(name, scheduler, (name, LONG_AGO))
     for _ in range(2):
         stand.asked.clear()
-        snapshots = {name: polls.shared(name, runs[name], (name, LONG_AGO), HALF) for name in names}
+        snapshots = {name: polls.share(name, runs[name], (name, LONG_AGO), HALF) for name in names}
         searches = {name: each.find(name, LONG_AGO) for name, each in snapshots.items()}
         live = {
             name: [j.instance for j in snapshots[name].live_jobs(name.removesuffix("-1"))]
@@ -86,7 +86,7 @@ def test_a_list_that_fails_is_unsure_for_all_and_asked_once(stand: Stand, tmp_pa
     stand.answers["/api/jobs/"] = (500, reason)
     polls, runs = SharedPolls(), {name: run_on(stand, tmp_path / name) for name in ("one", "two")}
     for name, scheduler in runs.items():
-        snapshot = polls.shared(name, scheduler, (f"{name}-1", LONG_AGO), HALF)
+        snapshot = polls.share(name, scheduler, (f"{name}-1", LONG_AGO), HALF)
         answer = snapshot.find(f"{name}-1", LONG_AGO)
         assert isinstance(answer, Unknown) and reason in answer.why
         with pytest.raises(CouldNotLook, match=reason):

@@ -123,7 +123,7 @@ def other_node(jobs: Jobs, **env: str) -> Iterator[int]:
 
 
 def ended(job: Job) -> bool:
-    return job.state.ended
+    return job.state.is_final
 
 
 def test_a_lost_node_is_told_whether_it_had_the_command_or_its_workers(jobs: Jobs) -> None:
@@ -137,7 +137,7 @@ def test_a_lost_node_is_told_whether_it_had_the_command_or_its_workers(jobs: Job
     assert [job.state for job in untils] == [JobState.NODE_FAILED] * 3, untils
     assert [job.exit_code for job in untils] == [None, 1, 1]
     assert len({job.failed_on for job in untils}) == 1 and len(untils[0].failed_on) == 1
-    assert all(job.crashed for job in untils)
+    assert all(job.has_crashed for job in untils)
     assert mentions(untils[0].reason, "node", "died")
     assert mentions(untils[1].reason, "task", "lost")
 

@@ -142,7 +142,7 @@ def test_three_runs_are_watched_by_one_squeue_and_one_sacct(
         for name in ("runs", "ended", "never")
     }
     job = runs["ended"].submit(rig.job("exit 3"), str(rig.code), rig.admission)
-    eventually(lambda: runs["ended"].find("tiny-1", long_ago()).job.state.ended, within=120)
+    eventually(lambda: runs["ended"].find("tiny-1", long_ago()).job.state.is_final, within=120)
     runs["runs"].submit(rig.job("sleep 60", number=2), str(rig.code), rig.admission)
     fields = {"runs": "tiny-2", "ended": "tiny-1", "never": "tiny-3"}
     calls_log.write_text("")
@@ -150,7 +150,7 @@ def test_three_runs_are_watched_by_one_squeue_and_one_sacct(
     for name, instance in fields.items():
         polls.note_intent(name, runs[name], (instance, long_ago()))
     snapshots = {
-        name: polls.shared(name, runs[name], (instance, long_ago()), timedelta(minutes=5))
+        name: polls.share(name, runs[name], (instance, long_ago()), timedelta(minutes=5))
         for name, instance in fields.items()
     }
     searches = {
@@ -370,7 +370,7 @@ def test_a_job_runs_behind_a_login_node(
     assert scheduler.tail("tiny-1", 1) == "two\n"
     assert [live.id for live in scheduler.live_jobs("tiny")] == [number]
     scheduler.stop("tiny-1", "ada@laptop")
-    eventually(lambda: scheduler.find("tiny-1", long_ago()).job.state.ended, within=120)
+    eventually(lambda: scheduler.find("tiny-1", long_ago()).job.state.is_final, within=120)
     assert scheduler.find("tiny-1", long_ago()).job.stopped_by == "ada@laptop"
 
 

@@ -12,7 +12,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Search, Unknown
 from herorun.schedulers._slurm import parse as slurm_parse
 from herorun.schedulers._slurm.client import new_separator
-from herorun.schedulers._slurm.parse import PARTED, SlurmRow, Tag, log_in, tag_in
+from herorun.schedulers._slurm.parse import SEPARATOR, SlurmRow, Tag, log_in, tag_in
 from herorun.schedulers._slurm.state import (
     Accounting,
     judge_slurm,
@@ -43,7 +43,7 @@ def squeue(word: str, number: str = "71", **changes: object) -> str:
         "submitted": int(AT.timestamp()), "started": int(AT.timestamp()) + 5, "ended": int(AT.timestamp()) + 60,  # noqa: E501  # one entry of a table, or one recorded value
         "nodes": "1", "where": "n1", "comment": TAG.comment, "reason": "None", **changes,
     }  # fmt: skip
-    return PARTED.join(str(value) for value in fields.values()) + PARTED
+    return SEPARATOR.join(str(value) for value in fields.values()) + SEPARATOR
 
 
 def sacct(word: str, number: str = "71", **changes: object) -> str:
@@ -57,15 +57,15 @@ def sacct(word: str, number: str = "71", **changes: object) -> str:
             f"--comment={TAG.comment} --export=NONE"
         ), **changes,
     }  # fmt: skip
-    return PARTED.join(str(value) for value in fields.values())
+    return SEPARATOR.join(str(value) for value in fields.values())
 
 
 def squeue_rows(text: str) -> tuple[SlurmRow, ...]:
-    return slurm_parse.squeue_rows(text, PARTED)
+    return slurm_parse.squeue_rows(text, SEPARATOR)
 
 
 def sacct_rows(text: str) -> tuple[SlurmRow, ...]:
-    return slurm_parse.sacct_rows(text, PARTED)
+    return slurm_parse.sacct_rows(text, SEPARATOR)
 
 
 def search_of(
@@ -148,10 +148,10 @@ def test_a_job_that_slurm_dropped_for_its_dependency_is_not_stopped_by_hand() ->
 def recorded_alone(what: str) -> Job:
     """As when accounting has caught up."""
     lines = (RECORDINGS / "squeue-22.05.txt").read_text().splitlines()
-    (mine,) = [line for line in lines if f"{PARTED}{WORDS[what]}{PARTED}" in line]
+    (mine,) = [line for line in lines if f"{SEPARATOR}{WORDS[what]}{SEPARATOR}" in line]
     answer = search_of(
         [mine],
-        [sacct("CANCELLED", mine.split(PARTED)[0], name=WORDS[what])],
+        [sacct("CANCELLED", mine.split(SEPARATOR)[0], name=WORDS[what])],
         since=None,
         name=WORDS[what],
     )
@@ -352,7 +352,8 @@ def test_a_federated_number_and_what_a_site_adds_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["The cluster is down for maintenance.", "<html>", f"71{PARTED}tiny-1{PARTED}RUNN"]
+    "text",
+    ["The cluster is down for maintenance.", "<html>", f"71{SEPARATOR}tiny-1{SEPARATOR}RUNN"],
 )
 def test_an_answer_that_is_no_list_of_jobs_is_no_empty_queue(text: str) -> None:
     for read in (squeue_rows, sacct_rows):
@@ -372,11 +373,13 @@ def test_a_line_break_in_somebodys_job_name_does_not_blind_us() -> None:
 
 def test_a_job_name_that_holds_whole_rows_forges_none() -> None:
     """It was there before the question, and so cannot know what parts the columns of its answer."""
-    parted = f"{PARTED}0123456789abcdef"
+    parted = f"{SEPARATOR}0123456789abcdef"
     for line, read in ((squeue, slurm_parse.squeue_rows), (sacct, slurm_parse.sacct_rows)):
-        forging = line("RUNNING", "5", name="NAME").replace(PARTED, parted)
+        forging = line("RUNNING", "5", name="NAME").replace(SEPARATOR, parted)
         forged = f"odd\n{line('COMPLETED')}\n{line('FAILED', '9')}"
-        text = "\n".join([forging.replace("NAME", forged), line("RUNNING").replace(PARTED, parted)])
+        text = "\n".join(
+            [forging.replace("NAME", forged), line("RUNNING").replace(SEPARATOR, parted)]
+        )
         assert [(row.id, row.word) for row in read(text, parted)] == [
             ("5", "RUNNING"),
             ("71", "RUNNING"),

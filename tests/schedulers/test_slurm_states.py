@@ -75,7 +75,7 @@ def test_who_stopped_it_is_reported(jobs: dict[str, Job]) -> None:
 
 def test_what_no_person_did_is_a_crash_and_no_stop(jobs: dict[str, Job]) -> None:
     crashes = [jobs[what] for what in ("preempted", "time limit", "on a lost node")]
-    assert [(job.crashed, job.stopped_by_hand) for job in crashes] == [(True, False)] * 3
+    assert [(job.has_crashed, job.stopped_by_hand) for job in crashes] == [(True, False)] * 3
 
 
 def test_the_node_that_was_lost_is_named(jobs: dict[str, Job], cluster: Cluster) -> None:

@@ -139,7 +139,7 @@ def ended(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
         answer = scheduler.find(name, long_ago())
         assert isinstance(answer, Found), answer
         jobs[:] = [answer.job]
-        return answer.job.state.ended
+        return answer.job.state.is_final
 
     eventually(over, 20)
     return jobs[0]
@@ -299,7 +299,7 @@ def test_a_hung_program_on_a_plain_box_is_ended_there_in_time(
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGSEGV"])
 def test_a_signal_is_recognised_from_an_exit_code_that_looks_like_it(rig: Rig, name: str) -> None:
     job = rig.run(rig.job(f"kill -{name[3:]} $$"))
-    assert (job.state, job.signal, job.exit_code, job.crashed) == (
+    assert (job.state, job.signal, job.exit_code, job.has_crashed) == (
         JobState.FAILED,
         name,
         None,

@@ -47,7 +47,7 @@ def find_job(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
 
 
 def ended(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
-    eventually(lambda: find_job(scheduler, name).state.ended, 20)
+    eventually(lambda: find_job(scheduler, name).state.is_final, 20)
     return find_job(scheduler, name)
 
 
@@ -156,7 +156,7 @@ def test_a_box_that_was_off_is_unsure_and_once_it_is_on_again_its_job_has_lost_i
     own_box.fix()
     own_box.on()
     job = find_job(scheduler)
-    assert (job.state, job.raw, job.crashed) == (JobState.NODE_FAILED, "restarted", True)
+    assert (job.state, job.raw, job.has_crashed) == (JobState.NODE_FAILED, "restarted", True)
     assert mentions(job.reason, "restarted", "while")
     assert find_job(scheduler, "tiny-2").state is JobState.SUCCEEDED
     assert find_job(scheduler, "tiny-3").state is JobState.CANCELLED

@@ -15,7 +15,7 @@ from herorun.contract_schema import contract_schema
 from herorun.core.babysit.tick import critical_topics, exit_code
 from herorun.core.check import Gate, Mode
 from herorun.core.compare.gate import parse_gate
-from herorun.core.compare.operand import Side
+from herorun.core.compare.operand import Operand
 from herorun.core.compare.verdict import ComparisonAnswer, compare
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse
@@ -37,11 +37,11 @@ from herorun.core.goodput.totals import GoodputTotals, Range
 from herorun.core.journal import Memory
 from herorun.core.patrol.advice import PatrolCommands
 from herorun.core.patrol.observation import (
-    Alive,
     ChainState,
     DiskRoom,
     Gpu,
     HostObservation,
+    Liveness,
     LogEnd,
     MemoryUse,
 )
@@ -76,7 +76,7 @@ from herorun.operations.orders.note import _describe_queued
 from herorun.operations.orders.order import describe_unwatched
 from herorun.operations.orders.trust import TrustQuestion
 from herorun.operations.record.repair import describe_repair
-from herorun.operations.record.verify import UNNAMED, Verified
+from herorun.operations.record.verify import NOT_ANCHORED_NOTE, RecordVerification
 from herorun.operations.remote.patrol import NO_MONITOR, PatrolTick, as_advice, describe_silent
 from herorun.operations.remote.timer import TimerOutput
 from herorun.operations.remote.watchers import WatcherRow
@@ -447,7 +447,7 @@ A_DAY = replace(
     notes=("12 rows without a time: their place in the wall time is unknown",),
 )
 CURVES = [
-    Side(name=name, values={"loss": {step: loss - 0.001 * step for step in range(0, 401, 4)}})
+    Operand(name=name, values={"loss": {step: loss - 0.001 * step for step in range(0, 401, 4)}})
     for name, loss in {"tiny-1": 2.5, "tiny-2": 2.51}.items()
 ]
 ANSWER_GATES = {
@@ -547,11 +547,11 @@ def closer() -> Iterator[Screen]:
     yield Screen("doctor", "doctor", {f"{OPERATIONS}doctor.doctor.examine": PARTS})
     yield Screen("explain", "explain dirty-tree")
     yield Screen("explain-list", "explain --list")
-    verified = Verified(
+    verified = RecordVerification(
         entries=41,
         commits=43,
         faults=(),
-        notes=(UNNAMED,),
+        notes=(NOT_ANCHORED_NOTE,),
     )
     target = "record.verify.verify_run"
     yield answered_by("verify-clear", "verify tiny", target, verified)
@@ -566,7 +566,7 @@ def closer() -> Iterator[Screen]:
     )
     faults = (CHANGED, "journal: journal/20260101.jsonl:7: not a journal line")
     repair = describe_repair(record, "4f" * 20, "4f" * 20, here=True)
-    damaged = replace(verified, faults=faults, notes=(UNNAMED, repair))
+    damaged = replace(verified, faults=faults, notes=(NOT_ANCHORED_NOTE, repair))
     yield answered_by("verify-damaged", "verify tiny", target, damaged)
     for state, fields in {
         "clear": {},
@@ -626,7 +626,7 @@ AT_WORK = HostObservation(
     at=NOON,
     name="tiny-1",
     where="gpu7",
-    alive=Alive.YES,
+    alive=Liveness.YES,
     log=LogEnd(line="step 41200 loss 2.314", step=41_200, size=4000, age=3.0),
     disks={"/data": DiskRoom(500 * GIB, 1000 * GIB, 900, 1000)},
     output_age=30.0,
@@ -634,7 +634,7 @@ AT_WORK = HostObservation(
     memory=MemoryUse(40 * GIB, 100 * GIB, 0.4, 0),
 )
 FROZEN = LogEnd(line="step 41200 loss 2.314", step=41_200, size=4000, age=2460.0)
-FAILED_JOB = {"alive": Alive.NO, "why": "tiny-1 ended as failed: exit code 1"}
+FAILED_JOB = {"alive": Liveness.NO, "why": "tiny-1 ended as failed: exit code 1"}
 UNREACHABLE = "gpu7 does not answer: ssh: connect to host gpu7 port 22: Connection timed out."
 HOSTS: Mapping[str, HostObservation] = {
     "running": AT_WORK,
@@ -647,7 +647,7 @@ HOSTS: Mapping[str, HostObservation] = {
         memory=MemoryUse(4 * GIB, 100 * GIB, 0.04, 0),
         output_age=720.0,
     ),
-    "unknown": replace(AT_WORK, alive=Alive.UNKNOWN, unreachable=UNREACHABLE),
+    "unknown": replace(AT_WORK, alive=Liveness.UNKNOWN, unreachable=UNREACHABLE),
 }
 
 

@@ -30,7 +30,7 @@ from herorun.operations.jobs.poll import JobStatus
 from herorun.operations.launch.launch import LaunchOutcome, _describe_monitor
 from herorun.operations.orders.trust import TrustQuestion
 from herorun.operations.record.init import InitOutcome
-from herorun.operations.record.verify import Verified
+from herorun.operations.record.verify import RecordVerification
 from herorun.operations.remote.watchers import WatcherRow
 from herorun.operations.report.differences import CompareOutcome
 from herorun.operations.report.report import RunReport
@@ -146,13 +146,15 @@ NO_LIST = "could not query the remote: origin does not answer: connection timed 
 
 
 def verified() -> Iterator[Screen]:
-    unread = Verified(entries=41, commits=43, faults=(), notes=(NO_LIST,), unseen=True)
+    unread = RecordVerification(entries=41, commits=43, faults=(), notes=(NO_LIST,), unseen=True)
     target = "record.verify.verify_run"
     yield answered_by("verify-unknown", "verify tiny", target, unread)
-    sealed = Verified(entries=41, commits=43, faults=(), notes=(), seal="herorun/tiny/seal-1")
+    sealed = RecordVerification(
+        entries=41, commits=43, faults=(), notes=(), seal="herorun/tiny/seal-1"
+    )
     newest = {"seal__verify__verify_newest_seal": sealed}
     yield answered_by("verify-sealed", "verify tiny", target, sealed, **newest)
-    newer = Verified(entries=41, commits=43, faults=(), notes=(NEWER,), unseen=True)
+    newer = RecordVerification(entries=41, commits=43, faults=(), notes=(NEWER,), unseen=True)
     yield answered_by("verify-newer", "verify tiny", target, newer)
 
 

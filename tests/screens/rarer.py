@@ -20,7 +20,7 @@ from herorun.operations.doctor import backends, machine
 from herorun.operations.doctor.doctor import _part_of_error
 from herorun.operations.orders.acknowledge import _overtaken_by
 from herorun.operations.orders.trust import TrustQuestion
-from herorun.operations.record.verify import Verified, _check_other_refs, _compare_tips
+from herorun.operations.record.verify import RecordVerification, _check_other_refs, _compare_tips
 from herorun.runs.templates import template
 from herorun.schedulers import slurm
 from screens.catalogue import BOX_RUN, OPERATIONS, answered_by
@@ -203,7 +203,9 @@ def damages() -> Iterator[tuple[str, list[RecordSnapshot]]]:
 def records() -> Iterator[Screen]:
     target = "record.verify.verify_run"
     faults = [f for _, commits in damages() for f in judge_history(commits).faults]
-    verified = Verified(entries=5, commits=5, faults=tuple(dict.fromkeys(faults)), notes=())
+    verified = RecordVerification(
+        entries=5, commits=5, faults=tuple(dict.fromkeys(faults)), notes=()
+    )
     yield answered_by("verify-edited", "verify tiny", target, verified)
     remote = [
         *_compare_tips(record("pushed older"), "c0" * 20, "0d" * 20, "c0" * 20)[1],

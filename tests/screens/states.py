@@ -14,7 +14,7 @@ from herorun.core.check import Gate, Mode, evaluate
 from herorun.core.contract import Recovery
 from herorun.core.event import Ordered, Word
 from herorun.core.evidence import (
-    FORGOTTEN,
+    FORGOTTEN_JOB,
     Evidence,
     FinalStep,
     Gaps,
@@ -346,7 +346,7 @@ def tick(run: str, code: int = 0, **changes: Any) -> Any:
 FORGOTTEN_JOB = Unavailable(
     "the scheduler does not list tiny-1: the job may run elsewhere, or the scheduler has forgotten "
     "it",
-    FORGOTTEN,
+    FORGOTTEN_JOB,
 )
 FORGOTTEN_MEMORY = Memory(instances=(an_instance(1),))
 UNREACHED = describe_unread(

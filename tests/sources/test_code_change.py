@@ -96,7 +96,7 @@ def test_a_commit_that_is_not_here_is_could_not_look(repository: Repository) -> 
 
 def prior(story: Story) -> PriorLaunch | Nothing:
     run = open_run(SLUG, story.work)
-    launch = run.given(run.record.memory())[PriorLaunch]
+    launch = run.base_evidence(run.record.memory())[PriorLaunch]
     assert isinstance(launch, (PriorLaunch, Nothing))
     return launch
 

@@ -77,9 +77,9 @@ def test_a_beat_that_does_not_move_is_as_old_as_its_first_sight(home: Path) -> N
     write(home, theirs)
 
     assert [since(home, 0), since(home, 40)] == [0, 0]
-    write(home, theirs.renewed())
+    write(home, theirs.renew())
     assert [since(home, 50), since(home, 70)] == [50, 50]
-    write(home, theirs.handed("bob@there"))
+    write(home, theirs.hand_to("bob@there"))
     assert since(home, 80) == 80
 
 
@@ -110,7 +110,7 @@ def test_a_note_is_not_synced_and_one_that_was_cut_short_begins_again(
     monkeypatch.setattr(os, "fsync", synced.append)
     write(home, Lease("eve@there", "tiny", 1, 7))
     assert since(home, 0) == 0
-    note = home / "state" / leases.SEEN
+    note = home / "state" / leases.LEASE_FILE
     note.write_bytes(note.read_bytes()[:20])
     assert [since(home, 5), since(home, 9)] == [5, 5]
     note.write_bytes(b"")
@@ -145,7 +145,7 @@ def test_a_lease_in_the_record_is_seen_over_time_too(home: Path) -> None:
     assert isinstance(first, LeaseSeen) and isinstance(later, LeaseSeen)
     assert (later.owner, later.fence, later.beat, later.mine) == ("eve@there", 3, 7, False)
     assert first.unchanged_since == later.unchanged_since == NOON
-    moved = look(home, 50, RecordLease(theirs.renewed()))
+    moved = look(home, 50, RecordLease(theirs.renew()))
     assert isinstance(moved, LeaseSeen) and moved.unchanged_since == NOON + 50 * MINUTE
 
 

@@ -69,7 +69,7 @@ def test_without_a_snapshot_there_is_a_plan_and_with_an_unread_one_there_is_none
     run = story.run
 
     def planned(snapshot: Any) -> Any:
-        evidence = {**run.given(run.record.memory()), Snapshot: snapshot}
+        evidence = {**run.base_evidence(run.record.memory()), Snapshot: snapshot}
         tree = WorkTree(commit=str(run.repository.resolve("HEAD")))
         rest = {WorkTree: tree, Checkpoints: Checkpoints(), StartSiblings: StartSiblings()}
         rest |= {Environment: Environment()}

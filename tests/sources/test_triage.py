@@ -11,7 +11,7 @@ from herorun.core.evidence import Checkpoints, Job, JobState, Nothing, Triage, U
 from herorun.core.ports import Place
 from herorun.core.recovery.classify import Cause, Ending, ending_of
 from herorun.core.recovery.decision import is_repeated
-from herorun.core.recovery.diagnosis import Scene
+from herorun.core.recovery.diagnosis import EndContext
 from herorun.core.triage.incremental import OwnLog, follow
 from herorun.sources._signatures import signature_set_of
 from herorun.sources.triage import read_triage
@@ -129,7 +129,7 @@ def _unexplained_end(number: int, shard: str) -> Ending:
     log = f"step 1 loss 2\nthe prefetcher of shard {shard} could not be closed\n"
     triage = read(log, job)
     assert isinstance(triage, Triage)
-    scene = Scene(triage=triage, checkpoints=Checkpoints())
+    scene = EndContext(triage=triage, checkpoints=Checkpoints())
     ending = ending_of(job, scene, an_instance(number), -1, NOON + timedelta(hours=number))
     assert ending is not None
     return ending

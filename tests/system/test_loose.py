@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from herorun.system.git import Repository, calls as asking, find_repository, run
-from herorun.system.git.loose_objects import Elsewhere, Loose
+from herorun.system.git.loose_objects import LooseObjects, NotLoose
 from herorun.system.process import ProcessResult
 from stories import Story, git
 
@@ -99,14 +99,14 @@ def _another(data: bytes) -> bytes:
 def test_a_damaged_object_is_never_read(
     repository: Repository, damage: Callable[[bytes], bytes]
 ) -> None:
-    loose = Loose(f"{repository.common}/objects")
+    loose = LooseObjects(f"{repository.common}/objects")
     commit = str(repository.resolve("HEAD"))
     assert loose.file(commit, ODD) == b"odd\n"
     oid = next(oid for _, oid, path in repository.entries(commit) if path == ODD)
     path: Path = repository.common / "objects" / oid[:2] / oid[2:]
     path.chmod(0o600)
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(Elsewhere):
+    with pytest.raises(NotLoose):
         loose.file(commit, ODD)
 
 
@@ -114,24 +114,24 @@ def test_a_damaged_object_is_never_read(
 def test_what_was_read_before_is_not_believed_once_its_file_is_another(
     repository: Repository, kind: str
 ) -> None:
-    loose = Loose(f"{repository.common}/objects")
+    loose = LooseObjects(f"{repository.common}/objects")
     commit = str(repository.resolve("HEAD"))
     assert loose.files(commit)
     oid = commit if kind == "commit" else loose.top(commit)
     path: Path = repository.common / "objects" / oid[:2] / oid[2:]
     path.chmod(0o600)
     path.write_bytes(_cut(path.read_bytes()))
-    with pytest.raises(Elsewhere):
+    with pytest.raises(NotLoose):
         loose.files(commit)
     path.unlink()
-    with pytest.raises(Elsewhere):
+    with pytest.raises(NotLoose):
         loose.files(commit)
 
 
 @pytest.mark.parametrize("path", ["a//b", "./a", "a/../a.b", "a/"])
 def test_a_path_that_only_git_can_read_is_left_to_it(repository: Repository, path: str) -> None:
-    loose = Loose(f"{repository.common}/objects")
-    with pytest.raises(Elsewhere):
+    loose = LooseObjects(f"{repository.common}/objects")
+    with pytest.raises(NotLoose):
         loose.file(str(repository.resolve("HEAD")), path)
 
 

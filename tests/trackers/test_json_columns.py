@@ -12,7 +12,7 @@ from herorun.core.ports import Row
 from herorun.core.ports.columnar import ColumnarRows, chain_rows
 from herorun.trackers import _json_columns as json_columns
 from herorun.trackers._json_columns import LEAST, parse_rows
-from herorun.trackers._json_rows import STEP_KEYS, Unusable, parse_row
+from herorun.trackers._json_rows import STEP_KEYS, UnusableLine, parse_row
 
 MANY = 2 * LEAST
 
@@ -38,7 +38,7 @@ def one_by_one(lines: Sequence[bytes], keys: tuple[str, ...] = STEP_KEYS) -> tup
         try:
             if row := parse_row(line, keys):
                 rows.append(row)
-        except Unusable as why:
+        except UnusableLine as why:
             problems.append(f"{number}: {why}")
     return repr(rows), problems
 

@@ -15,7 +15,7 @@ import pytest
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Row, Tracker
 from herorun.trackers import _json_rows, _tail_reader, jsonl
-from herorun.trackers._json_rows import Unusable, parse_row
+from herorun.trackers._json_rows import UnusableLine, parse_row
 from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
 from screens.notices import Notice
 
@@ -267,7 +267,7 @@ def test_the_step_has_several_names(key: str) -> None:
 
 def test_the_step_key_of_the_contract_is_the_only_one() -> None:
     assert row('{"step": 1, "update": 12}', "update") == Row(12, {"step": 1.0})
-    with pytest.raises(Unusable, match="no step"):
+    with pytest.raises(UnusableLine, match="no step"):
         row('{"step": 1}', "update")
 
 
@@ -288,7 +288,7 @@ def test_the_step_of_a_logger_line_wins_over_a_metric_of_that_name() -> None:
 
 @pytest.mark.parametrize("step", ['"twelve"', '"1.5"', "true", "NaN", "1.5", "null", "[1]"])
 def test_what_is_no_whole_number_is_no_step(step: str) -> None:
-    with pytest.raises(Unusable, match="no step"):
+    with pytest.raises(UnusableLine, match="no step"):
         row(f'{{"step": {step}, "loss": 1}}')
 
 
@@ -396,19 +396,19 @@ def test_a_time_may_be_a_duration() -> None:
     ],
 )
 def test_what_cannot_be_used_is_named(line: bytes, notice: Notice) -> None:
-    with pytest.raises(Unusable) as caught:
+    with pytest.raises(UnusableLine) as caught:
         parse_row(line)
     assert str(caught.value) == notice
 
 
 def test_a_step_below_zero_is_no_step() -> None:
-    with pytest.raises(Unusable, match=r"negative.*step"):
+    with pytest.raises(UnusableLine, match=r"negative.*step"):
         parse_row(b'{"step": -5, "loss": 2.0}')
 
 
 @pytest.mark.parametrize("step", [str(2**53 + 1), "9" * 400, '"' + "9" * 20 + '"'])
 def test_a_step_that_no_training_reaches_gives_no_row(step: str) -> None:
-    with pytest.raises(Unusable, match=r"step.*beyond"):
+    with pytest.raises(UnusableLine, match=r"step.*beyond"):
         parse_row(b'{"step": %s, "train/loss": 2.0}' % step.encode())
 
 
@@ -455,7 +455,7 @@ def test_a_row_of_bare_numbers_is_read_as_any_other(
     def read() -> str:
         try:
             return repr(parse_row(json.dumps(record).encode(), keys))
-        except Unusable as why:
+        except UnusableLine as why:
             return str(why)
 
     quick = read()

@@ -161,7 +161,7 @@ def _watch_job(run: "JobRun", end: "StopCondition", new_job: bool, as_json: bool
 
     def report(run: "JobRun", tick: "TickOutcome") -> None:
         _print_tick(run, tick, as_json)
-        if not as_json and end.reached(tick.step, now()):
+        if not as_json and end.is_reached(tick.step, now()):
             output.show_line(f"{run.job_id}: monitored until {end}: {tick.progress}")
 
     if new_job:  # a restart would run the same command, and treat the id as new again

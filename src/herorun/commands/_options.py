@@ -30,12 +30,12 @@ class RunArgument(click.Argument):
     ) -> tuple[Any, list[str]]:
         values = dict(opts)
         if not ctx.resilient_parsing and not values.get("job") and not values.get("every"):
-            values = self._filled(ctx, values)
+            values = self._fill(ctx, values)
             if isinstance(opts, dict):  # the arguments after this one are read from it
                 opts.update(values)
         return super().handle_parse_result(ctx, values, args)
 
-    def _filled(self, ctx: click.Context, values: dict[str, Any]) -> dict[str, Any]:
+    def _fill(self, ctx: click.Context, values: dict[str, Any]) -> dict[str, Any]:
         name = str(self.name)
         value = values.get(name)
         if isinstance(value, str):

@@ -4,12 +4,12 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from herorun.core.babysit.stop_condition import StopCondition
-from herorun.system.own_package import OwnPackage, Replaced, restart_process
+from herorun.system.own_package import OwnPackage, VersionReplaced, restart_process
 
 
 def check_installation(until: StopCondition) -> Callable[[], None]:
-    """A check to call at each tick, which raises `Replaced`. Monitoring with a time limit does not
-    restart: the limit would count from the restart.
+    """A check to call at each tick, which raises `VersionReplaced`. Monitoring with a time limit
+    does not restart: the limit would count from the restart.
     """
     return OwnPackage().must_be_the_same if until.time is None else lambda: None
 
@@ -20,6 +20,6 @@ def restart_if_replaced() -> Iterator[None]:
 
     try:
         yield
-    except Replaced as replacement:
+    except VersionReplaced as replacement:
         output.show_note(str(replacement))
         restart_process()

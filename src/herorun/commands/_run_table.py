@@ -185,7 +185,9 @@ def _trains(summary: RunSummary) -> bool:
 def summary_rows(summary: RunSummary, at: datetime) -> list[tuple[str, str]]:
     """One run as pairs of column name and text, for its own page; unknown values are omitted."""
     is_finite = summary.loss is None or isfinite(summary.loss)  # with NaN it is useless
-    remaining = f"{format_age(summary.left)} at this pace" if summary.left and is_finite else ""
+    remaining = (
+        f"{format_age(summary.time_left)} at this pace" if summary.time_left and is_finite else ""
+    )
     rows = (
         ("left", remaining),
         ("loss", format_loss(summary)),

@@ -159,7 +159,7 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
     for answer in tick_each(names, Path(start)):
         tick = answer.value
         codes.append(tick_exit_code(tick) if tick else answer.code)
-        documents.append(document_of(tick, slug=answer.slug) if tick else answer.unread)
+        documents.append(document_of(tick, slug=answer.slug) if tick else answer.unread_entry)
         if tick is None:
             output.show_run_note(answer.slug, answer.error)
         elif not as_json:
@@ -216,7 +216,7 @@ def _tick_printer(end: "StopCondition", as_json: bool) -> "Callable[[Run, TickOu
             output.show_json_line(document_of(tick, slug=run.slug))
         else:
             show_tick(run.slug, tick)
-            if end.reached(tick.step, now()):
+            if end.is_reached(tick.step, now()):
                 show_summary(run, tick, str(end))
 
     return report

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _SESSION = click.option(
     "--session", metavar="ID", default="", help="The registry of another session."
 )
-UNASKED = "not queried yet"
+NOT_QUERIED = "not queried yet"
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
@@ -72,7 +72,7 @@ def list_(start: str, session: str, as_json: bool) -> int:
 def _last_status(entry: "Mapping[str, Any]") -> str:
     """Other programs that write the registry give no time."""
     if not entry.get("last_status"):
-        return UNASKED
+        return NOT_QUERIED
     at = (
         f"as of {entry['last_queried']} UTC"
         if entry.get("last_queried")

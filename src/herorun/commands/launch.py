@@ -146,7 +146,7 @@ def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", did: str) ->
     hang(page, "  plan       ", f"digest {shorten_hashes(outcome.launched.plan_digest)}")
     if outcome.log:
         hang(page, "  log        ", outcome.log)
-    is_pushed = run.record.remote is not None and not run.record.unpushed
+    is_pushed = run.record.remote is not None and not run.record.unpushed_lines
     suffix = f", pushed to {run.record.remote}" if is_pushed else ", not pushed"
     commit = shorten_hashes(run.record.tip or "")
     hang(page, "  record     ", f"branch {run.record.branch} at {commit}{suffix}")

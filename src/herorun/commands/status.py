@@ -88,7 +88,8 @@ def _show_all(start: str, in_a_table: bool, as_json: bool) -> int:
         output.show_json(
             StatusAll(
                 runs=[
-                    answer.value[0] if answer.value else answer.unread for answer in ordered_answers
+                    answer.value[0] if answer.value else answer.unread_entry
+                    for answer in ordered_answers
                 ]
             )
         )

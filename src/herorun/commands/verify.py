@@ -9,7 +9,7 @@ from herorun.commands._output import propose_command
 
 if TYPE_CHECKING:
     from herorun.core.seal.verification import SealProof
-    from herorun.operations.record.verify import Verified
+    from herorun.operations.record.verify import RecordVerification
 
 EXIT_CODES = {"clear": 0, "blocked": 1, "unknown": 3}
 
@@ -67,7 +67,7 @@ def verify_record(
     return EXIT_CODES[verification.verdict]
 
 
-def _show_record(verification: "Verified", start: str, run: str) -> None:
+def _show_record(verification: "RecordVerification", start: str, run: str) -> None:
     from pathlib import Path
 
     from herorun import output

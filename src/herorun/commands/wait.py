@@ -66,7 +66,7 @@ def command(
     from herorun.core.patrol.wait_condition import condition_of
     from herorun.core.time_options import seconds_of
     from herorun.operations.jobs.wait import observer_of_job
-    from herorun.operations.remote.wait import Ended, observer_of_run, wait_for
+    from herorun.operations.remote.wait import WaitEnd, observer_of_run, wait_for
     from herorun.output.patrol import show_patrol
     from herorun.runs import watched_run
     from herorun.schemas.machines import Wait
@@ -76,7 +76,7 @@ def command(
     one_of_both(run, job_options)
     monitored_run: Any = watched_run(run, Path(start))[0] if run else named_job(start, job_options)
     observer: Any = observer_of_run if run else observer_of_job
-    outcome: Ended = wait_for(
+    outcome: WaitEnd = wait_for(
         monitored_run,
         observer,
         condition,

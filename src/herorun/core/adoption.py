@@ -19,7 +19,7 @@ BEFORE_IT_RUNS = frozenset(
         "tracker-identity",
     }
 )
-UNPROVED = "unverified-job"
+UNVERIFIED_JOB = "unverified-job"
 _RUNS = "it already runs, so this is not verified: "
 
 
@@ -51,7 +51,7 @@ def unproven_facts(findings: Iterable[Finding]) -> tuple[str, ...]:
     gaps = [
         f.verdict.message
         for f in findings
-        if f.check == UNPROVED and f.verdict.outcome in (Outcome.FAIL, Outcome.UNKNOWN)
+        if f.check == UNVERIFIED_JOB and f.verdict.outcome in (Outcome.FAIL, Outcome.UNKNOWN)
     ]
     moves = [
         f"{f.check}: {f.verdict.message.removeprefix(_RUNS)}"

@@ -16,7 +16,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.notify.escalation import EscalationReason
 
-UNREAD = Unavailable("this evidence was not read")
+UNREAD_EVIDENCE = Unavailable("this evidence was not read")
 _RUN = lazy_regex(r"\bRUN\b")  # in a check's advice: the run that is asked about
 _COMMAND = lazy_regex(r" \(`[^`)]*\bRUN\b[^)]*\)")  # in it: a command that takes a run
 
@@ -76,7 +76,7 @@ class Mode(StrEnum):
 
 
 _EVERYWHERE = frozenset({Response.WARN, Response.INFO})
-ALLOWED: Mapping[Gate, frozenset[Response]] = {
+ALLOWED_RESPONSES: Mapping[Gate, frozenset[Response]] = {
     Gate.LAUNCH: _EVERYWHERE | {Response.BLOCK},
     Gate.CHECKIN: _EVERYWHERE | {Response.REFUSE},
     Gate.HEALTH: _EVERYWHERE | {Response.RELAUNCH, Response.ESCALATE, Response.STOP},
@@ -204,7 +204,7 @@ def check(
     A parameter whose type is a class named `Limits` receives the check's thresholds, as the
     contract sets them under `[babysit.thresholds.<check>]`.
     """
-    if response not in ALLOWED[gate]:
+    if response not in ALLOWED_RESPONSES[gate]:
         raise ValueError(f"{response} makes no sense at the {gate} gate")
     if always and response is not Response.BLOCK:
         raise ValueError(f"{response} never blocks: with `always` it makes no sense")
@@ -246,7 +246,7 @@ def evaluate(
 
 
 def _answers(check: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Sequence[Verdict]:
-    values = [evidence.get(need, UNREAD) for need in check.needs]
+    values = [evidence.get(need, UNREAD_EVIDENCE) for need in check.needs]
     if not _ABSENCES.isdisjoint(map(type, values)) and (lacking := _lacking(check, values)):
         if gaps := [values[at] for at in lacking if isinstance(values[at], Unavailable)]:
             return [_blind(gaps)]

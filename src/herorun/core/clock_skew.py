@@ -11,17 +11,17 @@ SKEW = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
-class Leaps:
+class ClockJumps:
     """Jumps of the clock that dates the record, found from the times of its lines in order."""
 
     latest: datetime | None = None
     ahead: tuple[datetime, datetime] | None = None  # the newest leap: the moment before, and after
     behind: datetime | None = None  # the moment before it was set back; None: it was set right
 
-    def seen(self, at: datetime) -> "Leaps":
+    def advance(self, at: datetime) -> "ClockJumps":
         """The state after one more line."""
         if self.latest is None or self.last_right(at) is not None:
-            return Leaps(at)
+            return ClockJumps(at)
         if at < self.latest - SKEW:
             return replace(self, latest=at, behind=self.behind or self.latest)
         if at <= self.latest + SKEW:

@@ -32,7 +32,7 @@ Probe = Callable[[], Iterable[DoctorPart]]
 
 
 @runtime_checkable
-class Examined(Protocol):
+class ExaminesItself(Protocol):
     """An adapter that examines its surroundings, and not only its answers. It changes nothing."""
 
     def examine(self) -> tuple[DoctorPart, ...]: ...

@@ -78,7 +78,7 @@ def count(number: float, noun: str, plural: str = "") -> str:
 
 
 # the check of who approved: no waiver covers it, or it would approve itself
-UNAPPROVED = "unapproved-waiver"
+UNAPPROVED_WAIVER = "unapproved-waiver"
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Waiver:
 
     def covers(self, check: str, verdict: Verdict, now: datetime) -> bool:
         return (
-            current_name(self.check) == check != UNAPPROVED
+            current_name(self.check) == check != UNAPPROVED_WAIVER
             and now < self.expires
             and self.subject in (None, verdict.subject)
             and (verdict.outcome is not Outcome.UNKNOWN or self.unknown)

@@ -108,10 +108,11 @@ def _unknown_cause(finding: Finding) -> str:
 
 
 @dataclass(frozen=True)
-class Tally:
+class FindingCounts:
     """How many findings of a gate are of each kind.
 
-    >>> str(Tally({FindingMark.FAIL: 1, FindingMark.WARN: 2, FindingMark.OK: 31}, not_enforced=0))
+    >>> marks = {FindingMark.FAIL: 1, FindingMark.WARN: 2, FindingMark.OK: 31}
+    >>> str(FindingCounts(marks, not_enforced=0))
     '1 blocking, 2 warnings, 31 passed'
     """
 
@@ -135,7 +136,7 @@ class Tally:
 
 def tally(
     findings: Iterable[Finding], checks: Mapping[str, Check], mode: Mode = Mode.ENFORCE
-) -> Tally:
+) -> FindingCounts:
     """Each finding once, by its mark."""
     marks: dict[FindingMark, int] = {}
     not_enforced = 0
@@ -144,4 +145,4 @@ def tally(
         mark = mark_of(finding, check)
         marks[mark] = marks.get(mark, 0) + 1
         not_enforced += mark is FindingMark.FAIL and not stands_in_the_way(finding, check, mode)
-    return Tally(marks, not_enforced)
+    return FindingCounts(marks, not_enforced)

@@ -12,7 +12,7 @@ _TAG = lazy_regex(r"<(?=[A-Za-z/!?])")
 
 
 # `#12`, `owner/name#12`, `GH-12`
-_NUMBERED = lazy_regex(r"(?<!&)#(?=\d)|\bGH-(?=\d)", re.IGNORECASE)
+_ISSUE_NUMBER = lazy_regex(r"(?<!&)#(?=\d)|\bGH-(?=\d)", re.IGNORECASE)
 
 
 _BLOCK = lazy_regex(r"^( {0,3})(?=#{1,6}\s|`{3}|~{3}|={3}|-{3}|>|\||\[[^\]\n]*\]:)", re.MULTILINE)
@@ -32,7 +32,7 @@ def defuse_mentions(text: str) -> str:
     """Text from outside for an issue: it pages no account and links no other issue, whatever stands
     in a log line.
     """
-    return _NUMBERED.sub("\\g<0>\u200b", re.sub(r"@(?=[\w-])", "@\u200b", text))
+    return _ISSUE_NUMBER.sub("\\g<0>\u200b", re.sub(r"@(?=[\w-])", "@\u200b", text))
 
 
 def without_markup(text: str) -> str:

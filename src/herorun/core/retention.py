@@ -71,7 +71,7 @@ class KeptCheckpoint:
 
 
 @dataclass(frozen=True)
-class Victim:
+class DeletableCheckpoint:
     """A checkpoint that nothing requires and that may be deleted."""
 
     path: str
@@ -88,7 +88,7 @@ class PrunePlan:
 
     slug: str
     policy: RetentionPolicy
-    victims: tuple[Victim, ...]
+    victims: tuple[DeletableCheckpoint, ...]
     remaining: tuple[KeptCheckpoint, ...]
 
     @property
@@ -133,7 +133,7 @@ def prune_plan(
     newest = sorted(complete, key=lambda c: (-c.step, c.temporary, c.path))[: policy.keep]
     latest = {c.path: n for n, c in enumerate(newest, start=1)}
     top = max((c.step for c in complete), default=None)
-    victims, remaining = list[Victim](), list[KeptCheckpoint]()
+    victims, remaining = list[DeletableCheckpoint](), list[KeptCheckpoint]()
     for each in sorted(checkpoints, key=lambda s: (s.candidate.step, s.candidate.path)):
         why = (
             *_by_rank(each.candidate, latest, policy, recovery),
@@ -210,7 +210,7 @@ def _reasons_to_keep(each: SizedCheckpoint, top: int | None, now: datetime) -> l
     return []
 
 
-def _victim(each: SizedCheckpoint, policy: RetentionPolicy) -> Victim:
+def _victim(each: SizedCheckpoint, policy: RetentionPolicy) -> DeletableCheckpoint:
     candidate = each.candidate
     assert each.bytes is not None and each.files is not None
     newest = f"the {policy.keep} newest" if policy.keep > 1 else "the newest"
@@ -220,7 +220,9 @@ def _victim(each: SizedCheckpoint, policy: RetentionPolicy) -> Victim:
         else f"complete{', temporary' if candidate.temporary else ''}: not {newest}, not permanent "
         "by the contract, named by no contract or record"
     )
-    return Victim(candidate.path, candidate.step, each.bytes, each.files, each.digest, why)
+    return DeletableCheckpoint(
+        candidate.path, candidate.step, each.bytes, each.files, each.digest, why
+    )
 
 
 def due_steps(
@@ -244,7 +246,7 @@ def plan_from(document: Mapping[str, Any]) -> PrunePlan:
         RetentionPolicy(
             policy["keep"], policy["permanent_every"], tuple(policy["milestones"]), policy["final"]
         ),
-        tuple(Victim(**each) for each in document["victims"]),
+        tuple(DeletableCheckpoint(**each) for each in document["victims"]),
         tuple(
             KeptCheckpoint(each["path"], each["step"], each["bytes"], tuple(each["why"]))
             for each in document.get("remaining", document.get("kept"))  # its earlier name

@@ -86,14 +86,14 @@ class RunSummary:
         return {"starting": 5, "finished": 8}.get(self.run, 6)
 
     @property
-    def done(self) -> float | None:
+    def done_share(self) -> float | None:
         """The share of the run that is done, from 0 to 1."""
         if self.step is None or not self.final_step:
             return None
         return min(1.0, max(0.0, self.step / self.final_step))
 
     @property
-    def left(self) -> timedelta | None:
+    def time_left(self) -> timedelta | None:
         """Until the final step at the pace of now, stops apart; None where either is unknown or no
         steps are made.
         """

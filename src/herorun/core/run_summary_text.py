@@ -31,8 +31,8 @@ def format_progress(summary: RunSummary, cells: int = BAR) -> str:
     if summary.step is None and summary.final_step is None:
         return "-"
     steps = f"{'?' if summary.step is None else summary.step}/{summary.final_step or '?'}"
-    bar = "" if summary.done is None else f"{'█' * int(summary.done * cells):<{cells}} "
-    time_left = f" {format_age(summary.left)} left" if summary.left else ""
+    bar = "" if summary.done_share is None else f"{'█' * int(summary.done_share * cells):<{cells}} "
+    time_left = f" {format_age(summary.time_left)} left" if summary.time_left else ""
     return f"{bar}{steps}{time_left}"
 
 

@@ -20,8 +20,8 @@ _TOKEN = lazy_regex(
     | (?P<end> [;&|()\n]+ )""",
     re.DOTALL | re.VERBOSE,
 )
-_QUOTED = lazy_regex(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)""", re.DOTALL)
-_ESCAPED = lazy_regex(r'\\(["\\\n])')
+_QUOTATION = lazy_regex(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)""", re.DOTALL)
+_ESCAPE = lazy_regex(r'\\(["\\\n])')
 _SUBSTITUTION = lazy_regex(r"\$\(|[`)]")
 
 
@@ -78,13 +78,13 @@ def _with_substituted(words: list[str]) -> Iterator[list[str]]:
 
 
 def _unquote(word: str) -> str:
-    return _QUOTED.sub(_content_of, word)
+    return _QUOTATION.sub(_content_of, word)
 
 
 def _content_of(quotation: re.Match[str]) -> str:
     single, double, character = quotation.groups()
     if double is not None:
-        return _ESCAPED.sub(lambda each: each[1].strip("\n"), double)
+        return _ESCAPE.sub(lambda each: each[1].strip("\n"), double)
     return single if single is not None else character.strip("\n")  # a line may end in an escape
 
 

@@ -7,13 +7,13 @@ from herorun.core.event import Replayed
 from herorun.core.finding import count
 from herorun.core.replay import Replay, ReplayResult
 from herorun.core.requirements import version_fits
-from herorun.core.version_gate import REPLAY_WINDOW, Judge, news_key, question_key
+from herorun.core.version_gate import REPLAY_WINDOW, VersionGate, news_key, question_key
 
 MOST = 10  # differences that are listed; the rest is counted
 
 
 def summarize_replays(
-    judge: Judge, version: str, pin: str, at: datetime, again: Sequence[Replay]
+    judge: VersionGate, version: str, pin: str, at: datetime, again: Sequence[Replay]
 ) -> Replayed:
     """What judging the last day again came to."""
     unknown = [each for each in again if each.result is ReplayResult.UNKNOWN]
@@ -42,7 +42,7 @@ def summarize_replays(
 
 
 def _describe_difference(
-    judge: Judge, version: str, pin: str, again: Sequence[Replay], unknown: Sequence[Replay]
+    judge: VersionGate, version: str, pin: str, again: Sequence[Replay], unknown: Sequence[Replay]
 ) -> str:
     """Why a person is asked; empty where it would have acted alike at every tick."""
     other = [each for each in again if each.interventions]

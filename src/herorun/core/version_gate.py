@@ -16,7 +16,7 @@ REPLAY_WINDOW = timedelta(hours=24)
 
 
 @dataclass(frozen=True)
-class Judge:
+class VersionGate:
     """The journal's facts about versions, comparisons and a person's answers."""
 
     version: str = ""  # of the herorun that ticked last
@@ -24,14 +24,14 @@ class Judge:
     since: bool = False  # whether another version ticked after it
     answers: Mapping[str, RelaunchAnswer] = field(default_factory=dict)  # by the question's key
 
-    def ticked(self, version: str) -> "Judge":
+    def after_tick(self, version: str) -> "VersionGate":
         other = self.replayed is not None and self.replayed.version != version
         return replace(self, version=version, since=self.since or other)
 
-    def judged_again(self, event: Replayed) -> "Judge":
+    def after_replay(self, event: Replayed) -> "VersionGate":
         return replace(self, replayed=event, since=False)
 
-    def answered(self, keys: Iterable[str], answer: RelaunchAnswer) -> "Judge":
+    def with_answer(self, keys: Iterable[str], answer: RelaunchAnswer) -> "VersionGate":
         return replace(self, answers={**self.answers, **dict.fromkeys(keys, answer)})
 
     @property
@@ -51,7 +51,7 @@ class Judge:
         return not self.question or (self.answer is not None and self.answer.yes)
 
 
-def must_replay(judge: Judge, version: str, pin: str) -> bool:
+def must_replay(judge: VersionGate, version: str, pin: str) -> bool:
     """Once a change: another version than ticked last, or one that the contract's pin does not
     allow.
     """
@@ -68,7 +68,7 @@ def must_replay(judge: Judge, version: str, pin: str) -> bool:
     return not fits or judge.version not in ("", version)
 
 
-def observe_reason(judge: Judge, version: str) -> str:
+def observe_reason(judge: VersionGate, version: str) -> str:
     """Why this herorun only observes; empty where it may act."""
     last_replay = judge.replayed
     if last_replay is None or last_replay.version != version or judge.free:

@@ -58,37 +58,37 @@ class Calls:
 
     def read(self, act: Callable[[], T]) -> T:
         """Read, with retries within the deadline. `GithubRefused` after a definite refusal."""
-        return self._bounded(act, lambda: None)
+        return self._call_within_deadline(act, lambda: None)
 
     def repeat(self, act: Callable[[], T]) -> T:
         """Write something that may be written twice, such as an edit."""
-        return self._bounded(lambda: self._paced(act), lambda: None)
+        return self._call_within_deadline(lambda: self._call_at_pace(act), lambda: None)
 
     def write(self, act: Callable[[], T], find_result: Callable[[], T | None]) -> T:
         """Write once: after a lost answer `find_result` queries whether it was done, and only if
         not it is retried.
         """
-        return self._bounded(lambda: self._paced(act), find_result)
+        return self._call_within_deadline(lambda: self._call_at_pace(act), find_result)
 
-    def _paced(self, act: Callable[[], T]) -> T:
+    def _call_at_pace(self, act: Callable[[], T]) -> T:
         wait = 0.0 if self._wrote is None else self._wrote + PACE - time.monotonic()
         if wait > 0:
             self._sleep(wait)
         self._wrote = time.monotonic()
         return act()
 
-    def _bounded(self, act: Callable[[], T], find_result: Callable[[], T | None]) -> T:
+    def _call_within_deadline(self, act: Callable[[], T], find_result: Callable[[], T | None]) -> T:
         """After one call timed out, the next ones of this page fail at once, so that a tick waits
         only once for an outage.
         """
         if self._until is not None:
-            return self._tried(act, find_result, self._until)
+            return self._call_with_retries(act, find_result, self._until)
         again, message = self._down
         if time.monotonic() < again:
             raise CouldNotLook(message)
         self._until = time.monotonic() + DEADLINE
         try:
-            return self._tried(act, find_result, self._until)
+            return self._call_with_retries(act, find_result, self._until)
         except GithubRefused:
             raise
         except CouldNotLook as error:
@@ -97,7 +97,9 @@ class Calls:
         finally:
             self._until = None
 
-    def _tried(self, act: Callable[[], T], find_result: Callable[[], T | None], until: float) -> T:
+    def _call_with_retries(
+        self, act: Callable[[], T], find_result: Callable[[], T | None], until: float
+    ) -> T:
         for pause in (*PAUSES, None):
             try:
                 return act()

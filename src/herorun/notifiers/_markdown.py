@@ -14,7 +14,7 @@ from herorun.core.redaction.scrub import scrub
 
 ROBOT = "🤖"
 _MARK = lazy_regex(r"^<!-- herorun key=(\S*) -->", re.MULTILINE)
-_FORGED = lazy_regex(r"<(?=!--\s*herorun\b)", re.IGNORECASE)
+_FORGED_MARKER = lazy_regex(r"<(?=!--\s*herorun\b)", re.IGNORECASE)
 # Of a terminal, and those that turn the direction of what follows.
 _CONTROL = lazy_regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _FENCE = lazy_regex(r" {0,3}(`{3,}|~{3,})")
@@ -46,7 +46,7 @@ def line_of(text: str) -> str:
 def harmless(body: str) -> str:
     """Markdown that can neither pass for one of our markers nor hide what comes after it."""
     text = scrub(body).replace("\r\n", "\n").encode("utf-8", "backslashreplace").decode()
-    text = _FORGED.sub("&lt;", _CONTROL.sub("\ufffd", text))
+    text = _FORGED_MARKER.sub("&lt;", _CONTROL.sub("\ufffd", text))
     fence = _open_fence(text)
     return f"{text.rstrip()}\n{fence}" if fence else text
 

@@ -25,12 +25,12 @@ from herorun.system.timeout import within
 DEADLINE = 45.0
 MOST = 30_000  # characters, of a service that takes as many
 END = 700  # characters that a service with a limit gets of a longer text's end
-RESERVED = 20  # characters that apprise may take for a counter and a line break
+RESERVED_CHARACTERS = 20  # characters that apprise may take for a counter and a line break
 CUT = "\n[...]\n"
 INSTALL = "apprise is not installed: `pip install 'herorun[notify]'`"
 # (state folder, run, channel, key), for the life of the process
-_SAID: set[tuple[str, str, str, str]] = set()
-_KEPT = "\n\t\u200b"  # the last one breaks a mention, see `core.markdown`
+_SENT_POSTS: set[tuple[str, str, str, str]] = set()
+_PLAIN_CONTROLS = "\n\t\u200b"  # the last one breaks a mention, see `core.markdown`
 _HTTP = lazy_regex(r"\b(?:error|code|status|response)\W{0,3}([45]\d\d)\b", re.IGNORECASE)
 
 
@@ -61,18 +61,18 @@ class AppriseChannel:
 
     def post(self, post: Post) -> str:
         post_key = (*self._run, self.name, post.key)
-        if post_key not in _SAID:
+        if post_key not in _SENT_POSTS:
             if why := self.problem():
                 raise OSError(why)
             with _mute_apprise():
                 answer = within(DEADLINE, lambda: self._send(post))
             if why := _describe_refusal(answer):
                 raise OSError(f"{self.name} did not accept it: {why}")
-            _SAID.add(post_key)
+            _SENT_POSTS.add(post_key)
         return self.name
 
     def find(self, key: str) -> str | None:
-        return self.name if (*self._run, self.name, key) in _SAID else None
+        return self.name if (*self._run, self.name, key) in _SENT_POSTS else None
 
     @property
     def _strange(self) -> str:
@@ -120,14 +120,16 @@ def _defuse_text(text: str) -> str:
     a letter.
     """
     text = scrub(text.encode("utf-8", "replace").decode().replace("\r\n", "\n"))
-    text = "".join(c if c in _KEPT or c.isprintable() else "�" for c in unescape_brackets(text))
+    text = "".join(
+        c if c in _PLAIN_CONTROLS or c.isprintable() else "�" for c in unescape_brackets(text)
+    )
     text = re.sub(r"<(?=[!@#&])", "<\u200b", text)
     return re.sub(r"@(?=everyone\b|here\b|channel\b)", "@\u200b", text)
 
 
 def _room(service: Any, title: str) -> int:
     """The characters of a text that the service takes; some count the title among them."""
-    return max(len(CUT), min(MOST, int(service.body_maxlen) - len(title) - RESERVED))
+    return max(len(CUT), min(MOST, int(service.body_maxlen) - len(title) - RESERVED_CHARACTERS))
 
 
 def _fit_text(text: str, room: int) -> str:

@@ -16,7 +16,8 @@ REACHES_NOBODY = True  # only a person at the terminal
 REFERENCE = "standard error"
 MOST_LINES = 20
 LONGEST_LINE = 2000
-_SAID: set[tuple[str, str, str]] = set()  # (state folder, run, key), for the life of the process
+# (state folder, run, key), for the life of the process
+_PRINTED_POSTS: set[tuple[str, str, str]] = set()
 
 
 class Options(AdapterOptions):
@@ -35,13 +36,13 @@ class Terminal:
 
     def post(self, post: Post) -> str:
         post_key = (*self._run, post.key)
-        if post_key not in _SAID:
+        if post_key not in _PRINTED_POSTS:
             _print(block(self._run[1], post))
-            _SAID.add(post_key)
+            _PRINTED_POSTS.add(post_key)
         return REFERENCE
 
     def find(self, key: str) -> str | None:
-        return REFERENCE if (*self._run, key) in _SAID else None
+        return REFERENCE if (*self._run, key) in _PRINTED_POSTS else None
 
 
 def block(slug: str, post: Post) -> list[str]:

@@ -68,7 +68,7 @@ NARROWEST = 20  # columns of text behind a head
 INDENT = 4  # columns before text that has no room behind its head
 _COMMAND = lazy_regex(r"[^\s`]*`[^`\n]*`\S*")
 _BLANK = "\ue000"  # stands for a blank where no line may break
-PIPED = 80  # columns of a table in a pipe, as of a terminal of the usual width
+PIPE_WIDTH = 80  # columns of a table in a pipe, as of a terminal of the usual width
 _AS_TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")  # read by rich
 _LAID_OUT = lazy_regex(
     r"[\x00-\x09\x0b-\x1f\x7f]|[ ](?:\n|\Z)"
@@ -90,7 +90,7 @@ def is_piped() -> bool:
 def piped_width() -> int:
     """The columns of a table in a pipe."""
     stated_width = os.environ.get("COLUMNS", "")
-    return int(stated_width) if stated_width.isdecimal() and int(stated_width) else PIPED
+    return int(stated_width) if stated_width.isdecimal() and int(stated_width) else PIPE_WIDTH
 
 
 class _Pipe:
@@ -121,9 +121,9 @@ def _rich_console() -> Any:
 
     plain = not sys.stdout.isatty()
     stated_width = os.environ.get("COLUMNS", "")
-    width = PIPED if plain and not stated_width else None
+    width = PIPE_WIDTH if plain and not stated_width else None
     if stated_width and not stated_width.strip("0"):  # rich takes it literally, and prints nothing
-        width = PIPED if plain else get_terminal_size().columns
+        width = PIPE_WIDTH if plain else get_terminal_size().columns
     return Console(soft_wrap=plain, width=width, highlight=False, markup=False, emoji=False)
 
 

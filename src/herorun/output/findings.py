@@ -18,7 +18,7 @@ MARKS = {  # a sign for the eye, a word for the reader, and a colour
     "unknown": ("?", "unknown", "yellow"),
     "n/a": ("-", "n/a", "dim"),
 }
-LISTED = 6  # names of checks in one line
+MAX_NAMES = 6  # names of checks in one line
 INDENT = " " * 10  # below the name of a finding
 
 
@@ -97,7 +97,7 @@ def _show_details(out: Any, finding: Mapping[str, Any]) -> None:
 
 
 def _show_names(
-    out: Any, title: str, findings: Sequence[Mapping[str, Any]], most: int = LISTED
+    out: Any, title: str, findings: Sequence[Mapping[str, Any]], most: int = MAX_NAMES
 ) -> None:
     names = _list_check_names(findings)
     if names:
@@ -155,7 +155,9 @@ def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -
     not act.
     """
     if answer.report.mode != "audit":
-        lenient = {(each.check, each.verdict.subject) for each in answer.report.overlooked}
+        lenient = {
+            (each.check, each.verdict.subject) for each in answer.report.report_only_findings
+        }
         show_findings(
             out, [{**f, "lenient": (f["check"], f["subject"]) in lenient} for f in findings]
         )

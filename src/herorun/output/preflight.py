@@ -47,7 +47,7 @@ def show_preflight(
     if any(mark_of(finding) not in ("ok", "n/a") for finding in document["findings"]):
         out.print()
     # `clear` alone would be good news that the checks did not give
-    title = "NOT ENFORCED" if answer.policy and answer.report.overlooked else ""
+    title = "NOT ENFORCED" if answer.policy and answer.report.report_only_findings else ""
     show_verdict(out, document["verdict"], _describe_verdict(answer), title)
     clear = document["verdict"] == "clear"
     after = launch or f"herorun launch {slug}" if clear else ""

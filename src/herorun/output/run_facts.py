@@ -40,7 +40,7 @@ def describe_missing(missing: Mapping[str, Any]) -> str:
     return f"{clean(missing['message'])}{until}"
 
 
-ENDED = "the job or its evidence ended before this check saw the problem go away"
+ENDED_UNRESOLVED = "the job or its evidence ended before this check saw the problem go away"
 
 
 def ended_notes(document: Mapping[str, Any], ack: str) -> list[str]:
@@ -48,7 +48,7 @@ def ended_notes(document: Mapping[str, Any], ack: str) -> list[str]:
     states = [alert["state"] for alert in document["alerts"]]
     if AlertState.ENDED not in states:
         return []
-    return [f"{AlertState.ENDED}: {ENDED}; `{ack}` closes it, and starts nothing"]
+    return [f"{AlertState.ENDED}: {ENDED_UNRESOLVED}; `{ack}` closes it, and starts nothing"]
 
 
 def describe_alert(alert: Mapping[str, Any], gaps: Sequence[str], line: str) -> str:

@@ -24,7 +24,7 @@ from herorun.output.run_facts import (
 from herorun.output.text_width import command_as_typed
 
 INDENT = 13  # columns before the words
-_PUSHED = {
+_PUSH_STATES = {
     True: "pushed",
     False: "not pushed: other clones lack its newest entries",
     None: "pushed before; whether the remote still has it is unknown",
@@ -97,7 +97,7 @@ def _status_lines(
     if document["seal_tag"]:
         yield f"  sealed     tag {document['seal_tag']}, at {format_steps(document['progress'])}"
     place = f"branch {clean(document['branch'])} at {shorten_hashes(document['record'] or '')}"
-    record = f"{place} ({_PUSHED[document['pushed']]})" if document["record"] else "none yet"
+    record = f"{place} ({_PUSH_STATES[document['pushed']]})" if document["record"] else "none yet"
     yield f"  record     {record}"
     yield from _counting_note(document["progress"])
     if document["next"].startswith("herorun handoff "):

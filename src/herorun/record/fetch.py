@@ -95,7 +95,7 @@ class FetchedRecord(RecordWriter):
             fetch(self.repository, remote, {target: fetched_ref})
         theirs = str(self.repository.resolve(fetched_ref))
         self._must_hold_this_run(theirs)
-        moves = [(self.pushed_ref, theirs, self.pushed), (self.ref, theirs, None)]
+        moves = [(self.pushed_ref, theirs, self.pushed_tip), (self.ref, theirs, None)]
         move_refs(self.repository, moves)
 
     def _fast_forward(self, remote: str, ask: AskRemote) -> None:
@@ -103,7 +103,7 @@ class FetchedRecord(RecordWriter):
         what is read here.
         """
         target, fetched_ref = self._target, self._fetched_ref
-        tip, pushed_tip = self.tip, self.pushed
+        tip, pushed_tip = self.tip, self.pushed_tip
         theirs = ask(remote, FOLLOWING).get(target)
         self.is_unlisted = theirs is None
         if tip is None or pushed_tip is None or theirs is None or theirs in (tip, pushed_tip):
@@ -115,7 +115,7 @@ class FetchedRecord(RecordWriter):
         if not is_here:
             fetch(self.repository, remote, {target: fetched_ref})
         with hold_lock(self._lock, what=WRITER):
-            if (self.tip, self.pushed) != (tip, pushed_tip):
+            if (self.tip, self.pushed_tip) != (tip, pushed_tip):
                 return
             content = self._sound_content(theirs, remote)
             if tip != pushed_tip:
@@ -164,12 +164,12 @@ class FetchedRecord(RecordWriter):
         """That the remote has lost the branch; empty where it has it, or was not read. A listing
         that lacks it may be older than our push, so the remote is asked again.
         """
-        if self.remote is None or not self.is_unlisted or not self.pushed:
+        if self.remote is None or not self.is_unlisted or not self.pushed_tip:
             return ""
         tips = self.repository.remote_tips(self.remote, self._target, timeout=FOLLOWING)
         return "" if self._target in tips else self._gone_from(self.remote)
 
-    def published(self) -> Memory:
+    def remote_memory(self) -> Memory:
         """What the remote has of the record at this moment, as anybody outside can read it; ours
         does not move.
 
@@ -177,13 +177,13 @@ class FetchedRecord(RecordWriter):
         """
         if self.remote is None:
             return self.memory()
-        return self._published(self.remote).memory
+        return self._remote_content(self.remote).memory
 
     def published_lines(self) -> Sequence[JournalLine]:
         """Every line that the remote has at this moment; none without a remote."""
-        return tuple(self._published(self.remote).lines) if self.remote else ()
+        return tuple(self._remote_content(self.remote).lines) if self.remote else ()
 
-    def _published(self, remote: str) -> Content:
+    def _remote_content(self, remote: str) -> Content:
         target, fetched_ref = self._target, self._fetched_ref
         if target not in self.repository.remote_tips(remote, target):
             return Content()
@@ -219,9 +219,10 @@ class FetchedRecord(RecordWriter):
         )
 
     def _must_continue_ours(self, theirs: str, remote: str) -> None:
-        if self.pushed and not self.repository.is_ancestor(self.pushed, theirs):
+        if self.pushed_tip and not self.repository.is_ancestor(self.pushed_tip, theirs):
             raise Blocked(
-                f"{self.branch} on {remote} was rewritten: it does not contain {self.pushed[:9]}, "
-                f"which was pushed. `herorun verify {self.slug}` shows the differences."
+                f"{self.branch} on {remote} was rewritten: it does not contain "
+                f"{self.pushed_tip[:9]}, which was pushed. "
+                f"`herorun verify {self.slug}` shows the differences."
             )
         self._must_hold_this_run(theirs)

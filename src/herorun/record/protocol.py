@@ -30,7 +30,7 @@ class RunRecord(Protocol):
         """What names the whole record as it stands; None before it is begun."""
 
     @property
-    def pushed(self) -> str | None:
+    def pushed_tip(self) -> str | None:
         """The newest tip that is known to be on the remote."""
 
     @property

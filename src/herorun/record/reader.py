@@ -100,16 +100,16 @@ class RecordReader:
         return self.repository.ref_object(self.ref) or self.repository.resolve(self.ref)
 
     @property
-    def pushed(self) -> str | None:
+    def pushed_tip(self) -> str | None:
         """The newest record commit that this clone knows to be on the remote."""
         return self.repository.resolve(self.pushed_ref)
 
     @property
-    def unpushed(self) -> int:
+    def unpushed_lines(self) -> int:
         """Lines of the record that this clone does not know to be on the remote; 0 where the
         record has none.
         """
-        tip, pushed_tip = self.tip, self.pushed
+        tip, pushed_tip = self.tip, self.pushed_tip
         if self.remote is None or tip is None or tip == pushed_tip:
             return 0
         remote_count = self._load(pushed_tip, self._segments(pushed_tip)).count if pushed_tip else 0
@@ -120,7 +120,7 @@ class RecordReader:
         """The newest commit that may be named outside: one that no push can rebase onto somebody
         else's.
         """
-        return self.pushed if self.remote else self.tip
+        return self.pushed_tip if self.remote else self.tip
 
     @property
     def address(self) -> str:
@@ -222,16 +222,16 @@ class RecordReader:
         """Every line, read and checked. Nobody keeps them: a journal grows, and who watches a run
         lives as long as it.
         """
-        content = self._checked()
+        content = self._checked_content()
         if content.remembered is None or content.tip is None:
             return content
         return self._load(content.tip, self._segments(content.tip))
 
-    def _checked(self) -> Content:
+    def _checked_content(self) -> Content:
         """The content as read here; the stored state covers all the lines before."""
         content = self._read()
         if content.remembered is not None and content.tip is not None and not content.checked:
-            if self._folded(content.tip) != content.memory:
+            if self._reduce_journal(content.tip) != content.memory:
                 forget(self._memory_file)
                 self._content = self._load(content.tip, self._segments(content.tip))
                 raise HerorunError(
@@ -241,7 +241,7 @@ class RecordReader:
             content.checked = True
         return content
 
-    def _folded(self, tip: str) -> Memory:
+    def _reduce_journal(self, tip: str) -> Memory:
         """The state of the whole journal, read file by file: one of them is in memory at a time."""
         memory, last = Memory(), START
         for row in self._segments(tip):

@@ -21,7 +21,7 @@ PATIENCE = 5.0  # seconds for which a push is retried against others who push th
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
 
 
-class Overtaken(CouldNotLook):
+class ConcurrentPush(CouldNotLook):
     """Another clone pushed to the branch while we put ours on top of theirs."""
 
 
@@ -29,7 +29,7 @@ class Record(FetchedRecord):
     """One run's record in one repository, and on its remote where it has one."""
 
     @classmethod
-    def found(
+    def discover(
         cls, repository: Repository, slug: str, branch: str = "", remote: str | None = None
     ) -> Self:
         """The record of a run whose contract is not at hand: it is read, and never begun."""
@@ -61,7 +61,7 @@ class Record(FetchedRecord):
         while True:
             try:
                 return self._push(remote)
-            except Overtaken:
+            except ConcurrentPush:
                 if time.monotonic() + pause > until:
                     raise
             from random import uniform
@@ -70,7 +70,7 @@ class Record(FetchedRecord):
             pause = min(2 * pause, LONGEST_PAUSE)
 
     def _push(self, remote: str) -> Pushed:
-        tip, pushed_tip = self.tip, self.pushed
+        tip, pushed_tip = self.tip, self.pushed_tip
         if tip is None:
             return Pushed()
         if tip == pushed_tip:
@@ -89,7 +89,7 @@ class Record(FetchedRecord):
             tip = self.tip or tip
             if tip != remote_tip:
                 self._push_rebased(remote, tip, remote_tip)
-            pushed_tip = self.pushed
+            pushed_tip = self.pushed_tip
         move_ref(self.repository, self.pushed_ref, tip, pushed_tip)
         return Pushed()
 
@@ -99,7 +99,7 @@ class Record(FetchedRecord):
         except CouldNotLook as error:
             if self.repository.remote_tips(remote, self._target).get(self._target) == remote_tip:
                 raise
-            raise Overtaken(str(error)) from None
+            raise ConcurrentPush(str(error)) from None
 
     def _fetch_and_rebase(self, remote: str) -> None:
         """Another clone pushed first: put our unpublished events on top of theirs, each event once.
@@ -120,7 +120,7 @@ class Record(FetchedRecord):
         tail = missing(self._read_all(), target)
         if tail:
             files = self._unpublished_files(ours, theirs)
-            target = self._written(self._fetched_ref, target, tail, files)
+            target = self._commit_events(self._fetched_ref, target, tail, files)
         move_ref(self.repository, self.ref, str(target.tip), ours)
 
     def _unpublished_files(self, ours: str, theirs: str) -> dict[str, bytes]:

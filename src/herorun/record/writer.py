@@ -76,8 +76,8 @@ class RecordWriter(RecordReader):
         acts = not all(isinstance(event, QUIET) for event in events)
         for _ in range(5):
             try:
-                content = self._checked() if acts else self._read()
-                self._content = self._written(self.ref, content, events, files)
+                content = self._checked_content() if acts else self._read()
+                self._content = self._commit_events(self.ref, content, events, files)
             except RefMoved:
                 continue
             return str(self._content.tip)
@@ -86,7 +86,7 @@ class RecordWriter(RecordReader):
             "each time. Try again."
         )
 
-    def _written(
+    def _commit_events(
         self, ref: str, content: Content, events: Sequence[Event], files: Mapping[str, bytes]
     ) -> Content:
         """Commit events on top of some content; `ref` must stand there, and moves."""

@@ -95,7 +95,7 @@ class MonitoredRun(ABC):
     def lock(self, name: str) -> Path:
         """The file by which processes on this machine exclude each other."""
 
-    def given(self, memory: Memory) -> dict[Any, Any]:
+    def base_evidence(self, memory: Memory) -> dict[Any, Any]:
         """Evidence that needs no reading, and what sources read from."""
         return {
             Contract: self.contract,
@@ -106,13 +106,13 @@ class MonitoredRun(ABC):
             Launcher: self.launcher,
             Channels: self.channels,
             Undelivered: Undelivered(
-                tuple((one.title, one.since, one.why) for one in memory.undelivered)
+                tuple((one.title, one.since, one.why) for one in memory.undelivered_alerts)
             ),
             Waivers: Waivers(self.waivers),
             Cadence: Cadence(self.contract.babysit.cadence),
             OwnVersion: OwnVersion(__version__, self.contract.herorun or ""),
             type(memory.history): memory.history,
-            type(memory.unfinished): memory.unfinished,
+            type(memory.unfinished_actions): memory.unfinished_actions,
         }
 
     def must_take_orders(self) -> None:
@@ -129,7 +129,7 @@ class MonitoredRun(ABC):
         return ""
 
     @property
-    def withheld(self) -> str:
+    def observe_only_reason(self) -> str:
         """Why the babysitter only observes, whatever else allows it to act; empty: nothing keeps
         it.
         """
@@ -219,7 +219,9 @@ class MonitoredRun(ABC):
     @cached_property
     def channels(self) -> Channels:
         notify = self.contract.notify
-        addressed_channels = (connect_channel(name, self.place) for name in notify.addressed)
+        addressed_channels = (
+            connect_channel(name, self.place) for name in notify.address_variables
+        )
         return Channels((*addressed_channels, *map(self._send_only, notify.kinds)))
 
     def _send_only(self, kind: str) -> SendOnlyNotifier:

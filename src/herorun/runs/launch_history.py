@@ -85,7 +85,7 @@ def source_run(repository: Repository, contract: Contract) -> SourceRun | Nothin
         if repository.resolve(ref) is None:
             fetch = f"git fetch {contract.record_remote} herorun/{slug}:{ref}"
             return Unavailable(f"the record of {slug} is not in this clone: `{fetch}`")
-        memory = Record.found(repository, slug).memory()
+        memory = Record.discover(repository, slug).memory()
         return _source_of(repository, slug, memory)
     except (HerorunError, OSError) as error:
         return Unavailable(scrub(describe_error(error)))
@@ -143,7 +143,7 @@ def _recorded_slugs(repository: Repository) -> list[str]:
 
 
 def _launches_of(repository: Repository, slug: str) -> list[RecordedLaunch]:
-    memory = Record.found(repository, slug).memory()
+    memory = Record.discover(repository, slug).memory()
     return [
         RecordedLaunch(
             slug, instance.name, instance.roots, launching.at, plan_values(launching.plan)

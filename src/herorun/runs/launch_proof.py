@@ -12,9 +12,9 @@ from herorun.core.unstated_plan import describe_unstated_parts
 from herorun.record import Record
 from herorun.runs.launch_history import contract_at
 from herorun.runs.launch_trust import (
-    MISNAMED,
-    PROVEN,
-    PUBLISHED,
+    PROVEN_LAUNCHES,
+    PUBLISHED_LAUNCHES,
+    WRONG_NAME,
     NotProven,
     is_misnamed,
     read_proofs,
@@ -39,7 +39,7 @@ def commit_of(launching: Launching) -> str:
     return str(plan_value(launching.plan, "commit"))
 
 
-class Prover:
+class LaunchVerifier:
     """Asks the remote once, however many launches are to be proven."""
 
     def __init__(self, record: Record, rules: Contract | None) -> None:
@@ -49,12 +49,12 @@ class Prover:
         self._tips: dict[str, str] | None = None
         self._is_new = False  # whether the remote was asked for the tips just now
 
-    def counted(self, launching: Launching) -> str:
+    def record_only_facts(self, launching: Launching) -> str:
         """What only the record has of a launch that counts; a proof is kept, so that none needs
         the network twice.
         """
         slug, name = self.record.slug, launch_id(launching)
-        is_published = name in read_proofs(self.repository, slug, PUBLISHED)
+        is_published = name in read_proofs(self.repository, slug, PUBLISHED_LAUNCHES)
         if not is_published:
             self.must_count(launching)
         alone = self.record.remote is None and self.code.remote not in self.repository.remotes()
@@ -66,13 +66,15 @@ class Prover:
             )
         )
         if not (message and is_published):
-            store_proofs(self.repository, slug, [name], PUBLISHED if message else PROVEN)
+            store_proofs(
+                self.repository, slug, [name], PUBLISHED_LAUNCHES if message else PROVEN_LAUNCHES
+            )
         return message
 
     def must_count(self, launching: Launching) -> None:
         """`NotProven` where it was looked at in full; any other error where it is unknown."""
         if is_misnamed(self.record.slug, launching):
-            raise NotProven(MISNAMED)
+            raise NotProven(WRONG_NAME)
         commit = commit_of(launching)
         if not _COMMIT.fullmatch(commit):
             raise NotProven("the record names no commit for it")
@@ -91,7 +93,10 @@ class Prover:
         if self._is_in(commit, tips):
             return
         if not self._is_new:
-            self._tips, self._is_new = self._named(query_tips(self.repository, remote)), True
+            self._tips, self._is_new = (
+                self._refs_of_contract(query_tips(self.repository, remote)),
+                True,
+            )
             if self._tips != tips and self._is_in(commit, self._tips):
                 return
         if (self.repository.common / "shallow").exists():
@@ -118,10 +123,10 @@ class Prover:
     def _named_tips(self) -> dict[str, str]:
         if self._tips is None:
             tips, self._is_new = recent_tips(self.repository, self.code.remote)
-            self._tips = self._named(tips)
+            self._tips = self._refs_of_contract(tips)
         return self._tips
 
-    def _named(self, tips: Mapping[str, str]) -> dict[str, str]:
+    def _refs_of_contract(self, tips: Mapping[str, str]) -> dict[str, str]:
         """The refs that [code] refs names; the record's own branch proves nothing of itself."""
         own = f"refs/heads/{self.record.branch}"
         return {

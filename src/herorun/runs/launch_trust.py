@@ -26,11 +26,13 @@ from herorun.system.git import Repository
 from herorun.system.user_trust import LAUNCHES, REJECTED, read_trusted_items
 
 if TYPE_CHECKING:
-    from herorun.runs.launch_proof import Prover
+    from herorun.runs.launch_proof import LaunchVerifier
 
-PROVEN = "proven"  # all of it was proven, or this clone made it
-PUBLISHED = "published"  # its commit was proven, and the facts that only the record has were not
-MISNAMED = "its name is not the run's and its number"
+PROVEN_LAUNCHES = "proven"  # all of it was proven, or this clone made it
+PUBLISHED_LAUNCHES = (
+    "published"  # its commit was proven, and the facts that only the record has were not
+)
+WRONG_NAME = "its name is not the run's and its number"
 
 MOST_TRIED = 20  # launches without a proof, the newest first: a forger may have written any number
 
@@ -57,7 +59,7 @@ class RecordProof:
 
 def note_own(repository: Repository, slug: str, launching: Launching) -> None:
     """This clone makes this launch: it needs no other proof here."""
-    store_proofs(repository, slug, [launch_id(scrubbed_launching(launching))], PROVEN)
+    store_proofs(repository, slug, [launch_id(scrubbed_launching(launching))], PROVEN_LAUNCHES)
 
 
 def scrubbed_launching(launching: Launching) -> Launching:
@@ -95,14 +97,16 @@ def proven_launches(repository: Repository, slug: str) -> frozenset[str]:
     """The launches of which nothing is left to prove: this clone made them, a person believes them,
     or all was proven.
     """
-    return read_proofs(repository, slug, PROVEN) | read_trusted_items(repository.main, LAUNCHES)
+    return read_proofs(repository, slug, PROVEN_LAUNCHES) | read_trusted_items(
+        repository.main, LAUNCHES
+    )
 
 
 def must_be_stated(record: Record, rules: Contract, launching: Launching) -> None:
     """`Blocked` where a job started by this launch's plan would get what only the record has."""
     if launch_id(launching) in proven_launches(record.repository, record.slug):
         return
-    if message := _prover(record, rules).counted(launching):
+    if message := _prover(record, rules).record_only_facts(launching):
         raise Blocked(f"Nothing was started: {describe_unstated(record.slug, launching, message)}.")
 
 
@@ -126,10 +130,10 @@ def prove(record: Record, rules: Contract | None, state: Memory | None = None) -
     repository, slug = record.repository, record.slug
     own = proven_launches(repository, slug)
     rejected_tags = read_trusted_items(repository.main, REJECTED)
-    prover: Prover | None = None
+    prover: LaunchVerifier | None = None
     newest_first = sorted(memory.launchings.values(), key=lambda each: each.number, reverse=True)
     wrong_names = [each for each in newest_first if is_misnamed(slug, each)]
-    bad = [(each, "" if launch_id(each) in rejected_tags else MISNAMED) for each in wrong_names]
+    bad = [(each, "" if launch_id(each) in rejected_tags else WRONG_NAME) for each in wrong_names]
     unstated_launchings: tuple[tuple[Launching, str], ...] = ()
     for launching in [each for each in newest_first if not is_misnamed(slug, each)][:MOST_TRIED]:
         name = launch_id(launching)
@@ -140,7 +144,7 @@ def prove(record: Record, rules: Contract | None, state: Memory | None = None) -
             continue
         try:
             prover = prover or _prover(record, rules)
-            message = prover.counted(launching)
+            message = prover.record_only_facts(launching)
             unstated_launchings = ((launching, message),) if message else ()
             break
         except NotProven as error:
@@ -164,11 +168,11 @@ def prove(record: Record, rules: Contract | None, state: Memory | None = None) -
     )
 
 
-def _prover(record: Record, rules: Contract | None) -> "Prover":
+def _prover(record: Record, rules: Contract | None) -> "LaunchVerifier":
     """Imported only where something is left to prove."""
-    from herorun.runs.launch_proof import Prover
+    from herorun.runs.launch_proof import LaunchVerifier
 
-    return Prover(record, rules)
+    return LaunchVerifier(record, rules)
 
 
 def _strays(memory: Memory, rejected_launches: frozenset[str]) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ from herorun.system.user_trust import REJECTED, read_trusted_items
 if TYPE_CHECKING:
     from herorun.runs.launch_trust import RecordProof
 
-UNCONTACTED = "herorun did not contact the contract's scheduler, tracker or stores"  # if shut
+NOT_CONTACTED = "herorun did not contact the contract's scheduler, tracker or stores"  # if shut
 
 
 def contract_path(repository: Repository, name: str, start: Path) -> Path:
@@ -191,7 +191,7 @@ def _admitted_by_name(name: str, start: Path, error: HerorunError) -> Run:
     slug = Path(name).stem
     if not SLUG.fullmatch(slug) or repository.resolve(f"refs/herorun/record/{slug}") is None:
         raise error
-    record, rules = Record.found(repository, slug), _rules(repository, slug)
+    record, rules = Record.discover(repository, slug), _rules(repository, slug)
     proof = prove(record, rules)
     record.rejected_launches = proof.rejected_launches
     launching = newest(record.memory())
@@ -245,13 +245,13 @@ def apply_proof(run: Run, rules: Contract | None, proof: "RecordProof | None" = 
         run.closed = describe_unread(proof.unseen)
     elif proof.doubts and valid_launchings and not counts:
         run.closed = (
-            f"{UNCONTACTED}, because no launch in the record is proven: {proof.doubts[0]}. If you "
-            f"know that it is right: `herorun trust {run.slug}`."
+            f"{NOT_CONTACTED}, because no launch in the record is proven: {proof.doubts[0]}. If "
+            f"you know that it is right: `herorun trust {run.slug}`."
         )
 
 
 def describe_unread(why: str) -> str:
-    return f"{UNCONTACTED}, because {why}."
+    return f"{NOT_CONTACTED}, because {why}."
 
 
 def _doubtful_seals(run: Run) -> Iterator[str]:

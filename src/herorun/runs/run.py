@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun import adapter_declarations, adapters, discover
-from herorun.adopted_scheduler import WithAdopted, jobs_by_id
+from herorun.adopted_scheduler import AdoptedScheduler, jobs_by_id
 from herorun.core.check import Check, Gate, Mode
 from herorun.core.contract import Contract, ContractFile, parse_contract
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse
@@ -38,7 +38,7 @@ from herorun.system.files import lock_file, make_folders, write_atomic
 from herorun.system.git import Repository
 
 NOTHING_ADOPTED = Nothing("no job is adopted")
-UNCOMPARED = Nothing("the contract was not compared with an admitted one")
+NOT_COMPARED = Nothing("the contract was not compared with an admitted one")
 UNPROVEN = Nothing("the record was not compared with a published commit")
 
 
@@ -49,7 +49,7 @@ class Run(MonitoredRun):
     repository: Repository
     contract: Contract
     file: ContractFile
-    drift: ContractDrift | Nothing | Unavailable = UNCOMPARED
+    drift: ContractDrift | Nothing | Unavailable = NOT_COMPARED
     unproven: LaunchProof | Nothing = UNPROVEN
     to_prove: tuple[Launching, ...] = ()  # of the record's launches, those that nothing proves
     # those that count, and of which the record alone tells something
@@ -85,7 +85,7 @@ class Run(MonitoredRun):
         return Place(self.slug, str(self.state), root, str(self.repository.top), reach)
 
     @property
-    def shut(self) -> str:
+    def closed_reason(self) -> str:
         """Why none of its adapters may be used: its launch is not proven, or a person has to trust
         it first.
         """
@@ -98,11 +98,11 @@ class Run(MonitoredRun):
             return all_items(self.contract)
 
     def must_be_open(self) -> None:
-        if why := self.shut:
+        if why := self.closed_reason:
             raise CouldNotLook(why)
 
     @property
-    def withheld(self) -> str:
+    def observe_only_reason(self) -> str:
         """A record with unproven lines is examined by a person before anything is
         done.
         """
@@ -128,7 +128,7 @@ class Run(MonitoredRun):
             raise Blocked(f"{self.slug} has no record yet: `herorun init {self.slug}`.")
 
     def published_memory(self) -> Memory:
-        return self.record.published()
+        return self.record.remote_memory()
 
     @property
     def name_to_type(self) -> str:
@@ -160,7 +160,7 @@ class Run(MonitoredRun):
                 self.place,
                 adapters.scheduler_keys(self.contract),
             )
-        return WithAdopted(
+        return AdoptedScheduler(
             adapter, lambda: self.record.memory(), lambda: jobs_by_id(scheduler, self.place)
         )
 
@@ -177,9 +177,9 @@ class Run(MonitoredRun):
             return adapters.connect("stores.layouts", layout, {}, self.place)
 
     @cached_property
-    def signed(self) -> Contract | None:
+    def committed_contract(self) -> Contract | None:
         """The contract as it is committed: what is only on disk was not reviewed."""
-        if self.file.signed:
+        if self.file.is_reviewable:
             return self.contract
         try:
             return parse_contract(self.file.committed or "", self.file.path)
@@ -191,16 +191,24 @@ class Run(MonitoredRun):
         """Granting a waiver is a commit: those of an uncommitted contract do not count, those of
         HEAD's do.
         """
-        return tuple(waiver.signed() for waiver in self.signed.waiver) if self.signed else ()
+        return (
+            tuple(waiver.as_signed_waiver() for waiver in self.committed_contract.waiver)
+            if self.committed_contract
+            else ()
+        )
 
     @cached_property
     def mode(self) -> Mode:
         """How strictly the launch gate acts, by the committed contract. A hero run is never let
         off.
         """
-        if self.signed is None or self.signed.is_hero or self.contract.is_hero:
+        if (
+            self.committed_contract is None
+            or self.committed_contract.is_hero
+            or self.contract.is_hero
+        ):
             return Mode.ENFORCE
-        return Mode(self.signed.policy.mode)
+        return Mode(self.committed_contract.policy.mode)
 
     @property
     def health_checks(self) -> tuple[Check, ...]:
@@ -241,10 +249,10 @@ class Run(MonitoredRun):
         is_here = babysit.declined or owner in (None, "", self.launcher.owner)
         return "" if is_here else str(owner)
 
-    def given(self, memory: Memory) -> dict[Any, Any]:
+    def base_evidence(self, memory: Memory) -> dict[Any, Any]:
         """Evidence that needs no reading, and what sources read from."""
         return {
-            **super().given(memory),
+            **super().base_evidence(memory),
             Repository: self.repository,
             Tracker: self.tracker,
             Layout: self.layout,

@@ -30,7 +30,7 @@ def job_to_stop(answer: Search, job: str) -> Job:
         raise CouldNotLook(f"{job} was not stopped: {sentence(answer.why)}")
     if not isinstance(answer, Found):
         raise WrongUse(f"There is no job {job}, so nothing was stopped.")
-    if not answer.job.state.ended and not answer.job.state.live:
+    if not answer.job.state.is_final and not answer.job.state.live:
         raise CouldNotLook(f"{job} was not stopped, as its state is unknown: {answer.job.reason}")
     return answer.job
 
@@ -50,7 +50,7 @@ def taken_after(find_job: Callable[[], Job | None], error: HerorunError) -> Job:
 
 def end_once(folder: Path, job: Job, by: str, whose: str, end: Callable[[Job], None]) -> None:
     """End a live job, after recording who ordered it; if ending it fails, the record is removed."""
-    if job.state.ended:
+    if job.state.is_final:
         return
     if not job.state.live:
         raise CouldNotLook(

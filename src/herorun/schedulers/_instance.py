@@ -44,7 +44,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Started:
+class StartedProcess:
     pid: int  # of the job, which leads its own process group
     start_time: str
     at: datetime
@@ -82,7 +82,7 @@ class InstanceSnapshot:
 
     alive: bool  # the supervisor, the job, or something that the job started
     watched: bool  # the supervisor
-    started: Started | None = None
+    started: StartedProcess | None = None
     stop: StopRequest | None = None
     end: InstanceExit | None = None
     host: str | None = None  # where it was started
@@ -134,7 +134,7 @@ class Folder:
 
     def snapshot(self) -> InstanceSnapshot:
         has_lock, has_watcher = is_locked(self.lock), is_locked(self.path / "watched")
-        start_record = self._read("started.json", Started)
+        start_record = self._read("started.json", StartedProcess)
         request = self._read("request.json", Request)
         stuck_record, end = (
             self._read("stuck.json", StuckRecord),

@@ -52,7 +52,7 @@ from herorun.schedulers._processes import (
 
 STOP_POLL = 0.25  # seconds between two reads of stop.json
 NOT_FOUND, NOT_STARTED = 127, 126  # exit codes, as a shell has them
-_CAUGHT = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGCHLD")
+_CAUGHT_SIGNALS = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGCHLD")
 
 
 def main() -> None:
@@ -134,7 +134,7 @@ def _wake_on_signals() -> int:
     os.set_blocking(wake, False)
     os.set_blocking(bell, False)
     signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
-    for name in _CAUGHT:
+    for name in _CAUGHT_SIGNALS:
         signal.signal(getattr(signal, name), lambda *_: None)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     return wake

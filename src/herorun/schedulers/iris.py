@@ -36,8 +36,8 @@ from herorun.schedulers._iris.submit import (
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
 
-_TAKEN = lazy_regex(r"already exists", re.IGNORECASE)
-_DENIED = lazy_regex(r"permission.?denied|not authorized|forbidden|owned by", re.IGNORECASE)
+_NAME_TAKEN = lazy_regex(r"already exists", re.IGNORECASE)
+_DENIAL = lazy_regex(r"permission.?denied|not authorized|forbidden|owned by", re.IGNORECASE)
 
 OWN_PROGRAMS = (("iris", "--version"),)
 
@@ -117,22 +117,22 @@ class Iris(IrisReader):
 
     def _end(self, job: Job) -> None:
         answer = self._iris.ask(stop_argv(self._iris.generation, job.id))
-        if answer.code and _DENIED.search(message_of(answer)):
+        if answer.code and _DENIAL.search(message_of(answer)):
             raise WrongUse(f"{job.id} is another user's: only they may end it.")
         if answer.code:
             raise self._iris.trouble("job stop", answer)
 
     def _submitted_job(self, instance: str) -> Job | None:
         """The job of the name, within the time that Iris certainly remembers."""
-        return known_job(self.find, instance, self._remembered())
+        return known_job(self.find, instance, self._memory_start())
 
     def _to_stop(self, instance: str) -> Job | None:
         """The same for a stop: a listed job counts at any age, because a hero run is days old."""
         root = root_of(self._list(instance, is_full_name=True).rows, self._id(instance))
         submitted_at = root.submitted if root else None
-        return known_job(self.find, instance, min(submitted_at or now(), self._remembered()))
+        return known_job(self.find, instance, min(submitted_at or now(), self._memory_start()))
 
-    def _remembered(self) -> datetime:
+    def _memory_start(self) -> datetime:
         """The time since which Iris certainly remembers submissions."""
         return now() - self._options.job_retention + timedelta(minutes=5)
 
@@ -174,7 +174,7 @@ class Iris(IrisReader):
         message = message_of(answer)
         if answer.code == USAGE:
             raise WrongUse(f"Iris refuses {instance}: {message}")
-        if answer.code or _TAKEN.search(message):
+        if answer.code or _NAME_TAKEN.search(message):
             uncertain = CouldNotLook(f"{instance} was perhaps not submitted: {message}")
             taken_after(lambda: self._submitted_job(instance), uncertain)
             return

@@ -193,7 +193,7 @@ class Kubernetes:
         snapshot = self._shared_snapshot or self._take_snapshot(f"{RUN}={slug}")
         records = [r for name, r in snapshot.jobs.items() if is_instance_of(name, slug)]
         jobs = [self._judge(snapshot, record) for record in records if record.root == self._root]
-        living = [job for job in jobs if not job.state.ended]
+        living = [job for job in jobs if not job.state.is_final]
         return tuple(sorted(living, key=lambda job: (len(job.instance), job.instance)))
 
     def other_jobs(self, slug: str) -> tuple[Job, ...]:
@@ -203,7 +203,9 @@ class Kubernetes:
         records = tuple(each for each in records if other.fullmatch(each.name))
         unlabelled_jobs = [record for record in records if not record.instance]
         jobs = (judge_kubernetes(record, ()) for record in unlabelled_jobs)
-        return tuple(sorted((j for j in jobs if not j.state.ended), key=lambda job: job.instance))
+        return tuple(
+            sorted((j for j in jobs if not j.state.is_final), key=lambda job: job.instance)
+        )
 
     def offers(self, plan: Plan) -> Offered:
         """The options decide it; the plan is not asked."""
@@ -278,13 +280,13 @@ class Kubernetes:
 
     def _submitted_job(self, instance: str) -> Job | None:
         """The Job with this name, unless it was deleted."""
-        return known_job(self.find, instance, now() - self._remembered)
+        return known_job(self.find, instance, now() - self._job_retention)
 
     def _to_stop(self, instance: str) -> Job | None:
-        return known_job(self.find, instance, now() - self._remembered)
+        return known_job(self.find, instance, now() - self._job_retention)
 
     @property
-    def _remembered(self) -> timedelta:
+    def _job_retention(self) -> timedelta:
         return max(self._options.job_retention - timedelta(minutes=1), self._options.settle * 2)
 
     def _submission_record(self, instance: str) -> SubmissionRecord:

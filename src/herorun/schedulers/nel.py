@@ -114,7 +114,7 @@ class Nel(NelJobs):
             judge_nel(instance, name, [parts[e.id] for e in each], record)
             for name, each in tasks_by_invocation.items()
         ]
-        live = [job for job in jobs if not job.state.ended]
+        live = [job for job in jobs if not job.state.is_final]
         if len(live) > 1:
             return Unknown(
                 f"{count(len(live), 'invocation')} write to {self._output(instance)}: kill all "
@@ -168,7 +168,9 @@ class Nel(NelJobs):
         for name, answer in self.find_all(dict.fromkeys(names, now())).items() if names else ():
             if isinstance(answer, Unknown):
                 raise CouldNotLook(f"{name}: {answer.why}.")
-            jobs += [answer.job] if isinstance(answer, Found) and not answer.job.state.ended else []
+            jobs += (
+                [answer.job] if isinstance(answer, Found) and not answer.job.state.is_final else []
+            )
         return tuple(jobs)
 
     def tail(self, instance: str, lines: int) -> str:

@@ -22,7 +22,7 @@ from herorun.schedulers._idempotent import admitted_plan
 from herorun.schedulers._ray.client import Dashboard
 from herorun.schedulers._ray.cluster import hardware_of
 from herorun.schedulers._ray.jobs import RayReader
-from herorun.schedulers._ray.local_state import Notes, SubmissionNote
+from herorun.schedulers._ray.local_state import SubmissionFiles, SubmissionNote
 from herorun.schedulers._ray.log import read_log
 from herorun.schedulers._ray.options import Options as Options
 from herorun.schedulers._ray.package import package
@@ -31,12 +31,12 @@ from herorun.schedulers._ray.request import PLAN, Needs, UploadPaths, request_of
 from herorun.schedulers._ray.snapshot import RaySnapshot
 from herorun.system.clock import now
 
-UNPACKED = "gcs://_ray_pkg_<digest>.zip"  # as long as there is nothing to pack
-_TAKEN = lazy_regex(r"submission_id .* already exists")
+EXAMPLE_URI = "gcs://_ray_pkg_<digest>.zip"  # as long as there is nothing to pack
+_ID_TAKEN = lazy_regex(r"submission_id .* already exists")
 
 
 def connect(options: Options, place: Place) -> Scheduler:
-    notes = Notes(Path(place.state).absolute() / "ray")
+    notes = SubmissionFiles(Path(place.state).absolute() / "ray")
     return RayWithLogs(options, notes) if options.logs else Ray(options, notes)
 
 
@@ -95,7 +95,7 @@ class Ray(RayReader):
         needs = Needs(options.num_cpus, options.num_gpus, options.memory, options.resources)
         name = self._name(submission.instance)
         upload = package(code, admission) if options.code == "upload" and packing else None
-        uri = upload[0] if upload else UNPACKED if options.code == "upload" else None
+        uri = upload[0] if upload else EXAMPLE_URI if options.code == "upload" else None
         where = UploadPaths(uri, os.path.abspath(code) if packing else code, admission)
         return request_of(
             submission, name, where, needs, options.grace, admitted_plan(admission)
@@ -111,7 +111,7 @@ class Ray(RayReader):
         answer = snapshot.dashboard.ask(
             "POST", "/api/jobs/", canonical(body).encode(), ok=(200, 400, 500)
         )
-        if answer.status != 200 and not _TAKEN.search(answer.text):
+        if answer.status != 200 and not _ID_TAKEN.search(answer.text):
             if answer.status == 400:
                 raise WrongUse(f"Ray refuses the job {name}: {answer.complaint}")
             raise CouldNotLook(f"Ray could not take the job {name}: {answer.complaint}")
@@ -147,7 +147,7 @@ class Ray(RayReader):
             raise WrongUse(
                 f"The job {name} on {self._options.address} is not herorun's: it is left alone."
             )
-        if snapshot.job(record, instance, None).state.ended:
+        if snapshot.job(record, instance, None).state.is_final:
             return
         self._notes.keep_stop(instance, RayStop(by, now()))
         snapshot.dashboard.ask("POST", f"/api/jobs/{quote(name, safe='')}/stop")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from herorun.core.compare.join import Pairing
+from herorun.core.compare.join import CurveJoin
 from herorun.core.compare.verdict import ComparisonAnswer, GateComparison
 from herorun.core.goodput.latencies import Delays
 from herorun.core.goodput.states import WallTimeState as TimeState
@@ -14,7 +14,7 @@ from herorun.core.goodput.totals import Range
 from herorun.core.lazy_pydantic import Field
 from herorun.core.recovery.classify import Cause
 from herorun.core.replay import Replay
-from herorun.core.retention import KeptCheckpoint, RetentionPolicy, Victim
+from herorun.core.retention import DeletableCheckpoint, KeptCheckpoint, RetentionPolicy
 from herorun.schemas.parts import Document, FindingEntry, Schema, UnjudgedEntry, Verdict
 
 
@@ -120,7 +120,7 @@ class CheckpointsPlan(Document):
     """The size of all `victims` together."""
     slug: str
     policy: RetentionPolicy
-    victims: Sequence[Victim]
+    victims: Sequence[DeletableCheckpoint]
     remaining: Sequence[KeptCheckpoint]
 
 
@@ -208,7 +208,7 @@ class CompareDocument(Document):
     verdict: ComparisonAnswer
     window: Sequence[int | None]
     """The first and the last step."""
-    metrics: Sequence[Pairing]
+    metrics: Sequence[CurveJoin]
     gates: Sequence[GateComparison]
     untested: Sequence[str]
     """What could not be tested, because the window does not contain it."""

@@ -55,7 +55,7 @@ class RunSummaryEntry(Schema):
         checkpoint = {"step": run.checkpoint_step, "age_seconds": run.checkpoint_age}
         return cls.of(
             run,
-            remaining_seconds=run.left,
+            remaining_seconds=run.time_left,
             checkpoint=checkpoint if run.checkpoint_step is not None else None,
             next_tick=run.next_tick and run.next_tick.replace(microsecond=0),
             last_seen=run.seen_at and run.seen_at.replace(microsecond=0),

@@ -21,7 +21,7 @@ from herorun.core.triage.parse import parse
 from herorun.core.triage.signatures import SignatureSet, UnreadSignatureSet
 from herorun.core.untrusted_toml import parse_toml
 
-PRINTED = Path(__file__).parent / "shipped.json"
+SHIPPED_FILE = Path(__file__).parent / "shipped.json"
 LARGEST = 4 << 20  # bytes of one file of signatures
 
 
@@ -78,7 +78,7 @@ def _with(texts: tuple[tuple[str, str], ...]) -> SignatureSet:
 def _documents() -> list[dict[str, object]]:
     texts = _texts()
     try:
-        content = json.loads(PRINTED.read_bytes())
+        content = json.loads(SHIPPED_FILE.read_bytes())
         documents: list[dict[str, object]] = content["documents"]
         is_same = content["of"] == _digest_of(texts)
     except (OSError, ValueError, KeyError, TypeError):

@@ -16,7 +16,7 @@ def hidden_edits(status: TreeStatus, git_dir: Path) -> list[str]:
     top = status.repository.top
     candidates = [
         path
-        for tag, path in status.flagged
+        for tag, path in status.flagged_paths
         if tag not in "Ss" or os.path.lexists(os.path.join(top, path))
     ]
     if not candidates:

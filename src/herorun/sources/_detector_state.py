@@ -35,7 +35,7 @@ MOST_HELD, MOST_NUMBERS = 200_000, 8_000_000
 
 
 @dataclass
-class Arrived:
+class RowBuffer:
     """The rows that a tick has read and keeps in memory, and the cursors before and after them."""
 
     before: str
@@ -74,7 +74,7 @@ class MetricsRead:
     metrics: Metrics | None
     version: str  # of the detectors' state
     state: MetricsState
-    arrived: Arrived
+    arrived: RowBuffer
     read: Reader
     source: str  # digest of the tracker's configuration
     names: Names
@@ -103,7 +103,7 @@ def read_rows(
 
 def _since(
     read: Reader, state: MetricsState, names: Names, history: History
-) -> tuple[MetricsState, Arrived]:
+) -> tuple[MetricsState, RowBuffer]:
     """The state after all rows, and the new rows; ticks have reported the excursions in
     `history.rows` rows.
 
@@ -111,7 +111,7 @@ def _since(
     or the rules changed.
     """
     reported_rows, boundaries = history.rows, boundaries_of(history)
-    arrivals = Arrived(state.cursor, state.cursor)
+    arrivals = RowBuffer(state.cursor, state.cursor)
     may_repeat = state.rows < reported_rows
     after = _catch_up(
         read,
@@ -123,7 +123,7 @@ def _since(
         in_place=not may_repeat,
     )
     if may_repeat and after.rows < reported_rows:  # these are not the reported rows
-        arrivals = Arrived(state.cursor, state.cursor)
+        arrivals = RowBuffer(state.cursor, state.cursor)
         after = _catch_up(
             read,
             state,
@@ -141,7 +141,7 @@ def _catch_up(
     state: MetricsState,
     names: Names,
     *,
-    arrivals: Arrived,
+    arrivals: RowBuffer,
     reported_rows: int,
     boundaries: Sequence[Boundary],
     in_place: bool,

@@ -14,7 +14,7 @@ from herorun.core.health.liveness import rows_since
 from herorun.core.untrusted_json import parse_utc, read_json
 from herorun.system.files import write_atomic
 
-SEEN = "job-seen.json"  # this clone's first query of the current job in its present state
+SEEN_FILE = "job-seen.json"  # this clone's first query of the current job in its present state
 
 
 def began_by_uptime(job: Job, history: History, state: Path, now: Now) -> datetime | None:
@@ -62,7 +62,7 @@ def _age_at_first(job: Job, history: History, now: Now, note: dict[str, Any]) ->
 def _read(state: Path) -> dict[str, Any]:
     """The note; empty if it cannot be read."""
     try:
-        note = read_json((state / SEEN).read_bytes())
+        note = read_json((state / SEEN_FILE).read_bytes())
         numbers = {name: float(note[name]) for name in ("uptime", "age")}
         return {**note, **numbers, "started": str(note["started"])}
     except (OSError, ValueError, KeyError, TypeError):
@@ -73,4 +73,6 @@ def _write(state: Path, note: dict[str, Any]) -> None:
     # on a full disk each query counts as the first
     with contextlib.suppress(OSError):
         if state.is_dir():
-            write_atomic(state / SEEN, (canonical(note) + "\n").encode(), spare=True, sync=False)
+            write_atomic(
+                state / SEEN_FILE, (canonical(note) + "\n").encode(), spare=True, sync=False
+            )

@@ -16,29 +16,29 @@ _NUMSTAT = (
 
 
 @dataclass(frozen=True)
-class Likeness:
+class ModeOnlyChanges:
     mode_only: list[str]
     eol_only: list[str]
 
 
-def likeness(status: TreeStatus) -> Likeness:
+def likeness(status: TreeStatus) -> ModeOnlyChanges:
     """Compares the disk with HEAD. Files that git cannot compare here, as in a partial clone, count
     as different.
     """
     edited_files = [change for change in status.changes if FILES.issuperset(change.modes)]
     if not edited_files:
-        return Likeness([], [])
+        return ModeOnlyChanges([], [])
     exact, loose = (
         _numstat(status, edited_files),
         _numstat(status, edited_files, "--ignore-cr-at-eol"),
     )
     if exact is None or loose is None:
-        return Likeness([], [])
+        return ModeOnlyChanges([], [])
     modes = [
         c.path for c in edited_files if c.modes[0] != c.modes[2] and exact.get(c.path) == "0\t0"
     ]
     same = [c for c in edited_files if c.modes[0] == c.modes[2] and c.path not in loose]
-    return Likeness(
+    return ModeOnlyChanges(
         modes, [c.path for c in same if c.path in exact or _is_line_ending_change(status, c)]
     )
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator
 from posixpath import dirname, join, normpath
 
 from herorun.core.code.impact import folders_above
-from herorun.core.code.python_imports import Imported
+from herorun.core.code.python_imports import ImportStatement
 
-_INSTALLED = ("site-packages", "dist-packages", "node_modules", ".venv", "venv")
+_INSTALL_FOLDERS = ("site-packages", "dist-packages", "node_modules", ".venv", "venv")
 
 
 class Modules:
@@ -30,7 +30,7 @@ class Modules:
         path = os.path.relpath(os.path.normpath(os.path.join(self.top, folder)), self.top)
         return "" if path == "." else path
 
-    def files(self, one_import: Imported, by: str) -> Iterable[str]:
+    def files(self, one_import: ImportStatement, by: str) -> Iterable[str]:
         """The files that one import of the file `by` runs; none if it is not of this repository."""
         if one_import.path:
             file = self.inside(one_import.path, dirname(by)) or self.inside(one_import.path, "")
@@ -111,4 +111,4 @@ class Modules:
 
 def is_installed_package(path: str) -> bool:
     """Whether the path is among installed packages, which are not this repository's code."""
-    return any(part in _INSTALLED for part in path.split("/"))
+    return any(part in _INSTALL_FOLDERS for part in path.split("/"))

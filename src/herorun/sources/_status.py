@@ -31,7 +31,7 @@ _STATUS = (
     "--ignore-submodules=none",
     "--no-renames",
 )
-_FLAGGED = lazy_regex(rb"\0([a-zS]) \d{6} [0-9a-f]+ \d\t([^\0]+)")
+_FLAGGED_PATH = lazy_regex(rb"\0([a-zS]) \d{6} [0-9a-f]+ \d\t([^\0]+)")
 _GITLINK = lazy_regex(rb"\0\S 160000 ([0-9a-f]+) \d\t([^\0]+)")
 _LINK = lazy_regex(rb"\0\S 120000 [0-9a-f]+ \d\t([^\0]+)")
 _CONTROL = {n: f"\\x{n:02x}" for n in (*range(32), 127)} | {9: "\\t", 10: "\\n", 13: "\\r"}
@@ -61,11 +61,11 @@ class TreeStatus:
     index: bytes = b"\0"  # as `ls-files -v -s -z` lists it, a NUL before each record
 
     @property
-    def flagged(self) -> Iterator[tuple[str, str]]:
+    def flagged_paths(self) -> Iterator[tuple[str, str]]:
         """`(tag, path)` of files that `status` does not check: lower case is assume-unchanged, S
         skip-worktree.
         """
-        return ((tag.decode(), text(path)) for tag, path in _FLAGGED.findall(self.index))
+        return ((tag.decode(), text(path)) for tag, path in _FLAGGED_PATH.findall(self.index))
 
     @property
     def gitlinks(self) -> dict[str, str]:

@@ -15,7 +15,7 @@ class WorktreeFolders:
     shallow: bool
 
     @property
-    def linked(self) -> bool:
+    def is_linked(self) -> bool:
         return self.git_dir != self.common
 
 

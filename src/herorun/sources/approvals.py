@@ -55,7 +55,7 @@ def _waivers_at(repository: Repository, commit: str, path: str) -> frozenset[Wai
         contract = parse_contract((data or b"").decode("utf-8", "replace"), path)
     except HerorunError:
         return frozenset()
-    return frozenset(waiver.signed() for waiver in contract.waiver)
+    return frozenset(waiver.as_signed_waiver() for waiver in contract.waiver)
 
 
 def _explain_incomplete_history(repository: Repository, rows: int) -> str:

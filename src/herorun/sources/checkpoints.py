@@ -187,12 +187,12 @@ def _inspect_checkpoints(
     start_path = (contract.start.from_ or "").rstrip("/")
     for candidate in newest_first:
         result = by_path[candidate.path] = _examine_candidate(store, layout, candidate)
-        if result and (result.unread or (result.complete and not refusal_of(result))):
+        if result and (result.is_unread or (result.complete and not refusal_of(result))):
             break
     also = [latest.path] if latest else _later(store, layout, by_path, newest_first)
     for path in {*also, start_path, *(c.path for c in newest_first if c.step == final)}:
         candidate_then = by_path.get(path)
-        if candidate_then and not candidate_then.examined and not candidate_then.unread:
+        if candidate_then and not candidate_then.examined and not candidate_then.is_unread:
             by_path[path] = _examine_candidate(store, layout, candidate_then)
     return [candidate for candidate in by_path.values() if candidate]
 
@@ -264,7 +264,7 @@ def _mark_unread(candidate: Candidate, error: OSError) -> Candidate:
 def _must_be_readable(candidates: list[Candidate], refusal_of: Callable[[Candidate], str]) -> None:
     best = max((c.step for c in candidates if c.complete and not refusal_of(c)), default=-1)
     unreadable = next(
-        (c for c in candidates if c.unread and c.step > best and not refusal_of(c)), None
+        (c for c in candidates if c.is_unread and c.step > best and not refusal_of(c)), None
     )
     if unreadable:
         raise OSError(f"{unreadable.path} may be the newest checkpoint: {unreadable.problem}")

@@ -13,7 +13,7 @@ from dataclasses import field
 from pathlib import Path
 from posixpath import basename, join
 
-from herorun.core.code.python_imports import Imported, imported_by
+from herorun.core.code.python_imports import ImportStatement, imported_by
 from herorun.core.contract import Contract
 from herorun.core.errors import describe_error
 from herorun.core.evidence import ImportClosure, WorkTree
@@ -144,7 +144,7 @@ class _Closure:
             if any(_STARTS.search(word) or self._target(word) for word in arguments):
                 self.add_argv(arguments)
 
-    def _imports(self, imports: Sequence[Imported], by: str) -> None:
+    def _imports(self, imports: Sequence[ImportStatement], by: str) -> None:
         for one in imports:
             for path in self.modules.files(one, by):
                 self.add(path)
@@ -158,7 +158,7 @@ class _Closure:
 
     def _read(self, path: str, python: bool) -> None:
         full = os.path.join(self.top, path)
-        self._linked(full)
+        self._add_link_target(full)
         try:
             if os.path.getsize(full) > _LARGEST:
                 raise ValueError(f"it is longer than {_LARGEST >> 20} MiB")
@@ -170,7 +170,7 @@ class _Closure:
         except (SyntaxError, ValueError, OSError, RecursionError, MemoryError) as error:
             self.unresolved.append(f"{show_path(path)}: {_explain_error(error)}")
 
-    def _linked(self, full: str) -> None:
+    def _add_link_target(self, full: str) -> None:
         """Add the target of a symbolic link, if it is in this repository."""
         real = os.path.realpath(full)
         if real != full and (path := self.modules.inside(real, "")):

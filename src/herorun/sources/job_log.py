@@ -25,7 +25,7 @@ def read_job_log(log: OwnLog, contract: Contract, place: Place) -> JobLog | Noth
 
 
 def job_log_of(signature_set: SignatureSet, log: OwnLog) -> JobLog:
-    crowded_match = log.crowded
+    crowded_match = log.host_contention
     return JobLog(
         changed_at=log.changed_at,
         runs=log.signs.runs,

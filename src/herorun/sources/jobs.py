@@ -6,7 +6,7 @@ from pathlib import Path
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.evidence import (
-    FORGOTTEN,
+    FORGOTTEN_JOB,
     End,
     History,
     Job,
@@ -39,10 +39,10 @@ def read_job(scheduler: Scheduler, history: History, place: Place, now: Now) -> 
             raise CouldNotLook(
                 f"the scheduler does not list {current.name}: the job may run elsewhere, or the "
                 "scheduler has forgotten it",
-                root=FORGOTTEN,
+                root=FORGOTTEN_JOB,
             )
         case Unknown(why, forgotten):
-            raise CouldNotLook(why, root=FORGOTTEN if forgotten else "")
+            raise CouldNotLook(why, root=FORGOTTEN_JOB if forgotten else "")
 
 
 def _ended_by_order(job: str, end: End) -> Job:
@@ -66,7 +66,7 @@ def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -
     if current is None or any(job.instance == current.name for job in live):
         return LiveJobs(live)
     match scheduler.find(current.name, current.since):
-        case Found(job) if job.state.ended:
+        case Found(job) if job.state.is_final:
             return LiveJobs(live)
         case Found(job):
             return LiveJobs((*live, job))

@@ -15,7 +15,7 @@ from herorun.core.untrusted_json import parse_time, read_json
 from herorun.system.clock import uptime
 from herorun.system.files import is_locked, lock_file, write_atomic
 from herorun.system.git import Repository
-from herorun.system.git.clones import SEEN, without_lost_clone
+from herorun.system.git.clones import LEASE_FILE, without_lost_clone
 
 
 def read_lease_seen(
@@ -61,7 +61,7 @@ def _unchanged_since(state: Path, lease: Lease, now: datetime) -> tuple[datetime
     """
     beat, clock = f"{lease.owner} {lease.slug} {lease.fence} {lease.beat}", uptime()
     try:
-        document = read_json((state / SEEN).read_bytes())
+        document = read_json((state / LEASE_FILE).read_bytes())
         if document["beat"] == beat:
             if clock is None:
                 return parse_time(document["since"]), True
@@ -75,7 +75,9 @@ def _unchanged_since(state: Path, lease: Lease, now: datetime) -> tuple[datetime
     # power, as no note from before it counts
     with contextlib.suppress(OSError):
         if state.is_dir():
-            write_atomic(state / SEEN, (canonical(note) + "\n").encode(), spare=True, sync=False)
+            write_atomic(
+                state / LEASE_FILE, (canonical(note) + "\n").encode(), spare=True, sync=False
+            )
     return now, clock is None
 
 

@@ -20,7 +20,7 @@ from herorun.core.decode import decode
 from herorun.core.evidence import History, Job, Nothing, Unavailable
 from herorun.core.ports import LogPart, Place, Scheduler
 from herorun.core.redaction.scrub import scrub, scrub_tree
-from herorun.core.triage.incremental import OwnLog, Signs, follow, skip_to
+from herorun.core.triage.incremental import LogSignals, OwnLog, follow, skip_to
 from herorun.core.triage.scan import Scan
 from herorun.core.triage.signatures import SignatureSet
 from herorun.core.triage.state import AttemptLog
@@ -41,7 +41,7 @@ LAST = 1 << 20  # bytes at the end that are always read
 TAIL = 20_000  # lines, if the scheduler cannot read from an offset
 NEWEST = 64 << 10  # bytes at the end of new data that are searched for the newest step
 # a state of another shape is not continued
-_SHAPE = [field.name for kind in (OwnLog, Scan, AttemptLog, Signs) for field in fields(kind)]
+_SHAPE = [field.name for kind in (OwnLog, Scan, AttemptLog, LogSignals) for field in fields(kind)]
 # by state folder: the last read, the cache's version, and the cache's content
 _logs: dict[str, tuple[OwnLog, str, OwnLog | None]] = {}
 
@@ -102,7 +102,7 @@ def _caught_up(scheduler: Scheduler, signature_set: SignatureSet, log: OwnLog) -
             changed_at=part.changed_at,
         )
         log = _update_step(log, before, part, scheduler)
-    return log.dated(log.changed_at or now(), before)
+    return log.date_complaints(log.changed_at or now(), before)
 
 
 def _update_step(log: OwnLog, before: OwnLog, part: LogPart, scheduler: Scheduler) -> OwnLog:

@@ -36,7 +36,7 @@ MOST_LATE = 20  # earlier instances, newest first, that are searched for a late 
 _NAME = lazy_regex(r"(?P<instance>.+)\.(?P<attempt>\d+)(?:\.rank(?P<rank>\d+))?\.json")
 
 
-class _Left(NamedTuple):
+class _FoundReceipt(NamedTuple):
     """One receipt, ordered by its start."""
 
     attempt: int
@@ -107,7 +107,7 @@ def read_admitted(receipt: Receipt) -> Admitted:
     return Admitted(receipt.items)
 
 
-def that_counts(receipts: list[_Left]) -> _Left | None:
+def that_counts(receipts: list[_FoundReceipt]) -> _FoundReceipt | None:
     """The receipt of the newest start that counts: the refusal of the lowest rank above 0, or else
     rank 0's receipt.
     """
@@ -128,7 +128,7 @@ def _may_lack_a_log(job: Job | Nothing | Unavailable, at: datetime) -> bool:
     return waits or early_receipts
 
 
-def _in_folder(store: Store, folder: str, instance: str) -> list[_Left]:
+def _in_folder(store: Store, folder: str, instance: str) -> list[_FoundReceipt]:
     try:
         names = store.names(folder)
     except FileNotFoundError:
@@ -138,10 +138,13 @@ def _in_folder(store: Store, folder: str, instance: str) -> list[_Left]:
         for name in names
         if (match := _NAME.fullmatch(name)) and match["instance"] == instance
     ]
-    return [_Left(int(match["attempt"]), 0, int(match["rank"] or 0), match[0]) for match in matches]
+    return [
+        _FoundReceipt(int(match["attempt"]), 0, int(match["rank"] or 0), match[0])
+        for match in matches
+    ]
 
 
-def _in_log(scheduler: Scheduler, instance: str, is_needed: bool) -> list[_Left]:
+def _in_log(scheduler: Scheduler, instance: str, is_needed: bool) -> list[_FoundReceipt]:
     """Receipts in the log. A truncated line or a missing log is an error only if nothing else can
     show the receipt.
     """
@@ -154,7 +157,7 @@ def _in_log(scheduler: Scheduler, instance: str, is_needed: bool) -> list[_Left]
     return _among(lines, instance, is_needed)
 
 
-def _in_beginning(scheduler: Scheduler, instance: str) -> list[_Left]:
+def _in_beginning(scheduler: Scheduler, instance: str) -> list[_FoundReceipt]:
     """Receipts in the beginning of the log: check-in comes before the first step, so its line may
     be far from the end.
     """
@@ -165,14 +168,14 @@ def _in_beginning(scheduler: Scheduler, instance: str) -> list[_Left]:
     return _among(text.splitlines(), instance, False)
 
 
-def _among(lines: Sequence[str], instance: str, is_needed: bool) -> list[_Left]:
+def _among(lines: Sequence[str], instance: str, is_needed: bool) -> list[_FoundReceipt]:
     receipts = []
     for number, match in enumerate(map(RECEIPT_LINE.match, lines), start=1):
         try:
             document = read_json(match[1]) if match else {}
             if document.get("instance") == instance:
                 receipts.append(
-                    _Left(
+                    _FoundReceipt(
                         whole_number(document["attempt"]),
                         number,
                         whole_number(document.get("rank", 0)),

@@ -18,7 +18,7 @@ from herorun.system.git import Repository
 
 MOST_OF_A_SCRIPT = 64 << 10  # bytes: directives are at its top
 # a script whose path a shell expands: `~/train.sh`, `$PWD/train.sh`
-_UNEXPANDED = lazy_regex(r"[~$][^=]*/[^/]*\.(sh|bash|sbatch|slurm)")
+_SHELL_PATH = lazy_regex(r"[~$][^=]*/[^/]*\.(sh|bash|sbatch|slurm)")
 _NO_PATH = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP)
 
 
@@ -59,7 +59,7 @@ def read_ignored_directives(
         for name in _words_of(argv):
             text = _text_of_script(Path(repository.top, command.cwd, name))
             if text is None:
-                if _UNEXPANDED.fullmatch(name):
+                if _SHELL_PATH.fullmatch(name):
                     unread_paths[scrub(name)] = "only the job knows this path"
                 continue
             directives = find_directives(argv, text)

@@ -19,10 +19,10 @@ from herorun.core.ports import Place
 from herorun.sources.metrics import COLUMNS
 
 if TYPE_CHECKING:
-    from herorun.system.metrics_cache import Fetched
+    from herorun.system.metrics_cache import FetchedRows
 
 NEAR = 200  # steps before the checkpoint
-AVERAGED = 50  # rows, at most
+MEAN_ROWS = 50  # rows, at most
 
 
 def read_source_loss(
@@ -49,12 +49,12 @@ def read_source_loss(
     start = prior.plan.get("start")
     step = start.get("step") if isinstance(start, Mapping) else None
     before = (
-        list(_losses(cache, name, step - NEAR, step))[-AVERAGED:] if isinstance(step, int) else []
+        list(_losses(cache, name, step - NEAR, step))[-MEAN_ROWS:] if isinstance(step, int) else []
     )
     return SourceLoss(slug, opening, fmean(before) if before else None)
 
 
 def _losses(
-    cache: "Fetched", name: str, first: int | None = None, last: int | None = None
+    cache: "FetchedRows", name: str, first: int | None = None, last: int | None = None
 ) -> Iterator[float]:
     return (point.value for point in cache.points(name, first, last) if math.isfinite(point.value))

@@ -19,7 +19,7 @@ def read_triage(
     """The root of the failure in the newest attempt; Nothing while the job is live, or without a
     log.
     """
-    if not job.state.ended:
+    if not job.state.is_final:
         return Nothing(f"{job.instance} has not ended")
     if isinstance(log, Unavailable):
         raise CouldNotLook(log.why)

@@ -52,7 +52,7 @@ def read_work_tree(repository: Repository, contract: Contract) -> WorkTree:
         pointers=_show_paths([*pointers(status, facts.common), *inside.pointers]),
         replaced=other.result(),
         shallow=facts.shallow,
-        linked=facts.linked,
+        linked=facts.is_linked,
         settings=settings,
     )
 

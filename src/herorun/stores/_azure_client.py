@@ -82,7 +82,9 @@ def _client(url: str, credential: Any) -> Any:
         def increment(
             self, settings: Any, request: Any, response: Any = None, error: Any = None, **more: Any
         ) -> bool:
-            NOW.get().met(_status(response) if response is not None else describe_error(error))
+            NOW.get().add_result(
+                _status(response) if response is not None else describe_error(error)
+            )
             return bool(super().increment(settings, request, response, error, **more))
 
     retry = NotedRetry(initial_backoff=BACKOFF, increment_base=2, retry_total=RETRIES)

@@ -44,7 +44,7 @@ class Attempts:
     count: int = 0
     problem: str = ""  # of the last one; empty if it went well
 
-    def met(self, problem: str = "") -> None:
+    def add_result(self, problem: str = "") -> None:
         self.count += 1
         self.problem = problem
 
@@ -90,7 +90,7 @@ class Requests:
         except TimeoutError:
             raise self._late(where, attempts) from None
         except Exception as error:
-            raise self._failed(where, error, attempts) from None
+            raise self._as_error(where, error, attempts) from None
 
     def _file_system(self) -> Any:
         with self._lock:
@@ -112,7 +112,7 @@ class Requests:
             )
         return TimeoutError(scrub(f"{where}: no answer within {format_span(self._deadline)}"))
 
-    def _failed(self, where: str, error: Exception, attempts: Attempts) -> OSError:
+    def _as_error(self, where: str, error: Exception, attempts: Attempts) -> OSError:
         message = " ".join(self._explain(error).split())
         summary = ": ".join(dict.fromkeys(part for part in (attempts.problem, message) if part))
         return OSError(f"{scrub(where)}: {scrub(summary)[:300]}")

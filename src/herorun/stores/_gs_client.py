@@ -9,7 +9,7 @@ from herorun.stores._fsspec import NOW, Attempts
 
 # on by default: a gRPC call for every bucket, which may hang
 SWITCH = "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"
-EXPIRED = (
+EXPIRED_CREDENTIALS = (
     "the Google credentials have expired or are not valid: run `gcloud auth application-default "
     "login`"
 )
@@ -47,10 +47,12 @@ def _raise_on_expiry(credentials: Any) -> None:
             why = error.__cause__ or error
             # the credentials were not checked then
             away = type(error).__name__ == "TransportError"
-            message = f"{'Google gave no token' if away else EXPIRED} ({describe_error(why)})"
+            message = (
+                f"{'Google gave no token' if away else EXPIRED_CREDENTIALS} ({describe_error(why)})"
+            )
             if not getattr(why, "retryable", False):
                 raise OSError(message) from None
-            NOW.get(Attempts()).met(message)
+            NOW.get(Attempts()).add_result(message)
             raise
 
     credentials.maybe_refresh = renewed
@@ -86,11 +88,11 @@ def _trace_requests() -> Any:
     async def answered(session: Any, context: Any, answer: Any) -> None:
         status = answer.response.status
         why = f"{status} {answer.response.reason or ''}".strip() if status >= 400 else ""
-        NOW.get().met(f"{why}: {EXPIRED}" if status == 401 else why)
+        NOW.get().add_result(f"{why}: {EXPIRED_CREDENTIALS}" if status == 401 else why)
 
     async def failed(session: Any, context: Any, answer: Any) -> None:
         if not isinstance(answer.exception, CancelledError):  # by our own deadline
-            NOW.get().met(describe_error(answer.exception))
+            NOW.get().add_result(describe_error(answer.exception))
 
     trace = TraceConfig()
     trace.on_request_end.append(answered)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from herorun.core.doctor_report import DoctorPart, Examined
+from herorun.core.doctor_report import DoctorPart, ExaminesItself
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule
@@ -15,7 +15,7 @@ from herorun.stores._objects import ObjectPath, Objects
 from herorun.stores._write_probe import OWN, clean, demand, try_step
 
 REQUESTS = 16  # at once, where each object is asked for its checksums
-_PINNED = lazy_regex(r"(?P<path>.+)#(?P<generation>[0-9]{10,})")
+_PINNED_PATH = lazy_regex(r"(?P<path>.+)#(?P<generation>[0-9]{10,})")
 
 
 class ObjectStore:
@@ -28,11 +28,11 @@ class ObjectStore:
 
     def examine(self) -> tuple[DoctorPart, ...]:
         """What the store says of its login, for `herorun doctor`; nothing where it has none."""
-        return self.objects.examine() if isinstance(self.objects, Examined) else ()
+        return self.objects.examine() if isinstance(self.objects, ExaminesItself) else ()
 
     def entries(self, path: str) -> tuple[FileEntry, ...]:
         at = self._at(path)
-        entries_there = self._listed(at)
+        entries_there = self._list_entries(at)
         if not entries_there and at.key:
             self._missing(at)
         inside = [
@@ -117,7 +117,7 @@ class ObjectStore:
     def delete_folder(self, path: str) -> None:
         """Only a folder's own marker, which some tools write, is there to be deleted."""
         at = self._writable(path)
-        entries_there = self._listed(at)
+        entries_there = self._list_entries(at)
         if any(entry.name != at.prefix for entry in entries_there):
             raise OSError(scrub(f"{at} is not empty"))
         if entries_there:
@@ -156,7 +156,7 @@ class ObjectStore:
                 clean(lambda: self.objects.delete(file), lambda: self.objects.delete(new_file))
 
     def _lists(self, home: ObjectPath, file: ObjectPath) -> bool:
-        return any(entry.name == file.key for entry in self.objects.listed(home))
+        return any(entry.name == file.key for entry in self.objects.list_entries(home))
 
     def _reads(self, file: ObjectPath) -> bytes:
         return self.objects.read(file)[0]
@@ -178,12 +178,12 @@ class ObjectStore:
             return True
         return False
 
-    def _listed(self, at: ObjectPath) -> list[FileEntry]:
+    def _list_entries(self, at: ObjectPath) -> list[FileEntry]:
         """The entries. A folder without objects is empty; "not found" means a missing bucket, and
         raises.
         """
         try:
-            return self.objects.listed(at)
+            return self.objects.list_entries(at)
         except FileNotFoundError:
             bucket = f"{at.scheme}://{at.bucket}"
             raise OSError(
@@ -211,7 +211,7 @@ class ObjectStore:
         scheme, separator, key_path = path.partition("://")
         if not separator or scheme != self.objects.scheme or "\0" in path:
             raise WrongUse(f"{scrub(path)!r} is not a path of the store `{self.objects.scheme}`.")
-        pinned_path = _PINNED.fullmatch(key_path) if self.objects.keeps_generations else None
+        pinned_path = _PINNED_PATH.fullmatch(key_path) if self.objects.keeps_generations else None
         parts = [
             part for part in (pinned_path["path"] if pinned_path else key_path).split("/") if part
         ]

@@ -59,7 +59,7 @@ class Objects(Protocol):
     has_buckets: bool
     keeps_generations: bool
 
-    def listed(self, at: ObjectPath) -> list[FileEntry]:
+    def list_entries(self, at: ObjectPath) -> list[FileEntry]:
         """By one delimited listing, under whole keys; a key that is the prefix itself marks a
         folder.
         """

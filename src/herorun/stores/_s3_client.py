@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from herorun.core.errors import WrongUse, describe_error
 from herorun.stores._fsspec import NOW, WriteRefused
 
-EXPIRED = {
+EXPIRED_CODES = {
     "401",
     "ExpiredToken",
     "InvalidAccessKeyId",
@@ -81,11 +81,13 @@ def _note_response(
     nothing.
     """
     if caught_exception is not None:
-        NOW.get().met(describe_error(caught_exception))
+        NOW.get().add_result(describe_error(caught_exception))
     elif response is not None:
         status = response[0].status_code
         code = response[1].get("Error", {}).get("Code", "")
-        NOW.get().met(" ".join(dict.fromkeys((str(status), code))).strip() if status >= 400 else "")
+        NOW.get().add_result(
+            " ".join(dict.fromkeys((str(status), code))).strip() if status >= 400 else ""
+        )
 
 
 def error_code(error: BaseException) -> str:
@@ -98,7 +100,7 @@ def _service_message(error: Exception) -> str:
     """The service's own words, without botocore's decoration."""
     response: Any = getattr(error, "response", None)
     message = str(response["Error"].get("Message") or response["Error"]["Code"])
-    if error_code(error) in EXPIRED:
+    if error_code(error) in EXPIRED_CODES:
         return (
             f"{message}; the AWS credentials have expired or are not valid: renew them, as with "
             "`aws sso login`"

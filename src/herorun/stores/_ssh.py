@@ -20,10 +20,12 @@ from herorun.system import _parallel_sha256, _regular_file, _remote_agent
 from herorun.system.remote_python import RemoteProgram, own_file, readable, remote_to
 
 T = TypeVar("T")
-_SHARED = (own_file(_remote_agent), own_file(_regular_file))
-THERE = RemoteProgram((*_SHARED, own_file(_posix_files), own_file(_ssh_remote)))
-DIGESTING = RemoteProgram((*_SHARED, own_file(_parallel_sha256)))
-SILENT = _parallel_sha256.STALLED + 10  # seconds: the machine itself reports a hanging disk before
+_SHARED_MODULES = (own_file(_remote_agent), own_file(_regular_file))
+THERE = RemoteProgram((*_SHARED_MODULES, own_file(_posix_files), own_file(_ssh_remote)))
+DIGESTING = RemoteProgram((*_SHARED_MODULES, own_file(_parallel_sha256)))
+SILENT = (
+    _parallel_sha256.STALL_TIMEOUT + 10
+)  # seconds: the machine itself reports a hanging disk before
 
 
 class OverSsh:

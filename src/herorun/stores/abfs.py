@@ -63,7 +63,7 @@ class AzureObjects:
         self._lock = Lock()
         self._accounts: dict[tuple[str, str], Requests] = {}
 
-    def listed(self, at: ObjectPath) -> list[FileEntry]:
+    def list_entries(self, at: ObjectPath) -> list[FileEntry]:
         return self._ask(at, lambda fs: list_pages(fs, at))
 
     def facts(self, at: ObjectPath) -> ObjectFacts:

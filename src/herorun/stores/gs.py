@@ -13,7 +13,7 @@ from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.lazy_pydantic import Field
 from herorun.core.ports import AdapterOptions, FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.stores._fsspec import DEADLINE, NOW, MalformedAnswer, Requests, WriteRefused
-from herorun.stores._gs_client import EXPIRED, NONE, error_message, login, open_client
+from herorun.stores._gs_client import EXPIRED_CREDENTIALS, NONE, error_message, login, open_client
 from herorun.stores._gs_lifecycle import rules_of
 from herorun.stores._object_store import ObjectStore
 from herorun.stores._objects import ObjectFacts, ObjectPath, bearable
@@ -21,7 +21,7 @@ from herorun.system._regular_file import MOST_READ
 
 T = TypeVar("T")
 LOGIN = "Google Cloud"
-LISTED = "kind,nextPageToken,prefixes,items(name,size,updated,generation,md5Hash,crc32c)"
+LISTING_FIELDS = "kind,nextPageToken,prefixes,items(name,size,updated,generation,md5Hash,crc32c)"
 FACTS = "generation,updated"
 CHECKSUMS = "generation,size,md5Hash,crc32c"
 
@@ -55,7 +55,7 @@ class GoogleObjects:
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
 
-    def listed(self, at: ObjectPath) -> list[FileEntry]:
+    def list_entries(self, at: ObjectPath) -> list[FileEntry]:
         return self._ask(at, lambda fs: _pages(fs, at))
 
     def facts(self, at: ObjectPath) -> ObjectFacts:
@@ -89,7 +89,7 @@ class GoogleObjects:
             return (DoctorPart("login", LOGIN, Fit.OK, self._requests.ask(LOGIN, login)),)
         except OSError as error:
             message = str(error)
-            is_refused = NONE in message or EXPIRED in message
+            is_refused = NONE in message or EXPIRED_CREDENTIALS in message
             fix = (
                 ""
                 if is_refused
@@ -115,7 +115,7 @@ async def _call(fs: Any, *request: str, **query: Any) -> dict[str, Any]:
 
 async def _pages(fs: Any, at: ObjectPath) -> list[FileEntry]:
     entries: list[FileEntry] = []
-    query = {"delimiter": "/", "prefix": at.prefix, "fields": LISTED}
+    query = {"delimiter": "/", "prefix": at.prefix, "fields": LISTING_FIELDS}
     while True:
         page = await _call(fs, "GET", "b/{}/o", at.bucket, **query)
         # no item at all is an answer, anything else is not

@@ -29,7 +29,7 @@ class MemoryObjects:
     has_buckets = False
     keeps_generations = False
 
-    def listed(self, at: ObjectPath) -> list[FileEntry]:
+    def list_entries(self, at: ObjectPath) -> list[FileEntry]:
         files = _open_file_system()
         with _lock:
             try:

@@ -61,7 +61,7 @@ class S3Objects:
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
 
-    def listed(self, at: ObjectPath) -> list[FileEntry]:
+    def list_entries(self, at: ObjectPath) -> list[FileEntry]:
         return self._ask(at, lambda fs: _pages(fs, at))
 
     def facts(self, at: ObjectPath) -> ObjectFacts:

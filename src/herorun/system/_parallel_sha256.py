@@ -22,7 +22,7 @@ from herorun.system._regular_file import open_regular
 BLOCK = 1 << 20  # bytes of one read
 REPORT_EVERY = 0.5  # seconds between two reports of one thread
 MOST_THREADS = 32
-STALLED = 120.0  # seconds without any block: the mount hangs; a disk is not so slow
+STALL_TIMEOUT = 120.0  # seconds without any block: the mount hangs; a disk is not so slow
 
 
 def digests(
@@ -71,10 +71,11 @@ class _Work:
 
     def next(self) -> Any:
         try:
-            event = self.events.get(timeout=STALLED)
+            event = self.events.get(timeout=STALL_TIMEOUT)
         except queue.Empty:
             raise TimeoutError(
-                f"nothing under {self.folder} could be read for {STALLED:g}s: its disk may hang"
+                f"nothing under {self.folder} could be read for {STALL_TIMEOUT:g}s: "
+                "its disk may hang"
             ) from None
         if isinstance(event, BaseException):
             raise event
@@ -84,7 +85,7 @@ class _Work:
         last: Any = None
         try:
             while (name := self._next_name()) is not None:
-                self._put([0, *self._digested(name)])
+                self._put([0, *self._digest_file(name)])
         except BaseException as error:
             last = error
         self._put(last)
@@ -104,7 +105,7 @@ class _Work:
             except queue.Full:
                 continue
 
-    def _digested(self, name: str) -> tuple[str, int, str, str]:
+    def _digest_file(self, name: str) -> tuple[str, int, str, str]:
         path = os.path.join(self.folder, name)
         try:
             before = os.stat(path)

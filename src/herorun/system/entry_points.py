@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 _FACTS = (".dist-info", ".egg-info")
-SETTLED = 60  # seconds in which a package that is being installed gets all its files
+SETTLE_SECONDS = 60  # seconds in which a package that is being installed gets all its files
 _LOADER = "pydantic.plugin._loader"
 
 
@@ -43,7 +43,7 @@ def _groups(folder: str) -> frozenset[str]:
     moment.
     """
     folder_mtime = os.stat(folder).st_mtime
-    if time() - folder_mtime < SETTLED:
+    if time() - folder_mtime < SETTLE_SECONDS:
         return _read_groups.__wrapped__(folder, folder_mtime)
     return _read_groups(folder, folder_mtime)
 

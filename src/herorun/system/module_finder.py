@@ -17,7 +17,7 @@ from typing import Any
 
 _HEADER = 16  # bytes: the magic number, flags, the source's time and its size
 _LARGEST = 1 << 17  # bytes of bytecode that is read here
-_TIMED = bytes(4)  # the flags of bytecode that is checked by the source's time
+_TIME_CHECKED = bytes(4)  # the flags of bytecode that is checked by the source's time
 
 
 class _OwnLoader(SourceFileLoader):
@@ -41,7 +41,7 @@ class _OwnLoader(SourceFileLoader):
             return None
         times = (int(source.st_mtime), source.st_size)
         header = b"".join((each & 0xFFFFFFFF).to_bytes(4, "little") for each in times)
-        if data[:_HEADER] != MAGIC_NUMBER + _TIMED + header or len(data) == _LARGEST:
+        if data[:_HEADER] != MAGIC_NUMBER + _TIME_CHECKED + header or len(data) == _LARGEST:
             return None
         try:
             code: Any = marshal.loads(memoryview(data)[_HEADER:])

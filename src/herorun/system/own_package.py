@@ -25,7 +25,7 @@ _IS_COMPLETE = (
 )
 
 
-class Replaced(Exception):
+class VersionReplaced(Exception):
     """Another installed version can replace this process."""
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class OwnPackage:
         self._next_look = 0.0
 
     def must_be_the_same(self) -> None:
-        """Raises `Replaced` once another installation is complete; nothing before."""
+        """Raises `VersionReplaced` once another installation is complete; nothing before."""
         if _stamp() == self._stamp or time.monotonic() < self._next_look:
             return
         self._next_look = time.monotonic() + RETRY
@@ -57,7 +57,7 @@ class OwnPackage:
         except CouldNotLook:
             return
         if answer.code == 0:
-            raise Replaced
+            raise VersionReplaced
 
 
 def restart_process() -> NoReturn:

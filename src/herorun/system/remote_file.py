@@ -51,7 +51,7 @@ class RemoteFile(io.RawIOBase):
         size = min(len(buffer), self.size - self._at)
         if size <= 0:
             return 0
-        data = self._found(size) or self._fetched(size)
+        data = self._read_block(size) or self._read_ahead(size)
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)
@@ -71,16 +71,16 @@ class RemoteFile(io.RawIOBase):
             raise ConnectionError(str(error)) from None
         return at if at is None or at >= offset else offset
 
-    def _found(self, size: int) -> bytes:
+    def _read_block(self, size: int) -> bytes:
         for start, block in self._blocks:
             if start <= self._at < start + len(block):
                 return block[self._at - start : self._at - start + size]
         return b""
 
-    def _fetched(self, size: int) -> bytes:
+    def _read_ahead(self, size: int) -> bytes:
         self._blocks = self._blocks[:1]  # drop what was read
         self._fetch([[self._at, AHEAD]])
-        return self._found(size)
+        return self._read_block(size)
 
     def _fetch(self, spans: Sequence[Sequence[int]]) -> tuple[int, float]:
         try:

@@ -115,7 +115,7 @@ class RemotePython:
         """
         ask = _Ask(program=program, question=question, arguments=arguments, timeout=timeout)
         (answer,) = self._answers([ask], data)
-        return self._understood(answer, ask)
+        return self._parse_answer(answer, ask)
 
     def stream(
         self, program: RemoteProgram, question: str, idle: float, **arguments: Any
@@ -134,13 +134,13 @@ class RemotePython:
                 return
             with readable(self.transport.where):
                 answer = dict(json.loads(line))
-            yield self._understood(answer, ask)
+            yield self._parse_answer(answer, ask)
 
     def _go(self, together: Sequence[_Ask]) -> None:
         try:
             for ask, answer in zip(together, self._answers(together), strict=True):
                 try:
-                    ask.answer = self._understood(answer, ask)
+                    ask.answer = self._parse_answer(answer, ask)
                 except (OSError, CouldNotLook) as error:
                     ask.error = error
         except Exception as error:  # every waiting thread must get the error
@@ -188,7 +188,7 @@ class RemotePython:
                 f"{self.transport.where} sent an incomplete answer: {answer.complaint}. Try again."
             )
 
-    def _understood(self, answer: Mapping[str, Any], ask: _Ask) -> Any:
+    def _parse_answer(self, answer: Mapping[str, Any], ask: _Ask) -> Any:
         if "told" in answer:
             return answer["told"]
         if answer.get("late"):

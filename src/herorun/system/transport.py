@@ -32,7 +32,7 @@ MAX_CONNECTIONS = 4
 MAX_RETRIES = 2  # retries after a connection that the server closed before any query
 # what `timeout` exits with where it ended a program: coreutils', and BusyBox'
 TIMEOUT_EXIT_CODES = (124, 143)
-KILLED = 137  # and where it had to kill it
+KILLED_EXIT_CODE = 137  # and where it had to kill it
 _SAFE = lazy_regex(rb"[A-Za-z0-9_./=:,@+ -]")  # between single quotes, the same in every shell
 _BUSY = lazy_regex(
     r"kex_exchange_identification|Connection (?:reset|closed) by .* port|banner line", re.I
@@ -91,7 +91,7 @@ class SshTransport:
         answer = unframe(raw, mark)
         if answer is None:
             raise CouldNotLook(f"{self.where} {connection_error(raw)}")
-        if answer.code in (*TIMEOUT_EXIT_CODES, KILLED):
+        if answer.code in (*TIMEOUT_EXIT_CODES, KILLED_EXIT_CODE):
             raise CouldNotLook(
                 f"{self.where} could be reached, but `{argv[0]}` gave no answer there within "
                 f"{format_span(timeout)}: try again."

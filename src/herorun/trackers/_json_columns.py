@@ -19,7 +19,7 @@ from herorun.trackers._json_rows import (
     LOOSE_TIME_KEY,
     STEP_KEYS,
     TIME_KEYS,
-    Unusable,
+    UnusableLine,
     parse_number,
     parse_row,
     parse_time,
@@ -29,10 +29,10 @@ FEW_BYTES = 1 << 17  # `json` reads them while the quick parser is imported, in 
 LEAST = 16  # lines: fewer are no quicker as columns
 _NUMBERS = frozenset({int, float})
 _NO_NUMBERS = frozenset({bool, list, str})  # but for a text that is a number
-_UNREAD: tuple[()] = ()  # in place of a line that the quick parser refuses
+_REFUSED_LINE: tuple[()] = ()  # in place of a line that the quick parser refuses
 
 Columns = dict[str, Sequence[Any]]
-Complain = Callable[[int, Unusable], None]  # the number of the line, from 0
+Complain = Callable[[int, UnusableLine], None]  # the number of the line, from 0
 
 
 class _OddLine(Exception):
@@ -65,12 +65,12 @@ def _row_by_row(
         try:
             if row := parse_row(lines[number], step_keys):
                 yield row
-        except Unusable as why:
+        except UnusableLine as why:
             complain(number, why)
 
 
 def _records(lines: Sequence[bytes]) -> list[Any]:
-    """The value of each line; `_UNREAD` for one that is blank, broken, or not JSON alone.
+    """The value of each line; `_REFUSED_LINE` for one that is blank, broken, or not JSON alone.
 
     What this parser accepts, `json` gives the same value of, to the last bit; it refuses more.
     """
@@ -82,7 +82,7 @@ def _records(lines: Sequence[bytes]) -> list[Any]:
         try:
             records.extend(map(from_json, remaining))  # keeps those before the one that raises
         except ValueError:
-            records.append(_UNREAD)
+            records.append(_REFUSED_LINE)
     return records
 
 

@@ -28,7 +28,7 @@ _DECIMAL = lazy_regex(r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1
 _decode = json.JSONDecoder().raw_decode  # `json.loads` also skips blanks around it
 
 
-class Unusable(ValueError):
+class UnusableLine(ValueError):
     """Why a line gives no row, without its content."""
 
 
@@ -49,7 +49,7 @@ def parse_row(line: bytes, step_keys: tuple[str, ...] = STEP_KEYS) -> Row | None
         else:
             return None
     except RecursionError:
-        raise Unusable("nested too deeply") from None
+        raise UnusableLine("nested too deeply") from None
     key, step = _find_step(fields, step_keys)
     numbers, clock = {}, time_key(fields)
     for name, value in metrics.items():
@@ -90,17 +90,17 @@ def _record(line: bytes) -> dict[str, Any] | None:
         text = text[start:] if start > 0 else text
         record, end = _decode(text)
         if end != len(text):
-            raise Unusable("not JSON")
-    except Unusable:
+            raise UnusableLine("not JSON")
+    except UnusableLine:
         raise
     except UnicodeDecodeError:
-        raise Unusable("not UTF-8") from None
+        raise UnusableLine("not UTF-8") from None
     except RecursionError:
-        raise Unusable("nested too deeply") from None
+        raise UnusableLine("nested too deeply") from None
     except ValueError:
-        raise Unusable("not JSON") from None
+        raise UnusableLine("not JSON") from None
     if start and (start < 0 or record.get("tracker") != "json_logger"):
-        raise Unusable("not a JSON object")
+        raise UnusableLine("not a JSON object")
     return record  # type: ignore[no-any-return]
 
 
@@ -125,11 +125,11 @@ def _find_step(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, i
             value = int(value)
         if isinstance(value, int) and not isinstance(value, bool):
             if value < 0:
-                raise Unusable("a negative step")
+                raise UnusableLine("a negative step")
             if value > LARGEST_STEP:
-                raise Unusable(f"a step beyond {LARGEST_STEP:,}, which no training reaches")
+                raise UnusableLine(f"a step beyond {LARGEST_STEP:,}, which no training reaches")
             return key, value
-    raise Unusable("no step")
+    raise UnusableLine("no step")
 
 
 def parse_number(value: Any) -> float | None:

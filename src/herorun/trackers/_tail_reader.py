@@ -83,7 +83,7 @@ def open_local(path: Path, offset: int) -> tuple[BinaryIO, float]:
     return file, os.fstat(file.fileno()).st_mtime
 
 
-class _Opened:
+class _FileOpener:
     """Opens one file at a time; a source of one file, perhaps on a remote machine, is opened once
     for each read.
     """
@@ -113,7 +113,7 @@ def read_growing(
 ) -> Rows:
     """The next rows of the files, in order. A removed file keeps its position."""
     positions = _marks(cursor)
-    with closing(_Opened(files, positions or {}, open_file)) as open_files:
+    with closing(_FileOpener(files, positions or {}, open_file)) as open_files:
         is_restart = bool(cursor) and not _is_same(open_files, files, positions)
         marks = {} if is_restart else dict(positions or {})
         batch, changed_at = Batch(), 0.0
@@ -162,7 +162,7 @@ def skip_hole(file: BinaryIO) -> int | None:
 
 
 def _is_same(
-    open_files: _Opened, files: Mapping[str, Path], positions: Mapping[str, ReadPosition] | None
+    open_files: _FileOpener, files: Mapping[str, Path], positions: Mapping[str, ReadPosition] | None
 ) -> bool:
     """Whether the files are those of the marks: at least one exists, and none was replaced.
 

@@ -14,7 +14,7 @@ from herorun.core.lazy_pydantic import Field
 from herorun.core.plan import TrackerRun
 from herorun.core.ports import AdapterOptions, Mention, Place, Row, Rows, Tracker
 from herorun.core.remote.target import RemoteTarget
-from herorun.trackers._json_rows import STEP_KEYS, Unusable, parse_row
+from herorun.trackers._json_rows import STEP_KEYS, UnusableLine, parse_row
 from herorun.trackers._open_remote import file_path, opener
 from herorun.trackers._tail_reader import MOST_ZEROS, Batch, ReadPosition, read_growing, skip_hole
 
@@ -80,7 +80,7 @@ def _read_json_lines(
         try:
             if row := _parse_line(line, step_keys):
                 batch.rows.append(row)
-        except Unusable as why:
+        except UnusableLine as why:
             batch.problems.append(f"{name}:{number}: {why}")
         if batch.is_full(end_offset - mark.offset):
             break
@@ -100,7 +100,7 @@ def _read_blocks(
     """
     from herorun.trackers._json_columns import parse_rows
 
-    def complain(place: int, why: Unusable) -> None:
+    def complain(place: int, why: UnusableLine) -> None:
         batch.problems.append(f"{name}:{number + place + 1}: {why}")
 
     end_offset, torn_line = offset, b""
@@ -136,5 +136,5 @@ def _read_complete_lines(file: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
 
 def _parse_line(line: bytes | None, step_keys: tuple[str, ...]) -> Row | None:
     if line is None:
-        raise Unusable(f"longer than {LONGEST_LINE >> 20} MiB")
+        raise UnusableLine(f"longer than {LONGEST_LINE >> 20} MiB")
     return parse_row(line, step_keys)

@@ -15,7 +15,7 @@ from typing import BinaryIO
 from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import AdapterOptions, Place, Row, Rows, Tracker
-from herorun.trackers._json_rows import Unusable, parse_row
+from herorun.trackers._json_rows import UnusableLine, parse_row
 from herorun.trackers._open_remote import local_path
 from herorun.trackers._tail_reader import Batch, ReadPosition, read_growing, skip_hole
 
@@ -78,7 +78,7 @@ def _read_levanter_lines(
             if row := _parse_progress_row(line, name, not note):
                 batch.rows.append(row)
                 note = note or ("json" if row.values else "")
-        except Unusable as why:
+        except UnusableLine as why:
             batch.problems.append(f"{name}, before byte {end_offset}: {why}")
         if batch.is_full(end_offset - mark.offset):
             break
@@ -89,7 +89,7 @@ def _parse_progress_row(line: bytes, attempt: str, bar: bool) -> Row | None:
     """The row of a line, if it has one; that of the progress bar only where it counts."""
     if _JSON in line:
         if len(line) > LONGEST_LINE:
-            raise Unusable(f"longer than {LONGEST_LINE >> 20} MiB")
+            raise UnusableLine(f"longer than {LONGEST_LINE >> 20} MiB")
         row = None if _STEPLESS.search(line) else parse_row(line, ("step",))
         return Row(row.step, row.values, row.at, attempt) if row else None
     step = progress(line) if bar and _BAR in line else None

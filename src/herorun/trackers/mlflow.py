@@ -42,7 +42,7 @@ EXPERIMENT = "MLFLOW_EXPERIMENT_NAME"
 RUN = "MLFLOW_RUN_ID"
 MOST_METRICS = 500  # of a run: each takes a request at each query
 FAR, NEAR = 25_000, 1_000  # points of a page: while catching up, and of what is read at each query
-SEARCHED = 100  # runs with the tag or the name that are queried
+MAX_RUNS = 100  # runs with the tag or the name that are queried
 KEPT_PROBLEMS = 20
 QUIET = timedelta(minutes=5)  # without a new value: then the history's end is queried
 MOST_PAGES = 80  # of the history that is read for that
@@ -286,7 +286,7 @@ class Mlflow:
             "experiment_ids": [experiment],
             "filter": query,
             "run_view_type": "ALL",
-            "max_results": SEARCHED,
+            "max_results": MAX_RUNS,
         }
         return [run_of(run) for run in self._ask.post("runs/search", body).get("runs") or []]
 

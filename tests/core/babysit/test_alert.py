@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from builders import EVERY, MINUTE, NOON
-from herorun.core.babysit.alert import Alert, AlertState, Moment
+from herorun.core.babysit.alert import Alert, AlertState, EngineMeasures
 from herorun.core.babysit.alert_clock import advance
 from herorun.core.babysit.ended_alerts import no_longer_judged, resolved_late
 from herorun.core.babysit.inhibition import muted_topics
@@ -33,7 +33,7 @@ def story(outcomes, hold=None, every=EVERY, steps=None, gaps=None):
     rule, alerts, now, states = a_check(hold=hold), {}, NOON, []
     for index, outcome in enumerate(outcomes):
         now += (gaps or {}).get(index, every) if index else timedelta()
-        moment = Moment(now, EVERY, (steps or {}).get(index, index))
+        moment = EngineMeasures(now, EVERY, (steps or {}).get(index, index))
         alerts = advance(
             alerts, [Finding("ill", Verdict(outcome=outcome, message="m"))], {"ill": rule}, moment
         )
@@ -121,7 +121,7 @@ def one(outcome, subject="", waiver=None):
 
 
 def carry(alerts, findings, now=NOON, muted=frozenset(), **result):
-    return advance(alerts, findings, {"ill": a_check(**result)}, Moment(now, EVERY), muted)
+    return advance(alerts, findings, {"ill": a_check(**result)}, EngineMeasures(now, EVERY), muted)
 
 
 def test_each_subject_has_its_own_clock():
@@ -163,9 +163,9 @@ def test_a_check_that_fails_others_alone_lists_every_failure():
 def test_a_living_job_answers_how_its_predecessor_ended():
     crashed = {"crashed": replace(a_check(), name="crashed")}
     finding = Finding("crashed", Verdict(outcome=FAIL, message="m"))
-    fires = advance({}, [finding], crashed, Moment(NOON, EVERY, instance="run-1"))
+    fires = advance({}, [finding], crashed, EngineMeasures(NOON, EVERY, instance="run-1"))
     for live, state in ((True, AlertState.RESOLVED), (False, AlertState.FIRING)):
-        moment = Moment(NOON + EVERY, EVERY, instance="run-2", live=live)
+        moment = EngineMeasures(NOON + EVERY, EVERY, instance="run-2", live=live)
         (alert,) = advance(fires, [], crashed, moment).values()
         assert (alert.state is state, "run-2" in alert.message) == (True, live)
 
@@ -177,8 +177,8 @@ def test_a_living_job_answers_how_its_predecessor_ended():
 def test_what_no_launch_ends_names_none(name, instance):
     one_check = {name: replace(a_check(), name=name)}
     finding = Finding(name, Verdict(outcome=FAIL, message="m"))
-    fires = advance({}, [finding], one_check, Moment(NOON, EVERY, instance="run-1"))
-    moment = Moment(NOON + EVERY, EVERY, instance=instance, live=True)
+    fires = advance({}, [finding], one_check, EngineMeasures(NOON, EVERY, instance="run-1"))
+    moment = EngineMeasures(NOON + EVERY, EVERY, instance=instance, live=True)
     (alert,) = advance(fires, [], one_check, moment).values()
     assert alert.state is AlertState.RESOLVED
     assert "run-2" not in alert.message and ("is live" in alert.message) == (name == "crashed")
@@ -187,13 +187,13 @@ def test_what_no_launch_ends_names_none(name, instance):
 def test_after_three_cadences_without_a_judgement_it_ends_unresolved():
     alerts = carry(carry({}, [one(FAIL, "a")]), [], NOON + EVERY)
     for cadences, count in ((2, 1), (3, 0)):
-        still, ended = no_longer_judged(alerts, [], Moment(NOON + cadences * EVERY, EVERY))
+        still, ended = no_longer_judged(alerts, [], EngineMeasures(NOON + cadences * EVERY, EVERY))
         assert (len(still), len(ended)) == (count, 1 - count)
     assert [alert.state for alert in ended] == [AlertState.ENDED]
 
 
 def test_what_could_not_be_seen_never_runs_out_of_patience():
-    fires, late = carry({}, [one(FAIL, "a")]), Moment(NOON + 100 * EVERY, EVERY)
+    fires, late = carry({}, [one(FAIL, "a")]), EngineMeasures(NOON + 100 * EVERY, EVERY)
     for before in (fires, carry(fires, [NOT_ASKED], NOON + EVERY)):
         blind = carry(before, [one(UNKNOWN)], late.now)
         assert no_longer_judged(blind, [one(UNKNOWN)], late) == (blind, ())

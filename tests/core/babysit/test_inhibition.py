@@ -14,7 +14,7 @@ from herorun.core.check import Gate
 from herorun.core.evidence import Disk, Disks, Excursion, Metrics
 from herorun.core.finding import Finding, Outcome, Verdict
 from herorun.core.notify.escalation_policy import Case, all_answered, sticky
-from herorun.core.recovery.policy import Ledger, RecoveryPolicy, Tries
+from herorun.core.recovery.policy import FailedAttempts, Ledger, RecoveryPolicy
 from herorun.discover import checks
 
 HEALTH = {check.name: check for check in checks(Gate.HEALTH)}
@@ -113,7 +113,7 @@ def test_the_end_of_what_was_never_told_is_not_told_either():
     assert ended_alert_notices([over], HEALTH, Ledger()) == []
     for ledger in (
         Ledger(done=frozenset({key})),
-        Ledger(failed={key: Tries(1, NOON)}),
+        Ledger(failed={key: FailedAttempts(1, NOON)}),
         Ledger(unfinished=frozenset({key})),
     ):
         assert len(ended_alert_notices([over], HEALTH, ledger)) == 1

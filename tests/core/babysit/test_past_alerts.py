@@ -7,7 +7,7 @@ from builders import NOON, ROOT, a_checkpoint, a_contract, a_crashed_job, an_exc
 from core.story import Story, begun, firing
 from herorun.core.babysit.actions import Relaunch
 from herorun.core.babysit.alert import Alert, AlertState
-from herorun.core.babysit.past_alerts import KEPT, remember
+from herorun.core.babysit.past_alerts import MAX_PAST_ALERTS, remember
 from herorun.core.contract import Contract
 from herorun.core.event import Decided
 from herorun.core.evidence import Checkpoints, Disk, Disks, Job, Metrics
@@ -141,8 +141,10 @@ def an_alert(number=0, **changes):
 
 
 def test_the_newest_are_kept_and_what_only_waited_is_not():
-    past = remember((), [an_alert(n) for n in range(KEPT + 9)])
-    assert len(past) == KEPT and past[-1].subject == f"loss from step {KEPT + 8}"
+    past = remember((), [an_alert(n) for n in range(MAX_PAST_ALERTS + 9)])
+    assert (
+        len(past) == MAX_PAST_ALERTS and past[-1].subject == f"loss from step {MAX_PAST_ALERTS + 8}"
+    )
     assert remember((), [an_alert(state=AlertState.PENDING)]) == ()
     assert remember((an_alert(),), [an_alert(message="later")]) == (an_alert(message="later"),)
 

@@ -18,7 +18,7 @@ from herorun.core.notify.escalation_policy import Case
 from herorun.core.recovery.backoff import back_off, backs_off
 from herorun.core.recovery.classify import BAD_ACCELERATOR, Cause, Ending
 from herorun.core.recovery.decision import MOST_TRIES, not_relaunched, why_recoverable
-from herorun.core.recovery.policy import Ledger, RecoveryPolicy, RelaunchAnswer, Tries
+from herorun.core.recovery.policy import FailedAttempts, Ledger, RecoveryPolicy, RelaunchAnswer
 from wording import mentions
 
 HOUR = 60 * MINUTE
@@ -237,7 +237,7 @@ def test_the_budget_is_the_contracts():
 
 
 def failed_tries(count, ago):
-    return {"relaunch/tiny-1": Tries(count, NOON - ago, "sbatch: time-out")}
+    return {"relaunch/tiny-1": FailedAttempts(count, NOON - ago, "sbatch: time-out")}
 
 
 def test_a_failed_act_is_tried_again_after_its_back_off_and_not_told_again():
@@ -250,7 +250,7 @@ def test_a_failed_act_is_tried_again_after_its_back_off_and_not_told_again():
 
 
 def test_an_interrupted_act_has_nothing_to_wait_for():
-    interrupted = {"relaunch/tiny-1": Tries(1, NOON, "", interrupted=True)}
+    interrupted = {"relaunch/tiny-1": FailedAttempts(1, NOON, "", interrupted=True)}
 
     assert isinstance(intervention(alert("crashed"), failed=interrupted), Relaunch)
 
@@ -393,7 +393,7 @@ def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_we
             (Option.APPROVE, Option.DENY),
         ),
         (
-            {"failed": {"relaunch/tiny-1": Tries(MOST_TRIES, NOON - HOUR, "no room")}},
+            {"failed": {"relaunch/tiny-1": FailedAttempts(MOST_TRIES, NOON - HOUR, "no room")}},
             EscalationReason.CLUSTER,
             (Option.APPROVE, Option.DENY),
         ),
@@ -442,7 +442,7 @@ def test_a_bad_node_goes_before_the_relaunch_which_would_land_on_it():
     node = DeleteNode("node/tiny-1", "tiny-1", "No accelerator found", "10.0.0.9", "us-east5-a")
 
     assert replacement() == node
-    failed_once = {node.key: Tries(1, NOON - 2 * HOUR)}
+    failed_once = {node.key: FailedAttempts(1, NOON - 2 * HOUR)}
     assert replacement(failed=failed_once) == node
 
 
@@ -450,7 +450,7 @@ def test_a_bad_node_goes_before_the_relaunch_which_would_land_on_it():
     "changes",
     [
         {"ledger": {"done": frozenset({"node/tiny-1"})}},
-        {"ledger": {"failed": {"node/tiny-1": Tries(MOST_TRIES, NOON - 9 * HOUR)}}},
+        {"ledger": {"failed": {"node/tiny-1": FailedAttempts(MOST_TRIES, NOON - 9 * HOUR)}}},
         {"ending": replace(BROKEN, worker="")},
     ],
 )
@@ -482,9 +482,11 @@ def test_a_relaunch_says_why_it_can_help():
 
 
 def test_a_try_of_this_very_moment_is_waited_for():
-    assert backs_off(Tries(1, NOON), EVERY, NOON)
-    assert not backs_off(Tries(1, NOON + MINUTE), EVERY, NOON)  # by a clock that was set back
-    assert not backs_off(Tries(1, NOON - EVERY), EVERY, NOON)
+    assert backs_off(FailedAttempts(1, NOON), EVERY, NOON)
+    assert not backs_off(
+        FailedAttempts(1, NOON + MINUTE), EVERY, NOON
+    )  # by a clock that was set back
+    assert not backs_off(FailedAttempts(1, NOON - EVERY), EVERY, NOON)
 
 
 def test_what_is_muted_is_not_said_again():

@@ -35,6 +35,11 @@ def test_what_is_neither_is_refused(text: str) -> None:
 def test_it_is_reached_at_the_step_or_the_moment_and_not_before() -> None:
     at_step, at_time = StopCondition(step=10), StopCondition(time=NOON)
 
-    assert [at_step.reached(step, NOON) for step in (None, 9, 10, 11)] == [False, False, True, True]
-    assert [at_time.reached(99, NOON + n * HOUR) for n in (-1, 0, 1)] == [False, True, True]
-    assert not StopCondition().reached(10**9, NOON)
+    assert [at_step.is_reached(step, NOON) for step in (None, 9, 10, 11)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert [at_time.is_reached(99, NOON + n * HOUR) for n in (-1, 0, 1)] == [False, True, True]
+    assert not StopCondition().is_reached(10**9, NOON)

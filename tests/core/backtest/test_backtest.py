@@ -9,7 +9,7 @@ from hypothesis import Phase, given, settings, strategies as st
 from builders import a_contract
 from curves import CALM, NAN, curve, leaping, values
 from herorun.core.backtest import curve as backtest
-from herorun.core.backtest.curve import GIVEN, CurveBacktest, judging
+from herorun.core.backtest.curve import BASE_EVIDENCE, CurveBacktest, judging
 from herorun.core.backtest.report import lines
 from herorun.core.check import Gate, Topic
 from herorun.core.contract import Contract
@@ -38,7 +38,9 @@ def test_only_checks_that_a_curve_can_answer_are_asked():
 
     assert {"loss-spike", "not-finite", "throughput-collapse", "resume-mismatch"} <= names
     assert "stalled-steps" not in names and "crashed" not in names
-    assert all(set(check.needs) <= {*GIVEN, Metrics} and Job not in check.needs for check in CHECKS)
+    assert all(
+        set(check.needs) <= {*BASE_EVIDENCE, Metrics} and Job not in check.needs for check in CHECKS
+    )
 
 
 def test_a_spike_fires_at_its_tenth_step_and_ends_with_it():
@@ -158,7 +160,7 @@ def test_a_resume_is_compared():
     falling = [3.0 * (1 + i) ** -0.05 for i in range(300)]
     rows = [*curve(*falling), *curve(*(x + 0.01 for x in falling[200:]), first=200)]
 
-    ordered = {**GIVEN, Contract: a_contract(data={"order": "deterministic"})}
+    ordered = {**BASE_EVIDENCE, Contract: a_contract(data={"order": "deterministic"})}
     assert ("resume-mismatch", 302, None) in fired(rows, evidence=ordered)
     assert math.isfinite(sum(falling))
 

@@ -7,7 +7,7 @@ import pytest
 
 from builders import a_contract, a_row
 from curves import curve
-from herorun.core.backtest.curve import GIVEN, CurveBacktest, judging
+from herorun.core.backtest.curve import BASE_EVIDENCE, CurveBacktest, judging
 from herorun.core.check import Gate
 from herorun.core.contract import Contract
 from herorun.core.detectors.names import Names
@@ -15,14 +15,14 @@ from herorun.discover import checks
 from wording import mentions
 
 CHECKS = judging(checks(Gate.HEALTH))
-ORDERED = {**GIVEN, Contract: a_contract(data={"order": "deterministic"})}
+ORDERED = {**BASE_EVIDENCE, Contract: a_contract(data={"order": "deterministic"})}
 
 
-def alerts(rows, evidence=GIVEN, names=Names()):  # noqa: B008  # never changes
+def alerts(rows, evidence=BASE_EVIDENCE, names=Names()):  # noqa: B008  # never changes
     return CurveBacktest(checks=CHECKS, names=names, evidence=evidence).run(rows)
 
 
-def criticals(rows, evidence=GIVEN):
+def criticals(rows, evidence=BASE_EVIDENCE):
     return [(a.check, a.row) for a in alerts(rows, evidence) if a.severity == "critical"]
 
 

@@ -13,7 +13,7 @@ import pytest
 from builders import a_row
 from curves import NAN, curve, leaping
 from herorun.core.babysit.inhibition import is_muted, muted_topics, numeric_stretches
-from herorun.core.backtest.curve import BEGINNING, GIVEN, CurveBacktest, judging
+from herorun.core.backtest.curve import BASE_EVIDENCE, BEGINNING, CurveBacktest, judging
 from herorun.core.check import Gate, evaluate
 from herorun.core.detectors.names import Names
 from herorun.core.detectors.pipeline import fold_rows, summarise
@@ -51,7 +51,7 @@ def looked(rows, every, names=Names()):  # noqa: B008  # never changes
     state, failures = MetricsState(), set()
     for at in range(0, len(rows), every):
         state = fold_rows(state, rows[at : at + every], names, seen_at=BEGINNING)
-        evidence = {**GIVEN, Metrics: summarise(state, names)}
+        evidence = {**BASE_EVIDENCE, Metrics: summarise(state, names)}
         findings = evaluate(CHECKS, evidence)
         muted = muted_topics(evidence, findings, BY_NAME)
         numeric = numeric_stretches(evidence, findings, BY_NAME)

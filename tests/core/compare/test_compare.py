@@ -6,7 +6,7 @@ import pytest
 
 from herorun.core.compare.gate import parse_gate
 from herorun.core.compare.join import pair
-from herorun.core.compare.operand import Side, list_unexercised_parts
+from herorun.core.compare.operand import Operand, list_unexercised_parts
 from herorun.core.compare.verdict import ComparisonAnswer, compare
 from wording import mentions
 
@@ -17,7 +17,7 @@ WORSE = {**FLAT, 50: 2.5}
 
 def a_side(name="a", loss=None, **curves):
     further = curves.pop("values", {})
-    return Side(
+    return Operand(
         name=name, values={"train/loss": FLAT if loss is None else loss, **further}, **curves
     )
 
@@ -127,7 +127,7 @@ def test_curves_without_a_common_step():
 
 
 def test_each_side_has_its_own_name_for_the_loss():
-    comparison = compare(a_side(), Side(name="b", values={"loss": FLAT}))
+    comparison = compare(a_side(), Operand(name="b", values={"loss": FLAT}))
 
     assert comparison.metrics[0].pairs == 100
 

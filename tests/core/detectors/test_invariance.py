@@ -25,7 +25,7 @@ from herorun.core.detectors import (
     throughput,
     windows,
 )
-from herorun.core.detectors.excursion import KEPT
+from herorun.core.detectors.excursion import MAX_CLOSED
 from herorun.core.detectors.pipeline import rules_digest
 from herorun.core.detectors.reorder import WAITING
 from herorun.core.detectors.state import MetricsState
@@ -76,7 +76,7 @@ def test_chunks(rows, places):
     whole = folded(rows)
 
     assert bare(state) == bare(whole)
-    if len(ended) < KEPT:
+    if len(ended) < MAX_CLOSED:
         assert sorted(map(repr, ended)) == sorted(
             repr(e) for watch in whole.watches() for e in watch.closed
         )
@@ -225,4 +225,4 @@ def test_the_rules_have_a_digest_that_names_their_constants(monkeypatch):
         baseline.FOLLOW,
         baseline.FLOOR,
     }
-    assert pipeline.STREAK == (excursion.MISSES, excursion.KEPT) and NAMES.first_step == 0
+    assert pipeline.STREAK == (excursion.MISSES, excursion.MAX_CLOSED) and NAMES.first_step == 0

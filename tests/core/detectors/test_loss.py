@@ -7,9 +7,9 @@ import pytest
 
 from curves import CALM, NAMES, NAN, curve, excursions_of, folded, spikes, summarise
 from herorun.core.detectors.baseline import FLOOR
-from herorun.core.detectors.excursion import KEPT
+from herorun.core.detectors.excursion import MAX_CLOSED
 from herorun.core.detectors.loss import FREEZE
-from herorun.core.detectors.loss_state import SIGNED
+from herorun.core.detectors.loss_state import SIGNED_ROWS
 from herorun.core.detectors.reorder import WAITING
 from herorun.core.detectors.windows import LONGEST
 
@@ -285,10 +285,10 @@ def test_what_ended_is_forgotten_by_the_next_look_but_one():
 
 
 def test_many_blips_do_not_push_the_long_one_out():
-    blips = [value for _ in range(KEPT + 12) for value in (9.0, 2.0, 2.0)]
+    blips = [value for _ in range(MAX_CLOSED + 12) for value in (9.0, 2.0, 2.0)]
 
     rows = [e.rows for e in spikes(*CALM, *[3.2] * 12, 2.0, 2.0, *blips)]
-    assert len(rows) == KEPT and max(rows) == 12
+    assert len(rows) == MAX_CLOSED and max(rows) == 12
 
 
 def test_the_largest_numbers_are_survived():
@@ -376,9 +376,9 @@ def test_a_loss_of_exactly_zero_is_a_collapse(value, rows):
     assert spikes(*CALM, *[value] * 12) == ()
 
 
-@pytest.mark.parametrize(("rows", "count"), [(SIGNED - 1, 0), (SIGNED + 40, 1)])
+@pytest.mark.parametrize(("rows", "count"), [(SIGNED_ROWS - 1, 0), (SIGNED_ROWS + 40, 1)])
 def test_a_loss_that_was_below_zero_is_held_against_nothing_for_five_hundred_rows(rows, count):
-    assert SIGNED == 500
+    assert SIGNED_ROWS == 500
     assert len(spikes(*CALM, -0.1, *[2.0] * rows, *[3.2] * 12)) == count
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from builders import a_contract, a_row
 from herorun import discover
-from herorun.core.backtest.curve import GIVEN, CurveBacktest, judging
+from herorun.core.backtest.curve import BASE_EVIDENCE, CurveBacktest, judging
 from herorun.core.check import Gate
 from herorun.core.contract import Contract
 from made_curves import BREAK, NAN, clean, rows_of
@@ -27,10 +27,10 @@ def seeds(every):
     return [*every[:few], *(pytest.param(seed, marks=pytest.mark.thorough) for seed in every[few:])]
 
 
-ORDERED = {**GIVEN, Contract: a_contract(data={"order": "deterministic"})}
+ORDERED = {**BASE_EVIDENCE, Contract: a_contract(data={"order": "deterministic"})}
 
 
-def alerts(rows, severity="critical", evidence=GIVEN):
+def alerts(rows, severity="critical", evidence=BASE_EVIDENCE):
     fired = CurveBacktest(checks=CHECKS, evidence=evidence).run(rows)
     return [alert for alert in fired if alert.severity == severity]
 

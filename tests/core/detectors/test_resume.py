@@ -47,7 +47,7 @@ def test_a_gap_has_no_overlap():
     assert resume is None  # the same attempt, for all that can be seen
 
     rows = [*curve(*FALLING)[::10], *curve(*FALLING)[305::10]]
-    assert not summarise(folded(rows)).resume.overlapped
+    assert not summarise(folded(rows)).resume.has_overlap
 
 
 @pytest.mark.parametrize(("since", "after"), [(30, 0), (60, 50)])

@@ -8,7 +8,7 @@ import pytest
 
 from builders import NOON, a_row
 from curves import CALM, NAMES, NAN, curve, excursions_of, folded, summarise, values
-from herorun.core.detectors.excursion import KEPT
+from herorun.core.detectors.excursion import MAX_CLOSED
 from herorun.core.detectors.names import Names
 from herorun.core.ports import Row
 
@@ -234,11 +234,11 @@ def test_only_watched_metrics_must_be_finite():
 
 
 def test_many_blips_do_not_push_the_long_one_out():
-    blips = [value for _ in range(KEPT + 12) for value in (NAN, 1.0)]
+    blips = [value for _ in range(MAX_CLOSED + 12) for value in (NAN, 1.0)]
     rows = values("grad_norm", 1.0, *[NAN] * 12, 1.0, *blips)
     broken = summarise(folded(rows)).non_finite
 
-    assert len(broken) == KEPT and max(e.rows for e in broken) == 12
+    assert len(broken) == MAX_CLOSED and max(e.rows for e in broken) == 12
 
 
 def test_the_loss_of_a_skipped_step_harms_nothing_and_the_skips_are_counted():

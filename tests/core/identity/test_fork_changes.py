@@ -7,7 +7,7 @@ import pytest
 
 from builders import MINUTE, NOON, PARENT, a_contract, a_plan
 from herorun.core.evidence import RecordedLaunch, SourceLaunches
-from herorun.core.identity.fork_changes import Inherited, compute_inheritance, writer_of
+from herorun.core.identity.fork_changes import InheritedChanges, compute_inheritance, writer_of
 from herorun.core.plan import StartPoint
 
 CONFIG = {
@@ -39,7 +39,9 @@ def launch(number: int = 1, minutes: float = 0.0) -> RecordedLaunch:
     return RecordedLaunch("parent", f"parent-{number}", (PARENT,), at, plan)
 
 
-def fork(config: dict[str, Any], kind: str = "full-state", start: str = "/none") -> Inherited:
+def fork(
+    config: dict[str, Any], kind: str = "full-state", start: str = "/none"
+) -> InheritedChanges:
     contract = a_contract(config=CLASSES)
     plan = a_plan(contract, config=config).values
     return compute_inheritance(launch(), plan, StartPoint(start, 100, kind), contract.config)

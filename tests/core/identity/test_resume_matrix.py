@@ -5,7 +5,7 @@ with the reason.
 import pytest
 
 from herorun.core.evidence import TrackerState
-from herorun.core.identity.resume_matrix import POLICIES, Intent, Weight, judge_resume
+from herorun.core.identity.resume_matrix import POLICIES, AnswerWeight, Intent, judge_resume
 from screens.notices import Notice
 
 # One line for each intent and state: the outcomes under allow, must, never, auto.
@@ -35,7 +35,12 @@ fork    failed       x x x x   the same
 fork    deleted      x x x x   a deleted id is never given again
 fork    unreachable  ? ? ? ?   no answer is no permission
 """  # noqa: E501  # a text that is read as it stands
-WEIGHTS = {"+": Weight.PASS, "~": Weight.WARN, "x": Weight.FAIL, "?": Weight.UNKNOWN}
+WEIGHTS = {
+    "+": AnswerWeight.PASS,
+    "~": AnswerWeight.WARN,
+    "x": AnswerWeight.FAIL,
+    "?": AnswerWeight.UNKNOWN,
+}
 LINES = [line.split()[:6] for line in EXPECTED.splitlines() if line]
 CASES = [
     (Intent(intent), TrackerState(state), policy, WEIGHTS[sign])
@@ -73,7 +78,7 @@ def test_what_fails_says_what_to_do() -> None:
     """A failure names a mend after its colon or semicolon."""
     verbs = ("choose", "use", "say", "look", "see", "retry", "ask", "check", "make sure")
     for *case, weight in CASES:
-        if weight is not Weight.PASS:
+        if weight is not AnswerWeight.PASS:
             _, fix = sentence(*case).replace(";", ":").split(":", 1)
             assert any(verb in fix for verb in verbs), (case, fix)
 

@@ -233,31 +233,31 @@ def test_what_no_channel_took_is_not_told():
     key = f"escalate/{alert_key()}"
     (missed,) = fold(
         [post(key), failed(key, why="ALERTS did not accept it: it answered 500")]
-    ).undelivered
+    ).undelivered_alerts
     assert (missed.title, missed.since) == ("what", NOON)
     assert mentions(missed.why, "ALERTS", "answered", "500")
 
 
 def test_what_was_not_tried_yet_is_not_missed():
-    assert fold([post(f"escalate/{alert_key()}")]).undelivered == ()
+    assert fold([post(f"escalate/{alert_key()}")]).undelivered_alerts == ()
 
 
 def test_news_need_reach_nobody():
     key = f"tell/{alert_key()}/resolved"
-    assert fold([post(key, Urgency.NEWS), failed(key)]).undelivered == ()
+    assert fold([post(key, Urgency.NEWS), failed(key)]).undelivered_alerts == ()
 
 
 def test_an_escalation_that_the_issue_did_not_take_and_a_channel_did_is_reported():
     key = f"escalate/{alert_key()}"
     failure = Failed(NOON, key, 1, "the post failed: no answer")
-    assert fold([post(key), failure, sent(key)]).undelivered == ()
-    (missed,) = fold([post(key, page=""), failure]).undelivered  # without a channel
+    assert fold([post(key), failure, sent(key)]).undelivered_alerts == ()
+    (missed,) = fold([post(key, page=""), failure]).undelivered_alerts  # without a channel
     assert mentions(missed.why, "post", "failed")
 
 
 def test_that_something_is_undelivered_is_not_missed_itself():
     key = f"escalate/{alert_key('undelivered-escalation')}"
-    assert fold([post(key, page=""), Failed(NOON, key, 1, "no answer")]).undelivered == ()
+    assert fold([post(key, page=""), Failed(NOON, key, 1, "no answer")]).undelivered_alerts == ()
 
 
 # --- the DRI --------------------------------------------------------------------------------------

@@ -10,15 +10,15 @@ import pytest
 from core.patrol.test_table import BEGAN, GIB, NOW, WAYS, a_look
 from herorun.core.patrol.format import size
 from herorun.core.patrol.observation import (
-    Alive,
-    Blind,
     ChainState,
     CommandOutput,
-    Copy,
     Count,
     DiskRoom,
+    FolderCopy,
     Gpu,
+    Liveness,
     LogEnd,
+    MachineUnread,
     MemoryUse,
     PreviousTick,
 )
@@ -58,17 +58,20 @@ def test_sizes(count: int, text: str) -> None:
         ({"log": LogEnd(line="x" * 130, age=61.0)}, ["x" * 120 + " (1m1s ago)"]),
         ({"log": LogEnd(age=7200.0)}, ["log written 2h ago"]),
         ({"log": LogEnd()}, []),
-        ({"log": Blind("it hangs")}, ["log unknown: it hangs"]),
-        ({"markers": {"/a": NOW, "/b": OLD, "/c": None, "/d": Blind("x")}}, ["markers 1/4"]),
+        ({"log": MachineUnread("it hangs")}, ["log unknown: it hangs"]),
         (
-            {"results": {"/a": CommandOutput("1"), "/b": None, "/c": Blind("x")}},
+            {"markers": {"/a": NOW, "/b": OLD, "/c": None, "/d": MachineUnread("x")}},
+            ["markers 1/4"],
+        ),
+        (
+            {"results": {"/a": CommandOutput("1"), "/b": None, "/c": MachineUnread("x")}},
             ["results 1/3"],
         ),
         (
             {
                 "copies": (
-                    Copy("/a", "a", Count(2, 9), Count(3, 9)),
-                    Copy("/b", "b", None, Blind("x")),
+                    FolderCopy("/a", "a", Count(2, 9), Count(3, 9)),
+                    FolderCopy("/b", "b", None, MachineUnread("x")),
                 )
             },
             ["files 2/3", "files 0/?"],
@@ -83,12 +86,12 @@ def test_sizes(count: int, text: str) -> None:
                     "/a": DiskRoom(9 * GIB, 10 * GIB, 10, 100),
                     "/b": DiskRoom(2 * GIB, 9 * GIB, 50, 100),
                     "/c": DiskRoom(8 * GIB, 9 * GIB, 0, 0),
-                    "/d": Blind("x"),
+                    "/d": MachineUnread("x"),
                 }
             },
             ["disk 2 GiB free", "inodes 10% free"],
         ),
-        ({"disks": {"/d": Blind("x")}}, ["disk unknown"]),
+        ({"disks": {"/d": MachineUnread("x")}}, ["disk unknown"]),
     ],
 )
 def test_each_figure_of_the_line(changes: dict[str, Any], printed: list[str]) -> None:
@@ -98,21 +101,21 @@ def test_each_figure_of_the_line(changes: dict[str, Any], printed: list[str]) ->
 @pytest.mark.parametrize(
     ("chain", "alive", "printed"),
     [
-        (ChainState(True, "", "eval"), Alive.NO, ["job gone", "chain running (eval)"]),
-        (ChainState(True, "", "wait"), Alive.YES, ["chain waiting"]),
-        (ChainState(False, "x"), Alive.YES, ["chain failed"]),
-        (ChainState(False), Alive.YES, ["chain not running"]),
-        (Blind("x"), Alive.YES, ["chain unknown"]),
+        (ChainState(True, "", "eval"), Liveness.NO, ["job gone", "chain running (eval)"]),
+        (ChainState(True, "", "wait"), Liveness.YES, ["chain waiting"]),
+        (ChainState(False, "x"), Liveness.YES, ["chain failed"]),
+        (ChainState(False), Liveness.YES, ["chain not running"]),
+        (MachineUnread("x"), Liveness.YES, ["chain unknown"]),
     ],
 )
 def test_the_job_and_its_chain_each_have_a_word(
-    chain: ChainState | Blind, alive: Alive, printed: list[str]
+    chain: ChainState | MachineUnread, alive: Liveness, printed: list[str]
 ) -> None:
     assert parts(chain=chain, alive=alive) == printed
 
 
 def test_what_counts_as_a_change() -> None:
-    base = a_look(markers={"/a": None}, copies=(Copy("/c", "c", None, Count(1, 1)),))
+    base = a_look(markers={"/a": None}, copies=(FolderCopy("/c", "c", None, Count(1, 1)),))
     facts = facts_of(base, decide(base, WAYS))
     same = (
         {"at": NOW + timedelta(minutes=5)},
@@ -127,9 +130,9 @@ def test_what_counts_as_a_change() -> None:
         {"log": LogEnd(line="step 121 loss 2.1", step=121)},
         {"log": LogEnd(line="step 120 loss 2.1", step=120, failure="code-bug-small")},
         {"markers": {"/a": NOW}},
-        {"copies": (Copy("/c", "c", Count(1, 1), Count(1, 1)),)},
+        {"copies": (FolderCopy("/c", "c", Count(1, 1), Count(1, 1)),)},
         {"chain": ChainState(True, "", "eval")},
-        {"alive": Alive.NO},
+        {"alive": Liveness.NO},
         {"memory": MemoryUse(95 * GIB, 100 * GIB, 0.95, 0)},
     )
     for changes in other:
@@ -147,7 +150,7 @@ def test_people_are_notified_of_states_markers_and_what_they_can_do_something_ab
     assert news() == ["running", "none", ""]
     assert news(log=LogEnd(line="step 900", step=900), load=64.0, gpus=(Gpu("0", 0.0),)) == news()
     log = LogEnd(line="step 1", step=1, failure="disk-full")
-    assert news(log=log, markers={"/b": NOW, "/a": NOW, "/c": None}, alive=Alive.NO) == [
+    assert news(log=log, markers={"/b": NOW, "/a": NOW, "/c": None}, alive=Liveness.NO) == [
         "down",
         "none",
         "disk-full",
@@ -165,12 +168,12 @@ def test_people_are_notified_of_states_markers_and_what_they_can_do_something_ab
         {"log": LogEnd(line="step 120 loss 2.1", step=121, size=4000)},
         {"log": LogEnd(line="step 120 loss 2.1", step=120, size=4001)},
         {"markers": {"/a": NOW}},
-        {"copies": (Copy("/c", "c", Count(1, 2), Count(9, 9)),)},
+        {"copies": (FolderCopy("/c", "c", Count(1, 2), Count(9, 9)),)},
         {"output_age": 59.0},
     ],
 )
 def test_each_thing_that_moves(changes: Mapping[str, Any]) -> None:
-    still = a_look(output_age=60.0, copies=(Copy("/c", "c", Count(1, 1), Count(9, 9)),))
+    still = a_look(output_age=60.0, copies=(FolderCopy("/c", "c", Count(1, 1), Count(9, 9)),))
     assert movement_of(still) == movement_of(replace(still, output_age=None, at=BEGAN))
     assert movement_of(still) != movement_of(replace(still, **changes))
 

@@ -9,16 +9,16 @@ import pytest
 from herorun.core.health.run_health import RunHealth
 from herorun.core.patrol.advice import PatrolAdvice, PatrolCommands, PatrolState
 from herorun.core.patrol.observation import (
-    Alive,
-    Blind,
     ChainState,
     CommandOutput,
-    Copy,
     Count,
     DiskRoom,
+    FolderCopy,
     Gpu,
     HostObservation,
+    Liveness,
     LogEnd,
+    MachineUnread,
     MemoryUse,
     PreviousTick,
 )
@@ -43,7 +43,7 @@ def a_look(**changes: Any) -> HostObservation:
         at=NOW,
         name="tiny-1",
         where="box1",
-        alive=Alive.YES,
+        alive=Liveness.YES,
         log=LogEnd(line="step 120 loss 2.1", step=120, size=4000, age=3.0),
         disks={"/data": DiskRoom(500 * GIB, 1000 * GIB, 900, 1000)},
         output_age=30.0,
@@ -72,7 +72,7 @@ def test_a_healthy_run_needs_nothing() -> None:
 
 def test_a_box_out_of_reach_is_unknown_and_not_down() -> None:
     decision = decide(
-        a_look(alive=Alive.UNKNOWN, unreachable="box1 does not answer: the link is cut."), WAYS
+        a_look(alive=Liveness.UNKNOWN, unreachable="box1 does not answer: the link is cut."), WAYS
     )
     assert (decision.state, decision.code) == (PatrolState.UNKNOWN, 3)
     (only,) = decision.advice
@@ -81,7 +81,7 @@ def test_a_box_out_of_reach_is_unknown_and_not_down() -> None:
 
 def test_gone_without_its_marker_it_is_down_with_the_exact_resume_command() -> None:
     look = a_look(
-        alive=Alive.NO, why="tiny-1 ended as failed: exit code 1", markers={"/data/DONE": None}
+        alive=Liveness.NO, why="tiny-1 ended as failed: exit code 1", markers={"/data/DONE": None}
     )
     decision = decide(look, WAYS)
     assert (decision.state, decision.code) == (PatrolState.DOWN, 1)
@@ -91,7 +91,7 @@ def test_gone_without_its_marker_it_is_down_with_the_exact_resume_command() -> N
 
 
 def test_gone_with_its_marker_everything_is_done_and_the_patrol_is_to_be_removed() -> None:
-    look = a_look(alive=Alive.NO, markers={"/data/DONE": NOW})
+    look = a_look(alive=Liveness.NO, markers={"/data/DONE": NOW})
     assert (decide(look, WAYS).state, decide(look, WAYS).code) == (PatrolState.DONE, 0)
     assert advice(look, "done").command == "REMOVE"
 
@@ -101,12 +101,12 @@ def test_the_marker_decides_and_not_a_session_that_was_left_open() -> None:
 
 
 def test_a_marker_from_before_the_launch_is_of_another_run() -> None:
-    look = a_look(alive=Alive.NO, markers={"/data/DONE": BEGAN - timedelta(hours=1)})
+    look = a_look(alive=Liveness.NO, markers={"/data/DONE": BEGAN - timedelta(hours=1)})
     assert decide(look, WAYS).state is PatrolState.DOWN
 
 
 def test_a_marker_that_nobody_could_look_for_is_neither_there_nor_missing() -> None:
-    look = a_look(alive=Alive.NO, markers={"/data/DONE": Blind("it hangs")})
+    look = a_look(alive=Liveness.NO, markers={"/data/DONE": MachineUnread("it hangs")})
     assert decide(look, WAYS).state is PatrolState.UNKNOWN
 
 
@@ -125,26 +125,26 @@ def test_a_marker_that_nobody_could_look_for_is_neither_there_nor_missing() -> N
 def test_where_no_sign_was_declared_the_scheduler_and_the_evidence_decide(
     facts: dict[str, Any], state: PatrolState, row: str, code: int
 ) -> None:
-    look = a_look(alive=Alive.NO, **facts)
+    look = a_look(alive=Liveness.NO, **facts)
     decision = decide(look, WAYS)
     assert (decision.state, decision.code, rows(look)[0]) == (state, code, row)
 
 
 def test_exit_code_0_without_the_declared_marker_is_not_done() -> None:
-    look = a_look(alive=Alive.NO, succeeded=True, markers={"/data/DONE": None})
+    look = a_look(alive=Liveness.NO, succeeded=True, markers={"/data/DONE": None})
     assert decide(look, WAYS).state is PatrolState.DOWN
     assert advice(look, "chain").command == "CHAIN" and "gone" not in rows(look)
 
 
 def test_while_its_chain_works_an_ended_job_is_not_down() -> None:
     look = a_look(
-        alive=Alive.NO, succeeded=True, markers={"/c/eval.DONE": None}, chain=ChainState(True)
+        alive=Liveness.NO, succeeded=True, markers={"/c/eval.DONE": None}, chain=ChainState(True)
     )
     assert decide(look, WAYS).state is PatrolState.RUNNING
 
 
 def test_a_job_that_nobody_could_see_is_unknown() -> None:
-    decision = decide(a_look(alive=Alive.UNKNOWN, why="squeue gave no answer"), WAYS)
+    decision = decide(a_look(alive=Liveness.UNKNOWN, why="squeue gave no answer"), WAYS)
     assert (decision.state, decision.code) == (PatrolState.UNKNOWN, 3)
 
 
@@ -158,18 +158,23 @@ def test_a_result_is_told_word_for_word() -> None:
 
 @pytest.mark.parametrize("there", [Count(99, 900), Count(100, 899), Count(0, 0), None])
 def test_fewer_files_or_bytes_than_the_source_resume_the_transfer(there: Count | None) -> None:
-    look = a_look(copies=(Copy("/data/set", "/home/set", there, Count(100, 900)),))
+    look = a_look(copies=(FolderCopy("/data/set", "/home/set", there, Count(100, 900)),))
     assert advice(look, "copy").command == "RSYNC"
     assert decide(look, WAYS).code == 1
 
 
 def test_a_whole_copy_needs_nothing() -> None:
-    assert rows(a_look(copies=(Copy("/data/set", "/s", Count(100, 900), Count(100, 900)),))) == []
+    assert (
+        rows(a_look(copies=(FolderCopy("/data/set", "/s", Count(100, 900), Count(100, 900)),)))
+        == []
+    )
 
 
-@pytest.mark.parametrize(("there", "here"), [(Blind("it hangs"), Count(1, 1)), (Count(1, 1), None)])
+@pytest.mark.parametrize(
+    ("there", "here"), [(MachineUnread("it hangs"), Count(1, 1)), (Count(1, 1), None)]
+)
 def test_a_copy_that_nobody_could_count_is_not_incomplete(there: Any, here: Any) -> None:
-    copy_advice = advice(a_look(copies=(Copy("/data/set", "/s", there, here),)), "copy")
+    copy_advice = advice(a_look(copies=(FolderCopy("/data/set", "/s", there, here),)), "copy")
     assert not copy_advice.critical and not copy_advice.command
 
 
@@ -191,7 +196,7 @@ def test_memory_over_nine_tenths_is_a_risk() -> None:
 
 
 def test_a_question_to_the_dri_comes_before_the_relaunch() -> None:
-    look = a_look(alive=Alive.NO, why="tiny-1 ended as failed: exit code 1")
+    look = a_look(alive=Liveness.NO, why="tiny-1 ended as failed: exit code 1")
     ways = replace(WAYS, has_question=True, status="STATUS")
     (row,) = [each for each in decide(look, ways).advice if each.row == "gone"]
     assert mentions(row.message, "DRI", "STATUS") and row.command == "RESUME"
@@ -199,7 +204,7 @@ def test_a_question_to_the_dri_comes_before_the_relaunch() -> None:
 
 @pytest.mark.parametrize("relaunches_itself", [False, True])
 def test_what_the_rules_leave_to_the_dri_is_no_order(relaunches_itself: bool) -> None:
-    look = a_look(alive=Alive.NO, why="tiny-1 ended as failed: exit code 1")
+    look = a_look(alive=Liveness.NO, why="tiny-1 ended as failed: exit code 1")
     ways = replace(WAYS, relaunches_itself=relaunches_itself, dri_decides=True, dri="@eve")
     (row,) = [each for each in decide(look, ways).advice if each.row == "gone"]
     assert mentions(row.message, "DRI", "@eve", "If yes") and row.command == "RESUME"
@@ -207,7 +212,7 @@ def test_what_the_rules_leave_to_the_dri_is_no_order(relaunches_itself: bool) ->
 
 def test_what_is_done_needs_no_memory_and_no_room() -> None:
     look = a_look(
-        alive=Alive.NO,
+        alive=Liveness.NO,
         succeeded=True,
         health=RunHealth.FINISHED,
         memory=MemoryUse(99, 100, 0.99, 0),
@@ -288,7 +293,9 @@ def test_a_failure_that_comes_again_is_fixed_before_a_relaunch(
     ways = replace(WAYS, relaunches_itself=True)
     log = LogEnd(line="step 120", step=120, age=3.0, failure=failure, excerpt="x", advice="y.")
     (row,) = [
-        each for each in decide(a_look(alive=Alive.NO, log=log), ways).advice if each.row == "gone"
+        each
+        for each in decide(a_look(alive=Liveness.NO, log=log), ways).advice
+        if each.row == "gone"
     ]
     assert mentions(row.message, "babysitter") is relaunches_itself
     assert mentions(row.message, "fixed") is not relaunches_itself
@@ -310,12 +317,15 @@ FAILED_CHAIN = ChainState(False, "eval ended with 3", "eval", waits=False)
     ("look", "command"),
     [
         (a_look(chain=FAILED_CHAIN), ""),
-        (a_look(chain=FAILED_CHAIN, alive=Alive.NO), ""),
-        (a_look(chain=FAILED_CHAIN, alive=Alive.UNKNOWN), ""),
-        (a_look(chain=FAILED_CHAIN, alive=Alive.NO, succeeded=True, markers={"/m": None}), "CHAIN"),
+        (a_look(chain=FAILED_CHAIN, alive=Liveness.NO), ""),
+        (a_look(chain=FAILED_CHAIN, alive=Liveness.UNKNOWN), ""),
+        (
+            a_look(chain=FAILED_CHAIN, alive=Liveness.NO, succeeded=True, markers={"/m": None}),
+            "CHAIN",
+        ),
         (a_look(chain=FAILED_CHAIN, log=LogEnd(line="done", step=120, done=True)), "CHAIN"),
         (a_look(chain=FAILED_CHAIN, log=LogEnd(line="step 120", step=120, done=False)), ""),
-        (a_look(chain=replace(FAILED_CHAIN, waits=True, stage="wait"), alive=Alive.NO), ""),
+        (a_look(chain=replace(FAILED_CHAIN, waits=True, stage="wait"), alive=Liveness.NO), ""),
         (a_look(chain=replace(FAILED_CHAIN, waits=True, stage="wait")), "CHAIN"),
     ],
 )
@@ -331,7 +341,7 @@ def test_a_stage_of_a_chain_that_waits_for_nothing_does_not_show_that_the_traini
 ) -> None:
     chain = replace(FAILED_CHAIN, runs=runs)
     assert decide(a_look(chain=chain), WAYS).state is PatrolState.RUNNING
-    look = a_look(chain=chain, alive=Alive.NO)
+    look = a_look(chain=chain, alive=Liveness.NO)
     assert decide(look, WAYS).code == 3
     assert mentions(advice(look, "undecided").message, "training", "log")
     waits = replace(look, chain=replace(chain, waits=True))
@@ -359,7 +369,7 @@ def test_the_line_is_reported_even_when_nothing_changed() -> None:
 
 
 def test_a_blind_line_names_no_number() -> None:
-    look = a_look(alive=Alive.UNKNOWN, why="", unreachable="box1 does not answer.")
+    look = a_look(alive=Liveness.UNKNOWN, why="", unreachable="box1 does not answer.")
     assert mentions(
         patrol_line(look, decide(look, WAYS)), "2026-03-01T12:00:00Z", "tiny-1", "box1", "answer"
     )
@@ -372,7 +382,7 @@ def test_what_stays_constant_does_not_move() -> None:
 
 
 def test_a_machine_that_nobody_could_ask_is_reported_and_not_left_out() -> None:
-    gpus, memory = Blind("nvidia-smi hangs"), Blind("it hangs")
+    gpus, memory = MachineUnread("nvidia-smi hangs"), MachineUnread("it hangs")
     look = a_look(gpus=gpus, memory=memory)
     line = patrol_line(look, decide(look, WAYS))
     assert mentions(line, "gpu unknown", gpus.why, "memory unknown", memory.why)
@@ -380,7 +390,7 @@ def test_a_machine_that_nobody_could_ask_is_reported_and_not_left_out() -> None:
 
 def test_a_dead_job_and_its_waiting_chain_are_two_facts() -> None:
     look = a_look(
-        alive=Alive.NO, why="there is no such tmux session", chain=ChainState(True, "", "wait")
+        alive=Liveness.NO, why="there is no such tmux session", chain=ChainState(True, "", "wait")
     )
     assert decide(look, WAYS).code == 1
     line = patrol_line(look, decide(look, WAYS))
@@ -391,7 +401,7 @@ def test_a_dead_job_and_its_waiting_chain_are_two_facts() -> None:
 def test_after_the_training_only_what_is_left_of_the_chain_is_proposed() -> None:
     log_end = LogEnd(line="Training completed", step=120, done=True)
     look = a_look(
-        alive=Alive.NO,
+        alive=Liveness.NO,
         log=log_end,
         markers={"/c/eval.DONE": None},
         chain=ChainState(False, "eval ended with 1", "eval"),
@@ -405,21 +415,21 @@ def test_after_the_training_only_what_is_left_of_the_chain_is_proposed() -> None
 
 
 def test_a_chain_that_waits_for_nothing_is_not_started_next_to_the_job() -> None:
-    look = a_look(alive=Alive.NO, chain=ChainState(False))
+    look = a_look(alive=Liveness.NO, chain=ChainState(False))
     for waits in (True, False):
         advice_rows = [each.row for each in decide(look, replace(WAYS, chain_waits=waits)).advice]
         assert advice_rows == (["gone", "chain"] if waits else ["gone"])
 
 
 def test_where_nobody_knows_how_a_job_was_started_no_command_is_made_up() -> None:
-    (row,) = decide(a_look(alive=Alive.NO), PatrolCommands()).advice
+    (row,) = decide(a_look(alive=Liveness.NO), PatrolCommands()).advice
     assert (row.row, row.command) == ("gone", "")
     assert mentions(row.message, "Submit", "yourself")
 
 
 def test_a_blind_look_gives_its_reason_once_and_claims_no_change() -> None:
     why = "box1 does not answer"
-    look = a_look(alive=Alive.UNKNOWN, why=why, unreachable=f"{why}.")
+    look = a_look(alive=Liveness.UNKNOWN, why=why, unreachable=f"{why}.")
     line = patrol_line(look, decide(look, WAYS), PreviousTick(NOW, facts="other"))
     assert line.count(why) == 1 and "changed" not in line
 
@@ -429,18 +439,18 @@ def test_a_blind_look_gives_its_reason_once_and_claims_no_change() -> None:
     [
         (CommandOutput("acc,0.8"), PatrolState.DONE),
         (None, PatrolState.DOWN),
-        (Blind("it hangs"), PatrolState.UNKNOWN),
+        (MachineUnread("it hangs"), PatrolState.UNKNOWN),
     ],
 )
 def test_a_declared_result_is_a_sign_of_the_end(result: Any, state: PatrolState) -> None:
-    assert decide(a_look(alive=Alive.NO, results={"/data/r.csv": result}), WAYS).state is state
+    assert decide(a_look(alive=Liveness.NO, results={"/data/r.csv": result}), WAYS).state is state
 
 
 @pytest.mark.parametrize(
     ("log", "is_declared", "remedy"),
     [
-        (Blind("it hangs"), True, None),  # its success pattern may stand in it
-        (Blind("it hangs"), False, "RESUME"),
+        (MachineUnread("it hangs"), True, None),  # its success pattern may stand in it
+        (MachineUnread("it hangs"), False, "RESUME"),
         (None, True, "RESUME"),
         (LogEnd(line="step 1", step=1, done=False), True, "RESUME"),
     ],
@@ -448,13 +458,13 @@ def test_a_declared_result_is_a_sign_of_the_end(result: Any, state: PatrolState)
 def test_only_a_log_that_could_not_be_read_hides_the_success_pattern(
     log: Any, is_declared: bool, remedy: str | None
 ) -> None:
-    look = a_look(alive=Alive.NO, log=log, has_success_pattern=is_declared)
+    look = a_look(alive=Liveness.NO, log=log, has_success_pattern=is_declared)
     look = replace(look, markers={"/data/DONE": None})
     assert next((a.command for a in decide(look, WAYS).advice), None) == remedy
 
 
 def test_a_transfer_says_how_much_of_which_count_is_there() -> None:
-    copy = Copy("/data/set", "/home/set", Count(1, 9), Count(100, 900))
+    copy = FolderCopy("/data/set", "/home/set", Count(1, 9), Count(100, 900))
     message = advice(a_look(copies=(copy,)), "copy").message
     assert mentions(message, "/data/set", "1 file (9 bytes)", "100 files (900 bytes)", "/home/set")
     nothing = advice(a_look(copies=(replace(copy, remote=None),)), "copy").message

@@ -8,7 +8,7 @@ import pytest
 from core.patrol.test_table import NOW, a_look
 from herorun.core.errors import WrongUse
 from herorun.core.patrol.advice import PatrolState
-from herorun.core.patrol.observation import Alive, Blind, LogEnd
+from herorun.core.patrol.observation import Liveness, LogEnd, MachineUnread
 from herorun.core.patrol.wait_condition import (
     STALL,
     WaitCondition,
@@ -69,7 +69,7 @@ def test_what_cannot_be_awaited_is_refused(wish: tuple[str | None, str | None, i
     [
         (WaitCondition("/d"), {"awaited_marker": NOW}, REACHED),
         (WaitCondition("/d"), {"awaited_marker": None}, WAIT),
-        (WaitCondition("/d"), {"awaited_marker": Blind("x")}, WAIT),
+        (WaitCondition("/d"), {"awaited_marker": MachineUnread("x")}, WAIT),
         (WaitCondition(state="running"), {}, REACHED),
         (WaitCondition(state="pending"), {"facts": {"job": "pending"}}, REACHED),
         (WaitCondition(state="degraded"), {"facts": {"run": "degraded"}}, REACHED),
@@ -106,7 +106,7 @@ def test_the_end_of_the_job_ends_most_waits(
 
 
 def test_the_schedulers_success_alone_ends_no_wait_while_the_evidence_is_unread() -> None:
-    ended = {"alive": Alive.NO, "succeeded": True}
+    ended = {"alive": Liveness.NO, "succeeded": True}
     for condition in (WaitCondition(), WaitCondition(step=999), WaitCondition(state="done")):
         assert outcome(condition, UNKNOWN, **ended) is WAIT
 
@@ -121,7 +121,7 @@ def test_only_a_job_that_wrote_a_log_stalls() -> None:
 
 def test_a_look_that_saw_nothing_gives_its_own_reason() -> None:
     def why(**changes: Any) -> str:
-        look = a_look(alive=Alive.UNKNOWN, log=LogEnd(), **changes)
+        look = a_look(alive=Liveness.UNKNOWN, log=LogEnd(), **changes)
         return judge_condition(WaitCondition(), look, UNKNOWN, {}, timedelta(0))[1]
 
     assert why(unreachable="cut", why="squeue") == "cut"

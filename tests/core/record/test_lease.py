@@ -11,11 +11,11 @@ def test_a_lease_survives_its_file():
 
 
 def test_renewing_beats_and_keeps_the_fence():
-    assert MINE.renewed() == Lease("ada@here", "tiny", 3, 8)
+    assert MINE.renew() == Lease("ada@here", "tiny", 3, 8)
 
 
 def test_handing_it_over_raises_the_fence():
-    assert MINE.handed("eve@there") == Lease("eve@there", "tiny", 4, 0)
+    assert MINE.hand_to("eve@there") == Lease("eve@there", "tiny", 4, 0)
 
 
 @pytest.mark.parametrize(

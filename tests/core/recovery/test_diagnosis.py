@@ -18,7 +18,7 @@ from herorun.core.evidence import (
     Triage,
     Unavailable,
 )
-from herorun.core.recovery.diagnosis import Cause, Scene, diagnose, scene_of
+from herorun.core.recovery.diagnosis import Cause, EndContext, diagnose, end_context_of
 
 ROOT = "/data/tiny"
 FIRST = Instance(
@@ -91,35 +91,35 @@ FAILED = JobState.FAILED
         # an output root that is gone
         (
             FAILED,
-            Scene(triage=MISSING, root=GONE, receipt_gone=True, history=CHECKED_IN),
+            EndContext(triage=MISSING, root=GONE, receipt_gone=True, history=CHECKED_IN),
             "lost-output",
             "output-root-gone",
             True,
         ),
         (
             FAILED,
-            Scene(triage=BUG, root=GONE, checkpoints=NONE, history=SAVED),
+            EndContext(triage=BUG, root=GONE, checkpoints=NONE, history=SAVED),
             "lost-output",
             "output-root-gone",
             True,
         ),
         (
             FAILED,
-            Scene(triage=None, root=GONE, checkpoints=NONE, history=SAVED),
+            EndContext(triage=None, root=GONE, checkpoints=NONE, history=SAVED),
             "lost-output",
             "output-root-gone",
             True,
         ),
         (
             JobState.PREEMPTED,
-            Scene(triage=None, root=GONE, checkpoints=NONE, history=SAVED),
+            EndContext(triage=None, root=GONE, checkpoints=NONE, history=SAVED),
             "lost-output",
             "output-root-gone",
             True,
         ),
         (
             FAILED,
-            Scene(triage=MISSING, root=HERE, history=LOST),
+            EndContext(triage=MISSING, root=HERE, history=LOST),
             "lost-output",
             "output-root-back",
             True,
@@ -127,7 +127,7 @@ FAILED = JobState.FAILED
         # a temporary root that is gone, with what nothing else holds
         (
             FAILED,
-            Scene(
+            EndContext(
                 triage=MISSING_TEMPORARY,
                 root=TEMPORARY_GONE,
                 checkpoints=OLDER,
@@ -139,14 +139,14 @@ FAILED = JobState.FAILED
         ),
         (
             FAILED,
-            Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED),
+            EndContext(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED),
             "lost-output",
             "temporary-root-gone",
             True,
         ),
         (
             FAILED,
-            Scene(
+            EndContext(
                 triage=MISSING_TEMPORARY,
                 root=TEMPORARY_GONE,
                 checkpoints=NEWER,
@@ -158,7 +158,7 @@ FAILED = JobState.FAILED
         ),
         (
             FAILED,
-            Scene(triage=BUG, root=RootAtEnd(ROOT, True, TEMPORARY), history=TEMPORARY_LOST),
+            EndContext(triage=BUG, root=RootAtEnd(ROOT, True, TEMPORARY), history=TEMPORARY_LOST),
             "lost-output",
             "temporary-root-back",
             True,
@@ -167,66 +167,72 @@ FAILED = JobState.FAILED
         # was not read
         (
             FAILED,
-            Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED),
+            EndContext(triage=BUG, root=TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED),
             "code-bug",
             "code-bug-small",
             False,
         ),
         (
             FAILED,
-            Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=SAVED),
+            EndContext(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=SAVED),
             "code-bug",
             "code-bug-small",
             False,
         ),
         (
             FAILED,
-            Scene(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_SAVED),
+            EndContext(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_SAVED),
             "code-bug",
             "code-bug-small",
             False,
         ),
         (
             FAILED,
-            Scene(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_LOST),
+            EndContext(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_LOST),
             "code-bug",
             "code-bug-small",
             False,
         ),
         # one that was never made, or that nobody misses
-        (FAILED, Scene(triage=BUG, root=GONE, history=NEW), "code-bug", "code-bug-small", False),
-        (FAILED, Scene(triage=OTHER_FILE, root=HERE, history=SAVED), "code-bug", "data", True),
+        (
+            FAILED,
+            EndContext(triage=BUG, root=GONE, history=NEW),
+            "code-bug",
+            "code-bug-small",
+            False,
+        ),
+        (FAILED, EndContext(triage=OTHER_FILE, root=HERE, history=SAVED), "code-bug", "data", True),
         (
             JobState.CANCELLED,
-            Scene(triage=MISSING, root=GONE, receipt_gone=True, history=STOPPED),
+            EndContext(triage=MISSING, root=GONE, receipt_gone=True, history=STOPPED),
             "by-us",
             "data",
             True,
         ),
         (
             FAILED,
-            Scene(triage=MISSING, root=GONE, receipt_gone=True, history=NEW),
+            EndContext(triage=MISSING, root=GONE, receipt_gone=True, history=NEW),
             "code-bug",
             "data",
             True,
         ),
         (
             FAILED,
-            Scene(triage=BUG, root=GONE, checkpoints=HALF, history=SAVED),
+            EndContext(triage=BUG, root=GONE, checkpoints=HALF, history=SAVED),
             "code-bug",
             "code-bug-small",
             False,
         ),
         (
             FAILED,
-            Scene(triage=BUG, root=GONE, root_unread=None, history=SAVED),
+            EndContext(triage=BUG, root=GONE, root_unread=None, history=SAVED),
             "code-bug",
             "code-bug-small",
             False,
         ),
         (
             FAILED,
-            Scene(triage=BUG, root=GONE, checkpoints=NONE, history=CHECKED_IN),
+            EndContext(triage=BUG, root=GONE, checkpoints=NONE, history=CHECKED_IN),
             "code-bug",
             "code-bug-small",
             False,
@@ -234,56 +240,56 @@ FAILED = JobState.FAILED
         # full disks
         (
             FAILED,
-            Scene(triage=VAGUE, root=HERE, disks=FULL, history=SAVED),
+            EndContext(triage=VAGUE, root=HERE, disks=FULL, history=SAVED),
             "infra",
             "disk-full",
             True,
         ),
         (
             FAILED,
-            Scene(triage=None, root=HERE, disks=NO_INODES, history=SAVED),
+            EndContext(triage=None, root=HERE, disks=NO_INODES, history=SAVED),
             "infra",
             "disk-full",
             True,
         ),
         (
             FAILED,
-            Scene(triage=NO_SPACE, root=HERE, disks=FULL, history=SAVED),
+            EndContext(triage=NO_SPACE, root=HERE, disks=FULL, history=SAVED),
             "infra",
             "disk-full",
             True,
         ),
         (
             FAILED,
-            Scene(triage=NO_SPACE, root=HERE, disks=ROOMY, history=SAVED),
+            EndContext(triage=NO_SPACE, root=HERE, disks=ROOMY, history=SAVED),
             "infra",
             "disk-full",
             True,
         ),
         (
             FAILED,
-            Scene(triage=VAGUE, root=HERE, disks=SMALL_FULL, history=SAVED),
+            EndContext(triage=VAGUE, root=HERE, disks=SMALL_FULL, history=SAVED),
             "infra",
             "disk-full",
             True,
         ),
         (
             FAILED,
-            Scene(triage=SILENT, root=HERE, disks=SMALL, history=SAVED),
+            EndContext(triage=SILENT, root=HERE, disks=SMALL, history=SAVED),
             "unknown",
             "unknown",
             False,
         ),
         (
             FAILED,
-            Scene(triage=BUG, root=HERE, disks=FULL, history=SAVED),
+            EndContext(triage=BUG, root=HERE, disks=FULL, history=SAVED),
             "code-bug",
             "code-bug-small",
             False,
         ),
         (
             JobState.OUT_OF_MEMORY,
-            Scene(triage=VAGUE, root=HERE, disks=FULL, history=SAVED),
+            EndContext(triage=VAGUE, root=HERE, disks=FULL, history=SAVED),
             "oom",
             "code-bug-complex",
             True,
@@ -291,21 +297,21 @@ FAILED = JobState.FAILED
         # the scheduler against the log
         (
             JobState.OUT_OF_MEMORY,
-            Scene(triage=BUG, root=HERE, history=SAVED),
+            EndContext(triage=BUG, root=HERE, history=SAVED),
             "oom",
             "code-bug-small",
             False,
         ),
         (
             JobState.NODE_FAILED,
-            Scene(triage=NCCL, root=HERE, history=SAVED),
+            EndContext(triage=NCCL, root=HERE, history=SAVED),
             "infra",
             "network-collective",
             False,
         ),
         (
             FAILED,
-            Scene(triage=NCCL, root=HERE, history=SAVED),
+            EndContext(triage=NCCL, root=HERE, history=SAVED),
             "infra",
             "network-collective",
             False,
@@ -313,21 +319,21 @@ FAILED = JobState.FAILED
         # the store
         (
             FAILED,
-            Scene(triage=DENIED, root=None, root_unread="403 Forbidden", history=SAVED),
+            EndContext(triage=DENIED, root=None, root_unread="403 Forbidden", history=SAVED),
             "infra",
             "storage-auth",
             True,
         ),
         (
             FAILED,
-            Scene(triage=MISSING, root=None, root_unread="time-out", history=SAVED),
+            EndContext(triage=MISSING, root=None, root_unread="time-out", history=SAVED),
             "code-bug",
             "data",
             True,
         ),
         (
             FAILED,
-            Scene(triage=SILENT, root=HERE, checkpoints=HALF, history=SAVED),
+            EndContext(triage=SILENT, root=HERE, checkpoints=HALF, history=SAVED),
             "unknown",
             "unknown",
             False,
@@ -346,10 +352,12 @@ def test_what_is_named(state, scene, cause, observations, asks, notice):
 
 
 def test_a_tick_s_evidence_becomes_the_scene():
-    unread = scene_of({RootAtEnd: Unavailable("time-out"), Triage: BUG, History: SAVED})
+    unread = end_context_of({RootAtEnd: Unavailable("time-out"), Triage: BUG, History: SAVED})
 
-    assert unread == Scene(triage=BUG, root=None, root_unread="time-out", history=SAVED)
-    assert scene_of({RootAtEnd: GONE, Disks: FULL, Checkpoints: HALF, Receipt: Nothing()}) == Scene(
+    assert unread == EndContext(triage=BUG, root=None, root_unread="time-out", history=SAVED)
+    assert end_context_of(
+        {RootAtEnd: GONE, Disks: FULL, Checkpoints: HALF, Receipt: Nothing()}
+    ) == EndContext(
         triage=None,
         root=GONE,
         root_unread="",

@@ -13,7 +13,13 @@ from herorun.core.contract import Recovery
 from herorun.core.notify.escalation import EscalationReason
 from herorun.core.recovery.classify import Cause, Ending
 from herorun.core.recovery.decision import RelaunchObjection, relaunch_objection, why_recoverable
-from herorun.core.recovery.policy import Ledger, RecoveryPolicy, RelaunchAnswer, Span, Tries
+from herorun.core.recovery.policy import (
+    FailedAttempts,
+    Ledger,
+    RecoveryPolicy,
+    RelaunchAnswer,
+    Span,
+)
 from screens.notices import Notice
 
 HOUR = timedelta(hours=1)
@@ -78,7 +84,7 @@ def test_nothing_stands_against_a_first_failure() -> None:
         (
             NODE_LOST,
             {},
-            {"failed": {"relaunch/tiny-2": Tries(3, NOON, "no answer")}},
+            {"failed": {"relaunch/tiny-2": FailedAttempts(3, NOON, "no answer")}},
             "tries",
             EscalationReason.CLUSTER,
         ),

@@ -18,19 +18,24 @@ from herorun.core.contract import Recovery
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Candidate, Checkpoints, History, Instance, JobState, Triage
 from herorun.core.notify.escalation import Option
-from herorun.core.notify.escalation_policy import Case, Situation, all_answered, waiting_until
+from herorun.core.notify.escalation_policy import (
+    Case,
+    EscalationContext,
+    all_answered,
+    waiting_until,
+)
 from herorun.core.recovery.backoff import wait_of
 from herorun.core.recovery.bad_node import delete_command, machine_at
 from herorun.core.recovery.classify import Cause, Ending, ending_of
 from herorun.core.recovery.decision import attempts, count_stalled_ends, is_repeated
-from herorun.core.recovery.diagnosis import Scene
+from herorun.core.recovery.diagnosis import EndContext
 from herorun.core.recovery.policy import (
     ActionPause,
+    FailedAttempts,
     Ledger,
     RecoveryPolicy,
     RelaunchAnswer,
     Span,
-    Tries,
     hours_used,
 )
 from herorun.core.time_options import parse_moment, parse_since
@@ -102,7 +107,7 @@ def test_the_schedulers_word_is_certain_and_the_logs_is_next(state, result, caus
     triage = Triage(failure_class=result) if result else None
 
     ending = ending_of(
-        a_job(state), Scene(triage=triage, checkpoints=Checkpoints()), FIRST, -1, NOON
+        a_job(state), EndContext(triage=triage, checkpoints=Checkpoints()), FIRST, -1, NOON
     )
     assert ending.cause is cause
 
@@ -110,7 +115,7 @@ def test_the_schedulers_word_is_certain_and_the_logs_is_next(state, result, caus
 def test_two_failures_are_the_same_by_the_fingerprint_of_their_errors():
     def fingerprint(triage, **changes):
         job = a_job(JobState.FAILED, **changes)
-        return ending_of(job, Scene(triage=triage), FIRST, -1, NOON).fingerprint
+        return ending_of(job, EndContext(triage=triage), FIRST, -1, NOON).fingerprint
 
     bug = Triage(failure_class="code-bug-small", fingerprint="KeyError@train")
     assert fingerprint(bug) == "KeyError@train"
@@ -135,12 +140,15 @@ def test_two_failures_are_the_same_by_the_fingerprint_of_their_errors():
 def test_a_killed_job_was_stopped_by_hand_only_if_nothing_else_explains_it(reason, cause):
     job = a_job(JobState.CANCELLED, reason=reason)
 
-    assert ending_of(job, Scene(), FIRST, -1, NOON).cause is cause
+    assert ending_of(job, EndContext(), FIRST, -1, NOON).cause is cause
     assert (
-        job.stopped_by_hand is (cause is Cause.BY_HAND) and job.crashed is not job.stopped_by_hand
+        job.stopped_by_hand is (cause is Cause.BY_HAND)
+        and job.has_crashed is not job.stopped_by_hand
     )
     assert (
-        ending_of(job, Scene(history=History(stopped=(("tiny-1", "dri"),))), FIRST, -1, NOON).cause
+        ending_of(
+            job, EndContext(history=History(stopped=(("tiny-1", "dri"),))), FIRST, -1, NOON
+        ).cause
         is Cause.BY_US
     )
 
@@ -162,7 +170,7 @@ def test_a_fault_of_the_hardware_is_relaunched_directly_though_its_row_names_a_p
     triage = Triage(failure_class=result, needs_person=True)
 
     assert (
-        ending_of(a_job(JobState.FAILED), Scene(triage=triage), FIRST, -1, NOON).needs_person
+        ending_of(a_job(JobState.FAILED), EndContext(triage=triage), FIRST, -1, NOON).needs_person
         is asks
     )
 
@@ -171,7 +179,7 @@ def test_a_fault_of_the_hardware_is_relaunched_directly_though_its_row_names_a_p
     "state", [JobState.RUNNING, JobState.SUCCEEDED, JobState.GONE, JobState.UNKNOWN]
 )
 def test_what_is_no_failure_has_no_ending(state):
-    assert ending_of(a_job(state), Scene(), FIRST, -1, NOON) is None
+    assert ending_of(a_job(state), EndContext(), FIRST, -1, NOON) is None
 
 
 def a_checkpoint(step, hours=-0.5, problem=""):
@@ -196,11 +204,11 @@ def a_checkpoint(step, hours=-0.5, problem=""):
 )
 def test_only_a_complete_checkpoint_beyond_its_start_and_of_its_time_is_new(saved, advanced):
     ending = ending_of(
-        a_job(JobState.FAILED), Scene(checkpoints=Checkpoints(tuple(saved))), FIRST, 2, NOON
+        a_job(JobState.FAILED), EndContext(checkpoints=Checkpoints(tuple(saved))), FIRST, 2, NOON
     )
 
     assert ending.advanced is advanced
-    assert ending_of(a_job(JobState.FAILED), Scene(), FIRST, 2, NOON).advanced is None
+    assert ending_of(a_job(JobState.FAILED), EndContext(), FIRST, 2, NOON).advanced is None
 
 
 def test_a_start_that_a_clock_set_back_since_has_told_makes_no_checkpoint_old():
@@ -208,7 +216,7 @@ def test_a_start_that_a_clock_set_back_since_has_told_makes_no_checkpoint_old():
     ahead = replace(FIRST, started=NOON + HOUR, intended=NOON + HOUR)
 
     def advanced(*saved):
-        scene = Scene(checkpoints=Checkpoints(saved))
+        scene = EndContext(checkpoints=Checkpoints(saved))
         return ending_of(a_job(JobState.FAILED), scene, ahead, 2, NOON).advanced
 
     assert advanced(a_checkpoint(4)) is None
@@ -330,7 +338,7 @@ def test_a_relaunch_waits_for_its_time_and_a_yes_waits_for_nothing():
 def due_after(ending, policy=None, **ledger):
     fields = {"instance": ending.instance, "endings": (an_ending(number=1),), **ledger}
     case = Case(ending=ending)
-    situation = Situation(CHECKS, policy or RecoveryPolicy(), Ledger(**fields), case, NOON)
+    situation = EscalationContext(CHECKS, policy or RecoveryPolicy(), Ledger(**fields), case, NOON)
     return waiting_until([alert("crashed")], situation)
 
 
@@ -346,9 +354,9 @@ def test_a_relaunch_is_due_only_if_nothing_else_prevents_it():
 @pytest.mark.parametrize(
     ("tries", "due"),
     [
-        (Tries(1, NOON - MINUTE), 14 * MINUTE),  # of a cadence of 15 minutes
-        (Tries(1, NOON - 20 * MINUTE), None),
-        (Tries(1, NOON - MINUTE, interrupted=True), None),
+        (FailedAttempts(1, NOON - MINUTE), 14 * MINUTE),  # of a cadence of 15 minutes
+        (FailedAttempts(1, NOON - 20 * MINUTE), None),
+        (FailedAttempts(1, NOON - MINUTE, interrupted=True), None),
     ],
 )
 def test_after_an_attempt_that_failed_a_relaunch_is_due_again_later(tries, due):
@@ -359,7 +367,9 @@ def test_after_an_attempt_that_failed_a_relaunch_is_due_again_later(tries, due):
 
 
 def test_the_later_of_two_waits_counts():
-    tried = {"failed": {"relaunch/tiny-2": Tries(1, NOON - 15 * MINUTE + timedelta(seconds=1))}}
+    tried = {
+        "failed": {"relaunch/tiny-2": FailedAttempts(1, NOON - 15 * MINUTE + timedelta(seconds=1))}
+    }
 
     assert due_after(an_ending(advanced=False), **tried) == NOON + MINUTE
 
@@ -380,7 +390,7 @@ def test_a_yes_lifts_what_was_put_to_a_person_and_no_veto():
 
 
 def test_a_yes_before_another_failed_attempt_must_be_reported_again():
-    tries = {"failed": {"relaunch/tiny-2": Tries(3, NOON - HOUR, "503")}}
+    tries = {"failed": {"relaunch/tiny-2": FailedAttempts(3, NOON - HOUR, "503")}}
 
     early = {"answers": {"tiny-2": RelaunchAnswer(True, NOON - 2 * HOUR, "dri")}}
     late = {"answers": {"tiny-2": RelaunchAnswer(True, NOON - MINUTE, "dri")}}
@@ -514,7 +524,7 @@ def test_the_address_is_read_from_the_line_that_blames_the_node():
 
     def worker(excerpt, result="bad-accelerator"):
         return ending_of(
-            job, Scene(triage=Triage(failure_class=result, excerpt=excerpt)), FIRST, 0, NOON
+            job, EndContext(triage=Triage(failure_class=result, excerpt=excerpt)), FIRST, 0, NOON
         ).worker
 
     assert worker(line) == "10.0.0.7"
@@ -538,7 +548,7 @@ def test_under_the_contracts_line_it_is_deleted_before_the_relaunch():
     assert after(BAD, policy=delete, pause=ActionPause(NOON + HOUR, "dri", NOON)) == []
     budget = {"relaunch_causes": ((NOON, Cause.INFRA),) * 6}
     assert asked(after(BAD, policy=delete, **budget)) == "budget"
-    gave_up = {"failed": {"node/tiny-2": Tries(3, NOON - HOUR, "gcloud was not found")}}
+    gave_up = {"failed": {"node/tiny-2": FailedAttempts(3, NOON - HOUR, "gcloud was not found")}}
     assert kinds(after(BAD, policy=delete, **gave_up)) == [Relaunch]
 
 
@@ -576,8 +586,12 @@ def test_it_looks_sooner_when_it_matters_and_never_later_than_the_contract_says(
 def test_until_is_a_step_or_a_time():
     assert parse_until("step=5000", NOON) == StopCondition(step=5000)
     assert parse_until("time=2h", NOON) == StopCondition(time=NOON + 2 * HOUR)
-    assert StopCondition(step=5).reached(5, NOON) and not StopCondition(step=5).reached(None, NOON)
-    assert StopCondition(time=NOON).reached(None, NOON) and not StopCondition().reached(10**9, NOON)
+    assert StopCondition(step=5).is_reached(5, NOON) and not StopCondition(step=5).is_reached(
+        None, NOON
+    )
+    assert StopCondition(time=NOON).is_reached(None, NOON) and not StopCondition().is_reached(
+        10**9, NOON
+    )
     for bad in ("", "step", "step=", "step=-1", "step=x", "time=", "time=x", "5000"):
         with pytest.raises(WrongUse):
             parse_until(bad, NOON)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from herorun.core.report.downsample import (
+    ChartLine,
     NonFiniteSpan,
-    Strand,
     Trace,
     chart_table,
     longest,
@@ -60,8 +60,8 @@ def a_trace(first: int, last: int, value: float, attempt: int = 1) -> Trace:
 
 def test_what_was_done_again_is_a_line_of_its_own() -> None:
     record, again = strands([a_trace(1, 9, 1.0), a_trace(5, 12, 2.0, 2)])
-    assert record == Strand(0, tuple(range(1, 13)), (1.0,) * 4 + (2.0,) * 8)
-    assert again == Strand(1, tuple(range(5, 10)), (1.0,) * 5)
+    assert record == ChartLine(0, tuple(range(1, 13)), (1.0,) * 4 + (2.0,) * 8)
+    assert again == ChartLine(1, tuple(range(5, 10)), (1.0,) * 5)
 
 
 def test_a_crash_loop_uses_few_lines() -> None:
@@ -88,7 +88,7 @@ def test_an_attempt_that_went_back_further_takes_all_of_it_back() -> None:
 def test_what_is_not_finite_is_distinguished_and_drawn_nowhere() -> None:
     trace = Trace(1, [1, 2, 3, 4], [1.0, nan, inf, 4.0])
     assert not_finite([trace]) == [NonFiniteSpan(2, 3, 2)]
-    assert strands([trace]) == [Strand(0, (1, 4), (1.0, 4.0))]
+    assert strands([trace]) == [ChartLine(0, (1, 4), (1.0, 4.0))]
     assert strands([Trace(1, [1], [nan])]) == []
 
 
@@ -99,7 +99,7 @@ def test_sums_that_overflow_are_no_reason_to_drop_a_value() -> None:
 @pytest.mark.parametrize("points", [1, 24, 25, 1000])
 def test_the_table_tells_each_stretch(points: int) -> None:
     values = tuple(float(n % 10) for n in range(points))
-    rows = chart_table(Strand(0, tuple(range(points)), values))
+    rows = chart_table(ChartLine(0, tuple(range(points)), values))
     assert len(rows) <= 24 and (rows[0].first, rows[-1].last) == (0, points - 1)
     assert (min(row.least for row in rows), max(row.most for row in rows)) == (
         min(values),

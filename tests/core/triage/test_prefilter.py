@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from core.triage.judged import judged, judged_training
 from herorun.core.triage import prefilter
-from herorun.core.triage.prefilter import KeywordFilter, Sieve
+from herorun.core.triage.prefilter import KeywordFilter, LinePrefilter
 from herorun.core.triage.progress import step_lines
 
 STEMS = ("nan", "an", "out of", "oom")
@@ -21,12 +21,12 @@ def test_the_lines_with_a_stem_are_found_and_no_others(text: str) -> None:
         if any(stem.encode() in line.lower() for stem in STEMS):
             target.append(at)
         at += len(line) + 1
-    assert Sieve(STEMS).starts(block) == target
+    assert LinePrefilter(STEMS).starts(block) == target
 
 
 def test_the_automaton_of_long_texts_finds_the_same() -> None:
     block = b"a loss of nan\nanother line\nout of memory\n" * 100
-    for sieve in (Sieve(STEMS), Sieve(("|nan|", *STEMS[1:]))):
+    for sieve in (LinePrefilter(STEMS), LinePrefilter(("|nan|", *STEMS[1:]))):
         first = sieve.starts(block)
         for _ in range(prefilter.FEW // len(block) + 1):
             assert sieve.starts(block) == first
@@ -40,7 +40,7 @@ def test_a_stem_with_an_edge_hides_none_that_it_overlaps(text: str) -> None:
         if alone.rows(line.decode("utf-8")):
             target.append(at)
         at += len(line) + 1
-    assert Sieve(stems).starts(block) == target
+    assert LinePrefilter(stems).starts(block) == target
 
 
 @given(TEXT, st.sampled_from(["", '{"step": 1}\n', "a colour\x1b[0m\n"]))
@@ -66,7 +66,7 @@ def test_a_word_without_its_edge_hides_no_stem_behind_it(text: str, disguise: st
 )
 def test_an_edge_may_be_hidden(line: bytes, is_shown: bool) -> None:
     for before in (b"quiet\n", b"INFO\n" * 100):
-        starts = Sieve(("|inf|",)).starts(before + line + b"\ninfo")
+        starts = LinePrefilter(("|inf|",)).starts(before + line + b"\ninfo")
         assert starts == ([len(before)] if is_shown else [])
 
 
@@ -75,7 +75,7 @@ def test_a_word_that_holds_a_stem_is_not_looked_at_in_each_line(
 ) -> None:
     monkeypatch.setattr(prefilter, "_has_edges", None)  # it fails where it is called
     info = b"[INFO] trainer: step 1\n" * 100
-    assert Sieve(("|inf|", "nan")).starts(info + b"loss=inf\n" + info) == [len(info)]
+    assert LinePrefilter(("|inf|", "nan")).starts(info + b"loss=inf\n" + info) == [len(info)]
 
 
 def test_a_long_line_is_tested_once_for_what_it_hides(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ def test_a_long_line_is_tested_once_for_what_it_hides(monkeypatch: pytest.Monkey
     monkeypatch.setattr(prefilter, "_is_disguised", counted)
     redrawn = b"Running inference: 34%\r" * 1000
     block = b"quiet\n" + redrawn + b'\n{"a": "\\ninf"}\n' + redrawn
-    assert Sieve(("|inf|",)).starts(block) == [len(b"quiet\n") + len(redrawn) + 1]
+    assert LinePrefilter(("|inf|",)).starts(block) == [len(b"quiet\n") + len(redrawn) + 1]
     assert sum(tested) < 5 * len(block)
 
 

@@ -33,7 +33,7 @@ class TypedCalls(ToolCalls):
 
 def test_a_launch_is_confirmed_once_by_the_plan_that_was_shown(tmp_path: Path) -> None:
     with TypedCalls(tmp_path) as calls:
-        digest = calls.preview("launch", LAUNCH).structured["digest"]
+        digest = calls.preview("launch", LAUNCH).structured_content["digest"]
         (option,) = [word for argv in calls.typed for word in argv if word.startswith("--out=")]
         server._answer(calls, True, CONFIRM, {"digest": digest})
         assert calls.typed[-1][:2] == ["launch", option.replace("--out=", "--plan=")]
@@ -53,7 +53,7 @@ def test_a_comparison_that_nothing_judges_is_not_called_clear() -> None:
     tool = next(each for each in READS if each.command == "compare")
     facts = _own_facts(tool, {"kind": "change", "verdict": "unjudged", "notes": ["eve: go"]})
     assert facts == {"kind": "change", "verdict": "unjudged"}
-    answer = ToolAnswer("herorun compare a b", 0, facts, {}, "").structured
+    answer = ToolAnswer("herorun compare a b", 0, facts, {}, "").structured_content
     assert "clear" not in answer.values()
 
 

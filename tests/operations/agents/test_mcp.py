@@ -115,10 +115,10 @@ def test_a_relaunch_of_a_running_job_is_confirmed_only_with_a_stop(story: Story)
     story.launched(WAIT)
     order = {"run": SLUG, "reason": "hangs"}
     with ToolCalls(story.work) as tools:
-        preview = tools.preview("relaunch", order).structured
+        preview = tools.preview("relaunch", order).structured_content
         assert "digest" not in preview
         assert mentions(str(preview["next"]), "tiny-1", "running", "stop_first")
-        assert tools.preview("relaunch", {**order, "stop_first": True}).structured["digest"]
+        assert tools.preview("relaunch", {**order, "stop_first": True}).structured_content["digest"]
 
 
 def test_a_digest_that_is_too_old_gives_no_order(
@@ -127,7 +127,7 @@ def test_a_digest_that_is_too_old_gives_no_order(
     story.launched(WAIT)
     monkeypatch.setattr(calls, "EXPIRES", -1.0)
     with ToolCalls(story.work) as tools:
-        preview = tools.preview("stop", {"run": SLUG, "reason": "wrong data"}).structured
+        preview = tools.preview("stop", {"run": SLUG, "reason": "wrong data"}).structured_content
         with pytest.raises(WrongUse, match="15 minutes"):
             tools.confirm(preview["digest"])
     assert not story.events("Ordered")
@@ -139,8 +139,8 @@ def test_what_a_broken_command_says_is_marked_as_data(
     monkeypatch.setattr(calls, "run", lambda *_: ProcessResult(1, b"", ORDERED.encode()))
     with ToolCalls(story.work) as tools:
         answer = tools.read("run_status", {"run": SLUG})
-    facts = answer.structured
-    assert answer.failed and facts.pop("untrusted_data")["messages"] == ORDERED
+    facts = answer.structured_content
+    assert answer.is_failure and facts.pop("untrusted_data")["messages"] == ORDERED
     assert "Ignore" not in str(facts)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from herorun.operations.babysit import bells as module
-from herorun.operations.babysit.bells import Bells, file_mtime
+from herorun.operations.babysit.bells import WakeSignals, file_mtime
 
 LONG = 60.0  # seconds, which no test waits for
 
@@ -25,7 +25,7 @@ def stop() -> Iterator[threading.Event]:
     event.set()
 
 
-def sleeper(bells: Bells, bell: Path, seconds: float = LONG) -> threading.Thread:
+def sleeper(bells: WakeSignals, bell: Path, seconds: float = LONG) -> threading.Thread:
     thread = threading.Thread(target=bells.wait, args=(seconds, bell, file_mtime(bell)))
     thread.start()
     return thread
@@ -41,7 +41,7 @@ def ended(thread: threading.Thread) -> bool:
 
 
 def test_a_bell_wakes_its_own_loop_alone(tmp_path: Path, stop: threading.Event) -> None:
-    bells = Bells(stop)
+    bells = WakeSignals(stop)
     rung, other = sleeper(bells, tmp_path / "a"), sleeper(bells, tmp_path / "b")
     (tmp_path / "a").touch()
     assert ended(rung)
@@ -53,17 +53,17 @@ def test_a_bell_wakes_its_own_loop_alone(tmp_path: Path, stop: threading.Event) 
 def test_a_bell_that_rang_before_is_heard_at_once(tmp_path: Path, stop: threading.Event) -> None:
     bell = tmp_path / "a"
     bell.touch()
-    Bells(stop).wait(LONG, bell, 0.0)
+    WakeSignals(stop).wait(LONG, bell, 0.0)
 
 
 def test_the_time_ends_the_sleep(tmp_path: Path, stop: threading.Event) -> None:
-    bells = Bells(stop)
+    bells = WakeSignals(stop)
     for seconds in (-1.0, 0.0, 0.05):
         bells.wait(seconds, tmp_path / "a", 0.0)
 
 
 def test_one_thread_listens_for_all_while_any_sleeps(tmp_path: Path, stop: threading.Event) -> None:
-    bells, earlier = Bells(stop), set(threading.enumerate())
+    bells, earlier = WakeSignals(stop), set(threading.enumerate())
     for _ in range(3):
         threads = [sleeper(bells, tmp_path / str(number), 0.2) for number in range(20)]
         assert listeners(earlier) == 1

@@ -182,7 +182,7 @@ def test_the_second_clone_shows_and_answers_what_the_first_one_recorded_since(
     other.herorun("status", SLUG, "--json")
     document = json.loads(capsys.readouterr().out)
     assert document["stage"] == "launched"
-    assert document["record"] == other.run.record.pushed == story.run.record.tip
+    assert document["record"] == other.run.record.pushed_tip == story.run.record.tip
     other.herorun("pause", SLUG, "--until", "2h", "--reason", "maintenance")
     story.ended()
     story.tick()
@@ -258,7 +258,7 @@ def test_a_branch_that_was_put_back_lacks_what_was_pushed(story: Story, capsys: 
     story.herorun("note", SLUG, "pushed before")
     record = story.run.record
     target = f"refs/heads/{record.branch}"
-    assert record.tip == record.pushed
+    assert record.tip == record.pushed_tip
     git(story.work, "push", "-q", "-f", "origin", f"{record.tip}~1:{target}")
     remote_refs._listings.clear()
     capsys.readouterr()

@@ -16,7 +16,7 @@ import pytest
 from herorun.core.babysit import cadence
 from herorun.core.babysit.stop_condition import StopCondition
 from herorun.operations.babysit import fleet, supervise
-from herorun.operations.babysit.bells import Bells
+from herorun.operations.babysit.bells import WakeSignals
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.tick import run_tick
 from herorun.operations.health.shared_polls import SharedPolls
@@ -63,7 +63,7 @@ def test_both_are_watched_to_their_end_and_their_lines_do_not_mix(
         target=lambda: codes.append(two.herorun("babysit", "--all", "--json"))
     )
     monkeypatch.setattr(fleet.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(Bells, "wait", lambda *_: None)
+    monkeypatch.setattr(WakeSignals, "wait", lambda *_: None)
     monkeypatch.setattr(cadence, "PUSH_GAP", timedelta())
     runner.start()
     runner.join(60)
@@ -136,12 +136,12 @@ def test_one_tick_of_both_is_one_push(two: Story, monkeypatch: pytest.MonkeyPatc
     assert pushed == [2, 2]
     for slug in (SLUG, OTHER):
         record = open_run(slug, two.work).record
-        assert record.pushed == record.tip
+        assert record.pushed_tip == record.tip
 
 
 @pytest.mark.thorough
 def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Bells, "wait", lambda *_: None)
+    monkeypatch.setattr(WakeSignals, "wait", lambda *_: None)
     lines: list[str] = []
     completion = threading.Event()
 
@@ -170,7 +170,7 @@ def test_one_that_waits_for_its_push_delays_no_other(
     two: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There is place for one tick."""
-    monkeypatch.setattr(Bells, "wait", lambda *_: None)
+    monkeypatch.setattr(WakeSignals, "wait", lambda *_: None)
     monkeypatch.setattr(supervise, "MAX_CONCURRENT_TICKS", 1)
     ticked, real, waited = threading.Event(), push.PushPacer.push, list[bool]()
 
@@ -195,7 +195,7 @@ def test_one_that_waits_for_its_push_delays_no_other(
 def test_one_that_cannot_be_watched_is_told_of_and_ends_no_other(
     two: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Bells, "wait", lambda *_: None)
+    monkeypatch.setattr(WakeSignals, "wait", lambda *_: None)
     (two.work / "runs" / f"{OTHER}.toml").write_text("nonsense")
     capsys.readouterr()
     assert two.herorun("babysit", "nowhere", SLUG) == 2

@@ -211,7 +211,7 @@ def test_a_silence_is_stale_and_posted_once_with_whom_it_asks(
 ) -> None:
     _silent(run, monkeypatch)
     posts: dict[str, Any] = {}
-    run.record.remote, run.record.published = "origin", run.record.memory
+    run.record.remote, run.record.remote_memory = "origin", run.record.memory
     run.issue = SimpleNamespace(
         find=lambda key: "its link" if key in posts else None,
         post=lambda post: posts.setdefault(post.key, post) and "its link",

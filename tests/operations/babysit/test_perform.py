@@ -71,7 +71,7 @@ def test_a_stop_that_failed_is_tried_again_under_its_next_number(
     run: Any, acted: list[Any]
 ) -> None:
     works, run.scheduler.stop = run.scheduler.stop, fails(CouldNotLook("squeue is down"))
-    assert perform(run, STOP) == acts.Performed(STOP, "squeue is down")
+    assert perform(run, STOP) == acts.ActionResult(STOP, "squeue is down")
     run.scheduler.stop = works
     assert perform(run, STOP).why == ""
     kinds = [(type(each), each.key, each.attempt) for each in run.record.new]
@@ -96,14 +96,14 @@ def test_without_the_lease_nothing_that_cannot_be_undone_is_done(
 
 
 def test_a_node_is_deleted_under_the_lease(run: Any, acted: list[Any]) -> None:
-    assert perform(run, NODE) == acts.Performed(NODE)
+    assert perform(run, NODE) == acts.ActionResult(NODE)
     assert acted == ["lease", NODE]
     (before,) = run.record.new
     assert "10.0.0.7" in before.what and "us-east5-a" in before.what
 
 
 def test_a_relaunch_is_done_under_the_name_that_it_started(run: Any, acted: list[Any]) -> None:
-    assert perform(run, RELAUNCH) == acts.Performed(RELAUNCH)
+    assert perform(run, RELAUNCH) == acts.ActionResult(RELAUNCH)
     assert acted == [("relaunch", "tiny-1", "crashed", True)]
     assert run.record.new[-1] == Done(NOON, "relaunch/tiny-1", 1, result="tiny-2")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.babysit.actions import DeleteNode
-from herorun.operations.babysit.perform import Performed, perform, settle
+from herorun.operations.babysit.perform import ActionResult, perform, settle
 from herorun.operations.babysit.tick_json import actions_of
 from stories import Story
 from wording import mentions
@@ -102,5 +102,5 @@ def test_an_interrupted_one_is_decided_on_again(
 
 
 def test_the_action_is_named_in_plain_words() -> None:
-    (action,) = actions_of([Performed(ACTION, "")], {})
+    (action,) = actions_of([ActionResult(ACTION, "")], {})
     assert (action.action, action.title) == ("delete node", "10.0.0.7 of tiny-1")

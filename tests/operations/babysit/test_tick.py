@@ -92,7 +92,7 @@ def test_a_quiet_tick_says_what_was_reached_and_keeps_no_order_waiting_for_its_p
         return record.push()
 
     run, observations = tick_once(SLUG, story.work, push=slow)
-    assert tick_exit_code(observations) == 0 and run.record.pushed == run.record.tip
+    assert tick_exit_code(observations) == 0 and run.record.pushed_tip == run.record.tip
     assert story.comments == [*before, "tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"]
     (story.data / "go").touch()
     story.ended()

@@ -171,7 +171,7 @@ def test_a_file_that_changes_while_it_is_read_is_reported(
 
 
 def test_a_disk_that_hangs_is_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_parallel_sha256, "STALLED", 0.05)
+    monkeypatch.setattr(_parallel_sha256, "STALL_TIMEOUT", 0.05)
     work = _parallel_sha256._Work(
         str(tmp_path), _parallel_sha256._largest_first(str(tmp_path), []), {}
     )

@@ -53,7 +53,7 @@ class World:
         self.on_remote: dict[str, list[Any]] = {}
         self.unreadable = ""
         monkeypatch.setattr(module, "known_slugs", lambda repository: list(self.records))
-        monkeypatch.setattr(module.Record, "found", self._record)
+        monkeypatch.setattr(module.Record, "discover", self._record)
 
     def _record(self, repository: Any, slug: str, branch: str, remote: str | None) -> Any:
         def must_understand() -> None:

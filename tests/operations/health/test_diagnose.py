@@ -38,7 +38,7 @@ def test_an_end_that_nobody_knows_is_unknown_and_no_success(
     job: Job | None, kind: FailureClass, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run: Any = ToldRun([])
-    run.shut = ""
+    run.closed_reason = ""
     evidence = {} if job is None else {Job: job}
     result = SimpleNamespace(ending=None)
     monkeypatch.setattr(diagnose, "watched_run", lambda name, start: (run, ""))

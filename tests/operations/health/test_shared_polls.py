@@ -62,7 +62,7 @@ def ask(
     at: datetime = LONG_AGO,
     oldest: timedelta = HALF,
 ) -> Any:
-    return polls.shared(name, cluster, (f"{name}-1", at), oldest)
+    return polls.share(name, cluster, (f"{name}-1", at), oldest)
 
 
 def test_a_round_is_one_look_and_the_next_round_another() -> None:
@@ -110,7 +110,7 @@ def test_two_runs_that_call_an_instance_the_same_are_looked_for_since_the_earlie
     cluster.snapshot = questions.append
     cluster.by = Seen
     polls.note_intent("here", cluster, ("tiny-1", LONG_AGO))
-    polls.shared("there", cluster, ("tiny-1", LONG_AGO + HALF), HALF)
+    polls.share("there", cluster, ("tiny-1", LONG_AGO + HALF), HALF)
     assert questions == [{"tiny-1": LONG_AGO}]
 
 
@@ -142,7 +142,7 @@ def test_a_run_that_is_opened_during_a_poll_is_for_the_next() -> None:
             polls.note_intent("late", cluster, ("late-1", LONG_AGO))
             return str.__hash__(self)
 
-    polls.shared("a", cluster, (Name("a-1"), LONG_AGO), HALF)
+    polls.share("a", cluster, (Name("a-1"), LONG_AGO), HALF)
     ask(polls, cluster, "a")
     assert cluster.polls == [{"a-1"}, {"a-1", "late-1"}]
 
@@ -187,7 +187,7 @@ def test_a_thousand_runs_on_slurm_are_watched_by_one_squeue_and_one_sacct_a_roun
         polls.note_intent(name, scheduler, (name, LONG_AGO))
 
     def tick(name: str) -> str:
-        snapshot = polls.shared(name, runs[name], (name, LONG_AGO), HALF)
+        snapshot = polls.share(name, runs[name], (name, LONG_AGO), HALF)
         search, live = snapshot.find(name, LONG_AGO), snapshot.live_jobs(name.removesuffix("-1"))
         state = search.job.state if isinstance(search, Found) else None
         assert [job.instance for job in live] == ([name] if state is JobState.RUNNING else [])
@@ -213,7 +213,7 @@ def test_a_namesake_of_another_run_that_lives_does_not_hide_an_end(stand_in: Slu
     stand_in.says(
         "sacct", sacct("COMPLETED", "71", name="run1-1", submitted=tag.at, line=tag.comment)
     )
-    snapshot = SharedPolls().shared("run1", scheduler, ("run1-1", LONG_AGO), HALF)
+    snapshot = SharedPolls().share("run1", scheduler, ("run1-1", LONG_AGO), HALF)
     search = snapshot.find("run1-1", LONG_AGO)
     assert isinstance(search, Found) and (search.job.id, search.job.state) == (
         "71",

@@ -41,7 +41,9 @@ def test_only_a_zone_that_a_person_gave_deletes_the_machine(
     alone: Alone, cloud: str, capsys: CAPTURE
 ) -> None:
     job = alone.start(BAD)
-    eventually(lambda: (j := alone.adapter.find(job.instance, note("x").at)) and j.job.state.ended)
+    eventually(
+        lambda: (j := alone.adapter.find(job.instance, note("x").at)) and j.job.state.is_final
+    )
     words = ("--job", alone.place(job), "--scheduler", "local")
     answer = babysit(alone, capsys, *words, "--once")
     assert mentions(answer.out + answer.err, "Nothing", "deleted"), answer

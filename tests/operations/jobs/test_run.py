@@ -36,7 +36,7 @@ def events(*kinds: type) -> list[Any]:
 
 
 def ended(alone: Alone, name: str) -> None:
-    eventually(lambda: (job := alone.adapter.find(name, note("x").at)) and job.job.state.ended)
+    eventually(lambda: (job := alone.adapter.find(name, note("x").at)) and job.job.state.is_final)
 
 
 def test_a_job_is_followed_to_its_end_and_its_state_file_has_the_seeds_fields(

@@ -20,7 +20,7 @@ SECRET = "0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9b"
 
 
 def ended(alone: Alone, name: str) -> None:
-    eventually(lambda: (job := alone.adapter.find(name, note("x").at)) and job.job.state.ended)
+    eventually(lambda: (job := alone.adapter.find(name, note("x").at)) and job.job.state.is_final)
 
 
 def written(alone: Alone, **fields: Any) -> None:

@@ -93,7 +93,8 @@ def test_only_changes_are_reported_and_an_ended_job_is_removed_with_its_root(
         assert jobs(alone, capsys, "add", "local", alone.place(job), "--no-watch").code == 0
     eventually(
         lambda: all(
-            alone.adapter.find(j.instance, datetime.now(UTC)).job.state.ended for j in (well, bad)
+            alone.adapter.find(j.instance, datetime.now(UTC)).job.state.is_final
+            for j in (well, bad)
         )
     )
     first = jobs(alone, capsys, "watch", "--once")

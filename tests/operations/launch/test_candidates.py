@@ -179,9 +179,9 @@ def a_child(story: Story, source_run: str | None) -> SourceRun | Nothing | Unava
         start["source_run"] = source_run
     data = contract_of(story.data) | {"slug": "child", "start": start}
     (story.work / "runs" / "child.toml").write_text(tomli_w.dumps(data))
-    evidence: SourceRun | Nothing | Unavailable = open_run("child", story.work).given(Memory())[
-        SourceRun
-    ]
+    evidence: SourceRun | Nothing | Unavailable = open_run("child", story.work).base_evidence(
+        Memory()
+    )[SourceRun]
     return evidence
 
 

@@ -49,7 +49,7 @@ def job_of(story: Story, instance: str) -> Job:
 
 
 def ended(story: Story, instance: str) -> Job:
-    eventually(lambda: job_of(story, instance).state.ended, within=120)
+    eventually(lambda: job_of(story, instance).state.is_final, within=120)
     return job_of(story, instance)
 
 
@@ -301,7 +301,7 @@ def test_a_round_of_ticks_asks_a_namespace_once_for_all_its_runs(
     def round_of_ticks() -> list[str]:
         proxy.requests.clear()
         for name, at in intents.items():
-            view: Any = polls.shared(name, runs[name], (name, at), timedelta(minutes=7))
+            view: Any = polls.share(name, runs[name], (name, at), timedelta(minutes=7))
             assert isinstance(view.find(name, at), Found)
             assert [job.instance for job in view.live_jobs("tiny")] == list(intents)
             assert [job.instance for job in view.other_jobs("tiny")] == ["tiny-by-hand"]

@@ -22,7 +22,7 @@ def ended(story: Story, instance: str) -> Job:
     until = time.monotonic() + PATIENCE
     while True:
         search = story.run.scheduler.find(instance, story.events("Launching")[0].at)
-        if isinstance(search, Found) and search.job.state.ended:
+        if isinstance(search, Found) and search.job.state.is_final:
             return search.job
         assert time.monotonic() < until, search
         time.sleep(0.1)

@@ -51,7 +51,7 @@ def job_of(story: Story, instance: str) -> Job:
 
 
 def ended(story: Story, instance: str) -> Job:
-    eventually(lambda: job_of(story, instance).state.ended, within=120)
+    eventually(lambda: job_of(story, instance).state.is_final, within=120)
     return job_of(story, instance)
 
 

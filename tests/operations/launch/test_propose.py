@@ -117,7 +117,7 @@ def does_it(story: Story, command: str, capsys: CAPTURE) -> None:
             assert [a for a in alerts.values() if a.check in words[1] and a.key in memory.acked]
         case "stop":
             story.ended()
-            assert memory.stopped
+            assert memory.ordered_stops
         case "approve":
             story.tick()
             assert story.starts[-1].startswith("tiny-2 ")

@@ -18,7 +18,7 @@ from herorun.operations.babysit import tick
 from herorun.operations.babysit.perform import perform
 from herorun.operations.orders import handoff, owner_facts
 from herorun.operations.record import lease as leasing
-from herorun.operations.record.lease import HeldElsewhere, take_lease
+from herorun.operations.record.lease import LeaseHeldElsewhere, take_lease
 from herorun.runs import Run
 from herorun.stores.local import LocalStore
 from herorun.system import clock, host
@@ -175,7 +175,7 @@ def test_a_tick_that_only_observes_leaves_no_heartbeat(
     heartbeat.unlink(missing_ok=True)
 
     def held(*_: object) -> None:
-        raise HeldElsewhere(f"{THERE} monitors tiny")
+        raise LeaseHeldElsewhere(f"{THERE} monitors tiny")
 
     with monkeypatch.context() as patch:
         patch.setattr(tick, "_acting_tick", held)

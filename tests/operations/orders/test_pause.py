@@ -34,7 +34,7 @@ def test_a_pause_is_ordered_once_until_another_end_is_given(story: Story) -> Non
     later = pause(story.run, until + HOUR)
     assert orders(story) == [first, (Word.PAUSE, ("tiny",), "", until + HOUR)]
     assert f"{until + HOUR:%H:%M:%S}" in later.message
-    assert story.run.record.memory().ledger.paused(now())
+    assert story.run.record.memory().ledger.is_paused(now())
 
 
 def test_it_is_ended_before_its_time_and_not_again(story: Story) -> None:
@@ -45,7 +45,7 @@ def test_it_is_ended_before_its_time_and_not_again(story: Story) -> None:
     for _ in range(2):
         resume(story.run, "done")
     assert orders(story)[1:] == [(Word.RESUME, ("tiny",), "done", None)]
-    assert not story.run.record.memory().ledger.paused(now())
+    assert not story.run.record.memory().ledger.is_paused(now())
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,11 @@ import pytest
 from herorun.operations.record import anchors
 from herorun.operations.record.anchors import compare_anchors
 from herorun.operations.record.post import record_link
-from herorun.operations.record.verify import UNNAMED as BARE, Verified, verify_run
+from herorun.operations.record.verify import (
+    NOT_ANCHORED_NOTE as BARE,
+    RecordVerification,
+    verify_run,
+)
 from memory_folder import in_memory
 from stories import SLUG, Story, git, note
 from wording import mentions
@@ -65,7 +69,7 @@ def receipt(launched: Story) -> Iterator[Path]:
     path.unlink()
 
 
-def verified(story: Story) -> Verified:
+def verified(story: Story) -> RecordVerification:
     return verify_run(SLUG, story.work)
 
 
@@ -89,8 +93,8 @@ def test_a_comment_names_what_is_pushed(launched: Story) -> None:
     """What is not, another clone's push may put on top of its own, under another name."""
     run = launched.run
     run.record.append(note("not pushed"))
-    assert run.record.pushed and run.record.tip != run.record.pushed
-    assert record_link(run) == f"`{run.record.pushed}`"
+    assert run.record.pushed_tip and run.record.tip != run.record.pushed_tip
+    assert record_link(run) == f"`{run.record.pushed_tip}`"
     assert run.record.push()
 
 

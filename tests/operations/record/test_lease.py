@@ -14,7 +14,7 @@ from herorun.core.evidence import LeaseSeen, Unavailable
 from herorun.core.record.lease import PATH, Lease, read_lease
 from herorun.operations.record import lease as module
 from herorun.stores.local import LocalStore
-from herorun.system.git.clones import SEEN
+from herorun.system.git.clones import LEASE_FILE
 
 ME = "ada@box"
 
@@ -93,7 +93,7 @@ def a_lease_seen(lease: Lease, **changes: Any) -> LeaseSeen:
 def test_a_first_lease_is_made_and_then_renewed_in_the_root(world: World) -> None:
     assert module.take_lease(world.run) == world.own == world.in_root
     assert module.take_lease(world.run).beat == 1
-    assert world.in_root == world.own.renewed()
+    assert world.in_root == world.own.renew()
     assert world.written == []
 
 
@@ -114,7 +114,7 @@ def test_another_clone_of_this_machine_holds_it_while_it_exists(
         assert module.take_lease(world.run).clone == str(world.clone)
         return
     elsewhere.mkdir()
-    with pytest.raises(module.HeldElsewhere, match=str(elsewhere)):
+    with pytest.raises(module.LeaseHeldElsewhere, match=str(elsewhere)):
         module.take_lease(world.run)
 
 
@@ -245,12 +245,12 @@ def test_a_root_that_cannot_be_read_holds_what_it_held_at_the_last_look(
 
     monkeypatch.setattr(LocalStore, "read", hang)
     if was_seen:
-        (world.state / SEEN).write_text(canonical({"lease": OTHER}))
+        (world.state / LEASE_FILE).write_text(canonical({"lease": OTHER}))
         assert module.other_holder(world.run) == OTHER
         with pytest.raises(Blocked, match="eve@far"):
             module.take_in_time(world.run)
         assert not module.root_names_us(world.run)
-        (world.state / SEEN).write_text(canonical({"lease": world.own}))
+        (world.state / LEASE_FILE).write_text(canonical({"lease": world.own}))
         assert module.root_names_us(world.run)
         return
     with pytest.raises(OSError, match="the mount hangs"):

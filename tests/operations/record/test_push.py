@@ -61,7 +61,7 @@ def there(story: Story) -> dict[str, str]:
 def test_all_go_in_one_push(story: Story, four: list[Record], pushes: list[int]) -> None:
     assert all(push_together(four)) and pushes == [4]
     assert there(story) == {record.slug: record.tip for record in four}
-    assert all(record.pushed == record.tip for record in four)
+    assert all(record.pushed_tip == record.tip for record in four)
     assert all(push_together(four)) and pushes == [4]
     four[2].append(note("one"))
     assert all(push_together(four)) and pushes == [4, 1]
@@ -100,7 +100,7 @@ def test_one_to_which_somebody_else_has_added_goes_on_top_of_theirs(
     assert all(push_together(four))
     assert there(story) == {record.slug: record.tip for record in four}
     assert [line.event.kind for line in four[1].lines()] == ["Initialised", "Noted", "Noted"]
-    assert four[1].pushed == four[1].tip
+    assert four[1].pushed_tip == four[1].tip
 
 
 def test_one_that_the_remote_refuses_keeps_no_other_back(story: Story, four: list[Record]) -> None:
@@ -111,7 +111,7 @@ def test_one_that_the_remote_refuses_keeps_no_other_back(story: Story, four: lis
     outcomes = push_together(four)
     assert [bool(each) for each in outcomes] == [True, False, True, True]
     assert mentions(outcomes[1].why, "herorun/run-1", "[remote", "rejected]", "hook")
-    assert "run-1" not in there(story) and four[1].pushed is None
+    assert "run-1" not in there(story) and four[1].pushed_tip is None
     hook.unlink()
     assert all(push_together(four)) and "run-1" in there(story)
 
@@ -262,15 +262,15 @@ def test_what_waits_goes_out_by_itself_and_at_the_end(
     short = Loops(timedelta(seconds=1))
     for record in four[:2]:
         short.push(record)
-        assert all(short.joined())
+        assert all(short.join())
     assert sent(remote) == 2
     long = Loops()
     long.push(four[2])
-    assert all(long.joined())
+    assert all(long.join())
     long.push(four[3])
     long.wait_for(1)
     long.together.end()
-    assert all(long.joined()) and sent(remote) == 4 and len(there(story)) == 4
+    assert all(long.join()) and sent(remote) == 4 and len(there(story)) == 4
 
 
 def test_a_record_with_nothing_new_waits_for_nobody(

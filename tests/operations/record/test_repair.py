@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from herorun.core.errors import HerorunError
-from herorun.operations.record.verify import Verified, verify_run
+from herorun.operations.record.verify import RecordVerification, verify_run
 from stories import SLUG, Story, git, note
 from wording import mentions
 
@@ -26,7 +26,7 @@ def damaged(story: Story) -> Story:
     return story
 
 
-def command_in(verification: Verified) -> str:
+def command_in(verification: RecordVerification) -> str:
     (line,) = [each for each in verification.notes if "git worktree" in each]
     (command,) = re.findall(r"`(\(?w=[^`]*)`", line)
     return str(command)

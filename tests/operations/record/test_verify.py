@@ -10,7 +10,12 @@ import pytest
 
 from builders import NOON
 from herorun.core.errors import CouldNotLook, HerorunError
-from herorun.operations.record.verify import Verified, open_record, verify_record, verify_run
+from herorun.operations.record.verify import (
+    RecordVerification,
+    open_record,
+    verify_record,
+    verify_run,
+)
 from herorun.record.reader import RecordReader
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import commit_files
@@ -30,7 +35,7 @@ def healthy_record(story: Story) -> Story:
     return story
 
 
-def verified(story: Story) -> Verified:
+def verified(story: Story) -> RecordVerification:
     return verify_record(open_record(SLUG, story.work))
 
 

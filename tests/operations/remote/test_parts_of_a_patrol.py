@@ -11,7 +11,7 @@ from builders import NOON
 from core.patrol.test_table import WAYS, a_look
 from herorun.core.errors import CouldNotLook
 from herorun.core.patrol.advice import PatrolAdvice, PatrolState
-from herorun.core.patrol.observation import Alive
+from herorun.core.patrol.observation import Liveness
 from herorun.core.patrol.wait_condition import WaitCondition
 from herorun.operations.remote import patrol, wait
 from herorun.operations.remote.patrol import PatrolTick
@@ -49,7 +49,7 @@ def test_a_run_that_is_down_continues_by_the_command_that_the_gate_accepts(
     monkeypatch.setattr(patrol, "continuation_command", continuation_command)
     monkeypatch.setattr(patrol, "evaluate", hang)
     monkeypatch.setattr(patrol, "decide", lambda look, ways, before: decided.append(ways))
-    patrol.decide_advice(run, a_look(alive=Alive.NO, succeeded=succeeded))
+    patrol.decide_advice(run, a_look(alive=Liveness.NO, succeeded=succeeded))
     (ways,) = decided
     if succeeded:
         assert ways == WAYS

@@ -14,10 +14,10 @@ from herorun.core.canonical_json import canonical, timestamp
 from herorun.core.event import Ordered, Word
 from herorun.core.journal import Memory
 from herorun.core.patrol.observation import (
-    Alive,
-    Blind,
     HostObservation,
+    Liveness,
     LogEnd,
+    MachineUnread,
     MemoryUse,
     PreviousTick,
 )
@@ -75,7 +75,7 @@ def test_a_tick_is_remembered_for_the_next_one(tmp_path: Path) -> None:
     before = replace(first, movement=movement_of(still))
     assert getattr(after(still, before), "since", None) == NOW
     assert getattr(after(moving, before), "since", None) == later
-    bare = after(replace(moving, log=Blind("x"), memory=Blind("x")), None)
+    bare = after(replace(moving, log=MachineUnread("x"), memory=MachineUnread("x")), None)
     assert bare is not None and (bare.step, bare.oom_kill) == (None, None)
     assert after(replace(look, unreachable="cut"), before) == bare
 
@@ -128,12 +128,12 @@ def test_the_gate_is_asked_for_the_command_of_a_run_that_is_down(
 ) -> None:
     propose(monkeypatch, "herorun relaunch tiny # herorun")
     run = a_run(tmp_path, LAUNCHED if current else None, patrol=table)
-    (row,) = decide_advice(run, a_look(alive=Alive.NO, **changes)).advice
+    (row,) = decide_advice(run, a_look(alive=Liveness.NO, **changes)).advice
     assert (row.row, row.command) == ("gone", command)
     monitoring = [] if not current else ["unmonitored"]
     assert [each.row for each in decide_advice(run, a_look()).advice] == monitoring
     (unproven,) = decide_advice(
-        run, a_look(alive=Alive.NO, succeeded=True, markers={"/d/DONE": None})
+        run, a_look(alive=Liveness.NO, succeeded=True, markers={"/d/DONE": None})
     ).advice
     assert mentions(unproven.message, "/d/DONE") and "relaunch" not in unproven.command
 
@@ -147,7 +147,7 @@ def test_a_patrol_says_where_a_babysitter_relaunches_the_run_itself(
     with hold_lock(run.lock("babysitter"), what="the babysitter"):
         ways = ways_of(run)
     assert ways.relaunches_itself is (recovery == "relaunch")
-    (row,) = decide(a_look(alive=Alive.NO), ways).advice
+    (row,) = decide(a_look(alive=Liveness.NO), ways).advice
     assert mentions(row.message, "babysitter") is ways.relaunches_itself
     assert f"{ways.status}`" in row.message
 
@@ -166,7 +166,7 @@ def test_what_comes_before_the_next_command_depends_on_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, names: tuple[str, ...]
 ) -> None:
     propose(monkeypatch, f"herorun {verb} tiny")
-    (row,) = decide_advice(a_run(tmp_path, LAUNCHED), a_look(alive=Alive.NO)).advice
+    (row,) = decide_advice(a_run(tmp_path, LAUNCHED), a_look(alive=Liveness.NO)).advice
     assert row.command == f"herorun -C '/my work' {verb} tiny"
     assert mentions(row.message, *names)
 
@@ -192,7 +192,7 @@ def test_whose_order_a_relaunch_would_override(
     ways = ways_of(a_run(tmp_path, replace(LAUNCHED, **order)))
     assert bool(ways.stays_down) is bool(names)
     assert ways.is_settled is (bool(names) and "paused" not in names)
-    (row,) = decide(a_look(alive=Alive.NO), ways).advice
+    (row,) = decide(a_look(alive=Liveness.NO), ways).advice
     assert mentions(row.message, *names) and ways.stays_down in row.message
     assert "ada" in names or "ada" not in row.message
     assert ways.logs in row.message and ways.status in row.message
@@ -239,7 +239,7 @@ def test_a_live_run_that_nobody_has_monitored_for_two_cadences_is_something_to_d
     assert ("unmonitored" in news_facts(a_look(), advice)) is bool(code)  # --notify sends it
     with hold_lock(run.lock("babysitter"), what="the babysitter"):
         assert decide(a_look(), ways_of(run)).code == 0
-    assert decide(a_look(alive=Alive.UNKNOWN), ways_of(run)).code == 3
+    assert decide(a_look(alive=Liveness.UNKNOWN), ways_of(run)).code == 3
 
 
 def test_a_babysitter_that_hangs_neither_monitors_nor_relaunches(tmp_path: Path) -> None:

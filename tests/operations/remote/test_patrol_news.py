@@ -11,7 +11,7 @@ import pytest
 from herorun.core.contract.notify import Notify
 from herorun.core.errors import CouldNotLook
 from herorun.core.patrol.advice import PatrolCommands
-from herorun.core.patrol.observation import Alive, HostObservation, LogEnd
+from herorun.core.patrol.observation import HostObservation, Liveness, LogEnd
 from herorun.core.patrol.table import decide
 from herorun.core.ports import Post
 from herorun.operations.remote import patrol_news
@@ -20,7 +20,7 @@ from wording import mentions
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 LOOK = HostObservation(
-    at=AT, name="tiny-1", where="box1", alive=Alive.YES, log=LogEnd(line="step 9", step=9)
+    at=AT, name="tiny-1", where="box1", alive=Liveness.YES, log=LogEnd(line="step 9", step=9)
 )
 
 
@@ -62,7 +62,7 @@ def test_a_change_is_sent_once_and_again_after_a_day(
     sends(replace(LOOK, log=LogEnd(line="step 10", step=10)))  # a step is no change
     (title,) = channel.titles
     assert mentions(title, "tiny", "running")
-    end = replace(LOOK, alive=Alive.NO)
+    end = replace(LOOK, alive=Liveness.NO)
     channel.fails = True
     assert sends(end) == ["SLACK: no network"]
     channel.fails = False

@@ -17,15 +17,15 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.health.run_health import RunHealth
 from herorun.core.patrol.observation import (
-    Alive,
-    Blind,
     ChainState,
     CommandOutput,
-    Copy,
     Count,
     DiskRoom,
+    FolderCopy,
     Gpu,
+    Liveness,
     LogEnd,
+    MachineUnread,
     MemoryUse,
 )
 from herorun.core.ports import Absent, Found, Place, Unknown
@@ -170,8 +170,8 @@ def test_each_question_fails_alone() -> None:
 
     questions = {"a": lambda: 7, "b": missing, "c": refuses, "d": lambda: 1 / 0}
     answers = probe._together(questions, 5.0)
-    assert (answers["a"], answers["b"], answers["c"]) == (7, None, Blind("no route"))
-    assert isinstance(answers["d"], Blind)
+    assert (answers["a"], answers["b"], answers["c"]) == (7, None, MachineUnread("no route"))
+    assert isinstance(answers["d"], MachineUnread)
 
 
 def test_what_hangs_is_left_behind() -> None:
@@ -180,7 +180,7 @@ def test_what_hangs_is_left_behind() -> None:
     release = Event()
     answers = probe._together({"a": release.wait, "b": lambda: 7}, 0.05)
     release.set()
-    assert isinstance(answers["a"], Blind) and answers["b"] == 7
+    assert isinstance(answers["a"], MachineUnread) and answers["b"] == 7
 
 
 def encoded(text: bytes) -> str:
@@ -225,12 +225,12 @@ def test_every_answer_has_its_place(box: None) -> None:
     look = parsed(contract, answers, launched())
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     assert (look.name, look.where, look.launched_at) == ("tiny-1", "box1", NOON)
-    assert (look.alive, look.succeeded, look.has_success_pattern) == (Alive.NO, True, True)
+    assert (look.alive, look.succeeded, look.has_success_pattern) == (Liveness.NO, True, True)
     assert look.markers == {"/d/DONE": epoch, "/c/eval.DONE": None}
     assert look.awaited_marker == epoch + timedelta(minutes=1)
     assert look.results == {"/d/r.csv": CommandOutput("acc")}
-    assert look.copies == (Copy("/d/set", "/work/set", Count(1, 2), Count(3, 4)),)
-    assert look.disks == {"/d": DiskRoom(1, 2, 3, 4), "/scratch": Blind("hangs")}
+    assert look.copies == (FolderCopy("/d/set", "/work/set", Count(1, 2), Count(3, 4)),)
+    assert look.disks == {"/d": DiskRoom(1, 2, 3, 4), "/scratch": MachineUnread("hangs")}
     assert look.chain == ChainState(True, "", "eval", waits=False)
     assert look.log == LogEnd(line="step 5", step=5, done=True, size=7, age=5.0)
     assert (look.output_age, look.gpus) == (30.0, (Gpu("0", 50.0),))
@@ -240,19 +240,19 @@ def test_every_answer_has_its_place(box: None) -> None:
 
 
 def test_a_box_that_answered_nothing_is_unreachable_and_has_no_figures(box: None) -> None:
-    blind = Blind("the link is cut")
+    blind = MachineUnread("the link is cut")
     look = parsed(
         a_contract(patrol={"session": "s", "gpu_sample_seconds": 0}),
         {"alive": blind, "files": blind, "machine": blind},
     )
-    assert (look.alive, look.unreachable) == (Alive.UNKNOWN, blind.why)
+    assert (look.alive, look.unreachable) == (Liveness.UNKNOWN, blind.why)
     assert (look.load, look.cpus, look.chain, look.gpus, look.log) == (None,) * 5
     assert (look.memory, look.launched_at) == (blind, None)
 
 
 def test_what_lives_has_no_reason(box: None) -> None:
-    look = parsed(a_contract(), {"job": Found(a_job()), "files": Blind("x")}, launched())
-    assert (look.alive, look.why) == (Alive.YES, "")
+    look = parsed(a_contract(), {"job": Found(a_job()), "files": MachineUnread("x")}, launched())
+    assert (look.alive, look.why) == (Liveness.YES, "")
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_the_schedulers_own_tail_is_searched_here(
     assert probe._read_log_by_end(run, {"tail": "step 5\n"}) == LogEnd(
         line="step 5", step=5, done=is_done
     )
-    assert probe._read_log_by_end(run, {"tail": Blind("x")}) == Blind("x")
+    assert probe._read_log_by_end(run, {"tail": MachineUnread("x")}) == MachineUnread("x")
     assert probe._read_log_by_end(run, {}) is None
 
 

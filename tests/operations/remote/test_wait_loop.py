@@ -15,14 +15,14 @@ from core.patrol.test_table import WAYS, a_look
 from herorun.core.errors import CouldNotLook, EndedBySignal, WrongUse
 from herorun.core.evidence import Job, Metrics
 from herorun.core.health.run_health import RunHealth
-from herorun.core.patrol.observation import Alive, HostObservation, LogEnd
+from herorun.core.patrol.observation import HostObservation, Liveness, LogEnd
 from herorun.core.patrol.table import decide
 from herorun.core.patrol.wait_condition import WaitCondition
 from herorun.operations.remote import wait
-from herorun.operations.remote.wait import Ended, WaitObservation, must_end
+from herorun.operations.remote.wait import WaitEnd, WaitObservation, must_end
 from wording import mentions
 
-BLIND = {"alive": Alive.UNKNOWN, "unreachable": "the link is cut."}
+BLIND = {"alive": Liveness.UNKNOWN, "unreachable": "the link is cut."}
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def looks(*each: HostObservation | Exception) -> Callable[[], WaitObservation]:
     return see
 
 
-def waited(*each: HostObservation | Exception, most: int = 0, step: int = 200) -> Ended:
+def waited(*each: HostObservation | Exception, most: int = 0, step: int = 200) -> WaitEnd:
     return wait._loop(looks(*each), WaitCondition(step=step), 60.0, most or len(each), "tiny")
 
 
@@ -59,7 +59,7 @@ def test_it_ends_at_the_look_that_saw_it(slept: list[float]) -> None:
 
 
 def test_what_can_no_longer_come_ends_it_with_1(slept: list[float]) -> None:
-    ended = waited(a_look(alive=Alive.NO), most=9)
+    ended = waited(a_look(alive=Liveness.NO), most=9)
     assert (ended.code, ended.polls, slept) == (1, 1, [])
 
 

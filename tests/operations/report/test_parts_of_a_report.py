@@ -98,7 +98,7 @@ def test_a_status_has_the_answer_about_the_current_instance(
 ) -> None:
     run: Any = ToldRun([])
     run.record.append(Ordered(NOON, "ada", Word.DENY, (not_relaunched(about, "gate"),), "enough"))
-    run.record.branch, run.shut = "herorun/tiny", "closed"
+    run.record.branch, run.closed_reason = "herorun/tiny", "closed"
     monkeypatch.setattr(record_facts, "stage_of", lambda run: "launched")
     monkeypatch.setattr(record_facts, "instance_entries", lambda memory: [])
     monkeypatch.setattr(record_facts, "_branch_on_remote", lambda run: (None, []))

@@ -44,7 +44,7 @@ def seal_json(story: Story, capsys: CAPTURE, code: int) -> tuple[dict[str, Any],
 def ended(story: Story, instance: str = "tiny-1") -> bool:
     run = story.run
     answer = run.scheduler.find(instance, run.record.memory().launchings[instance].at)
-    return isinstance(answer, Found) and answer.job.state.ended and not answer.job.running_tasks
+    return isinstance(answer, Found) and answer.job.state.is_final and not answer.job.running_tasks
 
 
 def is_sealed_after_its_end(world: World, capsys: CAPTURE) -> dict[str, Any]:

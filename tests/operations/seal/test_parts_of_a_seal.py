@@ -107,7 +107,7 @@ def test_a_record_is_on_the_branch_of_the_contract_or_on_the_usual_one(
 
     places: list[Any] = []
     monkeypatch.setattr(verify_record, "contract_of", contract_of)
-    monkeypatch.setattr(verify_record.Record, "found", lambda *place: places.append(place))
+    monkeypatch.setattr(verify_record.Record, "discover", lambda *place: places.append(place))
     seal = _a_seal()
     verify_record.record_of(seal)
     assert places == [(seal.repository, "tiny", branch, "origin")]

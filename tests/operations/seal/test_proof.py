@@ -10,7 +10,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.seal.manifest import FileRecord, Manifest
 from herorun.core.seal.render import tag_message
 from herorun.core.seal.verification import SealProof
-from herorun.operations.record.verify import Verified
+from herorun.operations.record.verify import RecordVerification
 from herorun.operations.seal import verify, verify_checkpoint, verify_record
 from herorun.operations.seal.verify_tag import SealedTag, verify_statement
 
@@ -165,7 +165,7 @@ def test_a_verified_record_takes_over_what_its_newest_seal_proves(
 ) -> None:
     monkeypatch.setattr(verify, "verify_seal", lambda repository, tag, offline: proof)
     repository: Any = None
-    record = Verified(entries=3, commits=2, faults=(), notes=("own note",), seal=TAG)
+    record = RecordVerification(entries=3, commits=2, faults=(), notes=("own note",), seal=TAG)
     judged = verify.verify_newest_seal(repository, record, offline=True)
     assert judged.verdict == verdict
     assert judged.faults == tuple(f"{TAG}: {each}" for each in proof.faults)
@@ -173,7 +173,7 @@ def test_a_verified_record_takes_over_what_its_newest_seal_proves(
         "own note",
         *(f"{TAG}: {each}" for each in (*proof.unproven, *proof.notes)),
     )
-    unseen = Verified(entries=3, commits=2, faults=(), notes=(), unseen=True, seal=TAG)
+    unseen = RecordVerification(entries=3, commits=2, faults=(), notes=(), unseen=True, seal=TAG)
     assert verify.verify_newest_seal(repository, unseen, offline=True).unseen
 
 
@@ -185,9 +185,11 @@ def test_a_record_without_a_seal_or_with_one_that_is_not_here(
 
     monkeypatch.setattr(verify, "verify_seal", missing)
     repository: Any = None
-    bare = Verified(entries=3, commits=2, faults=(), notes=())
+    bare = RecordVerification(entries=3, commits=2, faults=(), notes=())
     assert verify.verify_newest_seal(repository, bare, offline=True) is bare
     judged = verify.verify_newest_seal(
-        repository, Verified(entries=3, commits=2, faults=(), notes=(), seal=TAG), offline=True
+        repository,
+        RecordVerification(entries=3, commits=2, faults=(), notes=(), seal=TAG),
+        offline=True,
     )
     assert (judged.verdict, judged.notes) == ("unknown", (f"{TAG} is not here",))

@@ -343,7 +343,7 @@ def test_a_process_that_is_gone_says_what_the_box_knows_of_it() -> None:
 def test_the_record_of_an_earlier_version_is_read(tmp_path: Path) -> None:
     by_id = ssh.SshById(ssh.Options(host="box"), tmp_path)
     (tmp_path / "process-7.json").write_text('{"born": "b 7", "boot": "b", "kills": 1}\n')
-    assert by_id._known("7") == ssh._ProcessRecord(start="b 7", boot="b", kills=1)
+    assert by_id._process_record("7") == ssh._ProcessRecord(start="b 7", boot="b", kills=1)
     (tmp_path / "process-7.json").write_text("[]\n")
     with pytest.raises(CouldNotLook, match=r"process-7\.json"):
-        by_id._known("7")
+        by_id._process_record("7")

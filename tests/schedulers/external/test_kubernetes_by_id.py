@@ -66,7 +66,7 @@ def crds(space_by_hand: Space) -> Space:
 @pytest.mark.back_end
 def test_a_job_of_another_program_is_followed_to_its_end(space: Space) -> None:
     a_job(space, "foreign", "echo step 7; exit 3")
-    job = wait_for(lambda: (j := find_job(space, "foreign")).state.ended and j, 40)
+    job = wait_for(lambda: (j := find_job(space, "foreign")).state.is_final and j, 40)
     assert (job.state, job.exit_code, job.id) == (JobState.FAILED, 3, "foreign")
     assert by_id(space).tail("job.batch/foreign", 5) == "step 7\n"
     origin = by_id(space).origin("job/foreign")
@@ -81,7 +81,7 @@ def test_a_stop_ends_it_and_leaves_its_record(space: Space) -> None:
     a_job(space, "long", "exec sleep 600")
     wait_for(lambda: find_job(space, "long").state is JobState.RUNNING, 40)
     by_id(space).stop("job.batch/long")
-    job = wait_for(lambda: (j := find_job(space, "long")).state.ended and j, 40)
+    job = wait_for(lambda: (j := find_job(space, "long")).state.is_final and j, 40)
     assert (job.state, job.stopped_by) == (JobState.CANCELLED, "herorun")
 
 

@@ -16,7 +16,7 @@ import pytest
 from herorun.core.errors import CouldNotLook
 from herorun.system.git import Repository, direct_commit as direct, find_repository, plumbing
 from herorun.system.git.leftovers import sweep
-from herorun.system.git.loose_objects import Elsewhere, Loose
+from herorun.system.git.loose_objects import LooseObjects, NotLoose
 from herorun.system.git.plumbing import RefMoved, commit_files, move_ref
 from stories import Story, git
 
@@ -66,10 +66,10 @@ def test_what_it_has_written_is_not_read_again_while_it_lies_there(
     repository: Repository, first: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     second = commit_files(repository, REF, first, NEXT, "second\n", AT)
-    loose = Loose(f"{repository.common}/objects")
+    loose = LooseObjects(f"{repository.common}/objects")
     entries = git(repository.top, "ls-tree", "-r", "-z", second).split("\0")[:-1]
     with monkeypatch.context() as patch:
-        patch.setattr(Loose, "content", _elsewhere)
+        patch.setattr(LooseObjects, "content", _elsewhere)
         rows = loose.files(second)
     assert [f"{mode} blob {oid}\t{path}" for mode, oid, path in rows] == entries
 
@@ -77,10 +77,10 @@ def test_what_it_has_written_is_not_read_again_while_it_lies_there(
     path = Path(loose.store, tree[:2], tree[2:])
     path.chmod(0o644)
     path.write_bytes(b"damaged")
-    with pytest.raises(Elsewhere):
+    with pytest.raises(NotLoose):
         loose.files(second)
     path.unlink()
-    with pytest.raises(Elsewhere):
+    with pytest.raises(NotLoose):
         loose.files(second)
 
 
@@ -116,7 +116,7 @@ def test_a_ref_is_not_moved_to_what_is_not_here(repository: Repository, first: s
 
 
 def _elsewhere(repository: Repository, ref: str) -> None:
-    raise direct.Elsewhere(ref)
+    raise direct.NotLoose(ref)
 
 
 def test_a_ref_that_moved_is_not_overwritten(

@@ -11,7 +11,7 @@ import pytest
 
 from herorun.system.git import Repository, find_repository, packed_objects
 from herorun.system.git.commit_content import code_tree
-from herorun.system.git.loose_objects import Elsewhere, Loose
+from herorun.system.git.loose_objects import LooseObjects, NotLoose
 from herorun.system.git.packed_objects import ObjectDatabase
 from stories import Story, git
 
@@ -52,7 +52,7 @@ def _read_all(repository: Repository, objects: dict[str, tuple[str, str]]) -> di
     for oid, (kind, _) in objects.items():
         try:
             contents[oid] = store.content(oid, kind.encode()).decode()
-        except Elsewhere:
+        except NotLoose:
             continue
     return contents
 
@@ -104,20 +104,20 @@ def test_no_more_is_read_than_is_allowed(repository: Repository) -> None:
     sizes = [len(store.file(commit, "journal") or b"") for commit in commits]
     for commit, size in zip(commits, sizes, strict=True):
         assert store.file(commit, "journal", max(sizes))
-        with pytest.raises(Elsewhere):
+        with pytest.raises(NotLoose):
             store.file(commit, "journal", size - 1)
 
 
 def test_a_pack_that_comes_or_goes_is_noticed(repository: Repository) -> None:
     store, commit = ObjectDatabase(f"{repository.common}/objects"), str(repository.resolve("HEAD"))
-    assert Loose(store.store).files(commit) == store.files(commit)
+    assert LooseObjects(store.store).files(commit) == store.files(commit)
     files = _pack(repository)
     assert store.files(commit)
-    with pytest.raises(Elsewhere):
-        Loose(store.store).files(commit)
+    with pytest.raises(NotLoose):
+        LooseObjects(store.store).files(commit)
     for path in files:
         path.rename(repository.common / path.name)
-    with pytest.raises(Elsewhere):
+    with pytest.raises(NotLoose):
         store.files(commit)
 
 
@@ -181,7 +181,7 @@ def _peak(store: ObjectDatabase, oid: str) -> int:
     """The bytes of memory that one read of what is left to git takes at most."""
     tracemalloc.start()
     try:
-        with pytest.raises(Elsewhere):
+        with pytest.raises(NotLoose):
             store.content(oid, b"blob")
         return tracemalloc.get_traced_memory()[1]
     finally:
@@ -238,7 +238,7 @@ def test_a_chain_as_git_makes_it_is_read(tmp_path: Path, length: int, is_read: b
     index.write_bytes(data)
     try:
         assert store.content(oid, b"blob") == text
-    except Elsewhere:
+    except NotLoose:
         assert not is_read
     else:
         assert is_read
@@ -251,7 +251,7 @@ def test_deltas_of_more_bytes_than_are_read_are_left_to_git(
     monkeypatch.setattr(packed_objects, "_inflate_object", lambda *args: inflated.append(args))
     monkeypatch.setattr(packed_objects, "_MOST", 4 << 20)
     objects, last, _ = _chain(100, 50_000)
-    with pytest.raises(Elsewhere):
+    with pytest.raises(NotLoose):
         _write_pack(tmp_path, objects, last).content(NAME, b"blob")
     assert not inflated
 
@@ -267,7 +267,7 @@ def test_an_object_that_fills_the_memory_is_left_to_git(
         raise fault
 
     monkeypatch.setattr(packed_objects, "_inflate_object", full)
-    with pytest.raises(Elsewhere):
+    with pytest.raises(NotLoose):
         ObjectDatabase(f"{repository.common}/objects").content(head, b"commit")
 
 
@@ -332,5 +332,5 @@ def test_what_is_no_tree_is_listed_by_git_or_not_at_all(story: Story, tree: byte
         path = objects / oids[kind][:2] / oids[kind][2:]
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(zlib.compress(whole))
-    with pytest.raises(Elsewhere):
+    with pytest.raises(NotLoose):
         ObjectDatabase(str(objects)).tree_lines(oids["commit"])

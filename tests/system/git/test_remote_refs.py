@@ -34,7 +34,7 @@ def test_one_listing_serves_for_seconds(
     first, is_new = recent_tips(repository, "origin")
     assert is_new and MAIN in first
     assert recent_tips(repository, "origin") == (first, False) and asked_remotes == ["origin"]
-    monkeypatch.setattr(remote_refs, "SHARED", 0.0)
+    monkeypatch.setattr(remote_refs, "LISTING_LIFETIME", 0.0)
     git(story.work, "push", "-q", "origin", "HEAD:refs/heads/later")
     later, is_new = recent_tips(repository, "origin")
     assert is_new and "refs/heads/later" in later
@@ -54,7 +54,9 @@ def test_one_listing_says_of_each_run_whether_it_has_a_record(
     story: Story, asked_remotes: list[str]
 ) -> None:
     repository = find_repository(story.work)
-    records = [Record.found(repository, f"absent-{number}", remote="origin") for number in range(3)]
+    records = [
+        Record.discover(repository, f"absent-{number}", remote="origin") for number in range(3)
+    ]
     for record in records:
         record.fetch(record.ask_recently)
     assert asked_remotes == ["origin"]

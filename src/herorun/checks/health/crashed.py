@@ -21,7 +21,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.lineage import final_checkpoint
-from herorun.core.recovery.diagnosis import diagnose, scene_of
+from herorun.core.recovery.diagnosis import diagnose, end_context_of
 
 
 @check(Gate.HEALTH, Response.RELAUNCH, topic=Topic.JOB, inhibited_by=("repeated-crash",))
@@ -40,10 +40,10 @@ def crashed(
         return unknown(
             f"the scheduler does not report the state of {job.instance}", subject=job.instance
         )
-    if job.crashed and (path := final_checkpoint(final, checkpoints)):
+    if job.has_crashed and (path := final_checkpoint(final, checkpoints)):
         message = f"{job.ending}; its final checkpoint {path} is complete: see failed-when-done"
         return not_applicable(message, subject=job.instance)
-    if job.crashed:
+    if job.has_crashed:
         evidence = {
             Checkpoints: checkpoints,
             Disks: disks,
@@ -52,10 +52,10 @@ def crashed(
             RootAtEnd: root,
             Triage: triage,
         }
-        return failed(diagnose(job, scene_of(evidence)).why, subject=job.instance)
+        return failed(diagnose(job, end_context_of(evidence)).why, subject=job.instance)
     if job.stopped_by_hand:
         return not_applicable(f"{job.ending}; see stopped-by-hand", subject=job.instance)
-    if job.refused and job.state.ended:
+    if job.is_refused and job.state.is_final:
         message = f"{job.ending}; see refused-at-check-in"
         return not_applicable(message, subject=job.instance)
     return passed(f"{job.instance} {job.state.predicate}", subject=job.instance)

@@ -29,8 +29,10 @@ def duplicate_rows(metrics: Metrics, history: History, limits: Limits) -> list[V
         return [not_applicable("no row of this instance yet")]
     excursions = [e for e in metrics.of("doubled") if e.rows >= limits.steps]
     if not excursions:
-        return [passed(f"each step is reported once up to step {metrics.logged(metrics.step)}")]
-    first = metrics.logged(min(excursion.first_step for excursion in excursions))
+        return [
+            passed(f"each step is reported once up to step {metrics.logged_step(metrics.step)}")
+        ]
+    first = metrics.logged_step(min(excursion.first_step for excursion in excursions))
     message = (
         f"each step is reported twice from about step {first} on, with different losses, "
         f"{state(metrics.as_logged(excursions[-1]))}; "

@@ -45,7 +45,9 @@ def exhausted_learning_rate(
         if e.rows >= limits.rows and e.last_step <= most and not e.declared
     ]
     if not excursions:
-        return passed(f"the learning rate is above zero up to step {metrics.logged(metrics.step)}")
+        return passed(
+            f"the learning rate is above zero up to step {metrics.logged_step(metrics.step)}"
+        )
     last = excursions[-1]
     return failed(
         f"{last.metric} was zero for {duration(metrics.as_logged(last))}; the final step is "

@@ -16,7 +16,7 @@ from herorun.core.lineage import final_checkpoint
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)
 def failed_when_done(job: Job, final: FinalStep, checkpoints: Checkpoints) -> Verdict:
-    if not job.crashed:
+    if not job.has_crashed:
         return not_applicable(f"{job.instance} {job.state.predicate}", subject=job.instance)
     path = final_checkpoint(final, checkpoints)
     if not path:

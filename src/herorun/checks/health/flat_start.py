@@ -99,4 +99,4 @@ def flat_start(
 
 def _is_chance(flat: Excursion, vocab: Vocabulary) -> bool:
     """Whether the flat loss is that of untrained weights, by the known vocabulary."""
-    return abs(flat.expected / vocab.untrained - 1) < CHANCE
+    return abs(flat.expected / vocab.untrained_loss - 1) < CHANCE

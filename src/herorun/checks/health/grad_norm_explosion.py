@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.excursion import MISSES
-from herorun.core.detectors.grad_norm import EXPLODED
+from herorun.core.detectors.grad_norm import EXPLOSION_RATIO
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions
@@ -68,7 +68,7 @@ def grad_norm_explosion(metrics: Metrics, history: History, limits: Limits) -> l
         lasts,
         "no explosion",
         limit=lambda _: (
-            f"{EXPLODED:g} times the expected norm for {count(limits.rows, 'row')}, or "
+            f"{EXPLOSION_RATIO:g} times the expected norm for {count(limits.rows, 'row')}, or "
             f"{limits.single_row_ratio:g} times for 1 row"
         ),
     )

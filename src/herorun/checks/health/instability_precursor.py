@@ -13,7 +13,7 @@ import math
 from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.detectors.grad_norm import EXPLODED
+from herorun.core.detectors.grad_norm import EXPLOSION_RATIO
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import format_ratio, judge_excursions, state
@@ -57,7 +57,7 @@ def instability_precursor(metrics: Metrics, history: History, limits: Limits) ->
         "no growth of the kind that precedes an instability",
         describe=_describe,
         limit=lambda e: (
-            f"{EXPLODED:g} times the average"
+            f"{EXPLOSION_RATIO:g} times the average"
             if e.kind == "explosion"
             else f"such a rise for {count(limits.rows, 'row')}"
         ),

@@ -40,13 +40,13 @@ def interleaved_writers(metrics: Metrics, history: History, limits: Limits) -> l
     return (
         [_report_mixed_rows(metrics, excursions[-1])]
         if excursions
-        else [passed(f"one writer up to step {metrics.logged(metrics.step)}")]
+        else [passed(f"one writer up to step {metrics.logged_step(metrics.step)}")]
     )
 
 
 def _report_mixed_rows(metrics: Metrics, excursion: Excursion) -> Verdict:
     steps = sorted((excursion.first_step, round(excursion.expected)))
-    first, second = map(metrics.logged, steps)
+    first, second = map(metrics.logged_step, steps)
     return failed(
         f"the rows alternate between two writers, one near step {first} and one near step "
         f"{second}, {state(metrics.as_logged(excursion))}",

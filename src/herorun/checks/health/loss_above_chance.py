@@ -27,7 +27,9 @@ from herorun.core.health.first_losses import (
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
-SUMMED = 50.0  # times ln V: a sum over the tokens of a sequence is more, a bad start hardly ever
+SUMMED_LOSS_RATIO = (
+    50.0  # times ln V: a sum over the tokens of a sequence is more, a bad start hardly ever
+)
 NATURAL = 1000  # tokens at least; fewer may be symbols of a task, all equally frequent
 
 
@@ -56,11 +58,13 @@ def loss_above_chance(
         return not_applicable("no first rows of this plan yet")
     if vocab is None:
         return not_applicable("the config names no vocabulary size")
-    chance_text = f"untrained weights give {vocab.untrained:.4g} (ln of {vocab.key} = {vocab.size})"
-    ratio, parts = least.lowest / vocab.untrained, micro_batches(prior.config)
+    chance_text = (
+        f"untrained weights give {vocab.untrained_loss:.4g} (ln of {vocab.key} = {vocab.size})"
+    )
+    ratio, parts = least.lowest / vocab.untrained_loss, micro_batches(prior.config)
     if least.rows < limits.rows:
         return not_applicable(f"not judged before row {limits.rows}")
-    if ratio > SUMMED:
+    if ratio > SUMMED_LOSS_RATIO:
         return not_applicable(f"a loss of {least.lowest:.4g} is no mean over tokens: {chance_text}")
     if ratio > limits.times and parts > 1 and is_untrained(least.lowest / parts, vocab):
         return not_applicable(

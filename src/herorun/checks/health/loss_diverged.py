@@ -19,7 +19,7 @@ import math
 from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.detectors.loss import DIVERGED, REGRESSED
+from herorun.core.detectors.loss import DIVERGED_RATIO, REGRESSION_RATIO
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions
@@ -64,9 +64,9 @@ def loss_diverged(metrics: Metrics, history: History, limits: Limits) -> list[Ve
 
     def limit(excursion: Excursion) -> str:
         if excursion.kind == "diverged":
-            return f"{DIVERGED:g} times the lowest level for {count(limits.rows, 'row')}"
+            return f"{DIVERGED_RATIO:g} times the lowest level for {count(limits.rows, 'row')}"
         if excursion.kind == "regressed":
-            return f"{math.exp(REGRESSED):g} times for {count(limits.regressed_rows, 'row')}"
+            return f"{math.exp(REGRESSION_RATIO):g} times for {count(limits.regressed_rows, 'row')}"
         return f"{limits.leap_ratio:g} times the expected loss for {count(limits.leap_rows, 'row')}"
 
     excursions = metrics.of("diverged", "elevated", "raised", "regressed")

@@ -11,7 +11,7 @@ So is a spike below three times the expected loss where two models are trained a
 """
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.detectors.loss import ELEVATED
+from herorun.core.detectors.loss import ELEVATED_RATIO
 from herorun.core.detectors.names import why_rival
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
@@ -37,7 +37,10 @@ def loss_elevated(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         return excursion.rows >= limits.rows and not excursion.declared
 
     def limit(excursion: Excursion) -> str:
-        high, spikes = f"{ELEVATED:g} times the expected loss", "reports only larger rises here"
+        high, spikes = (
+            f"{ELEVATED_RATIO:g} times the expected loss",
+            "reports only larger rises here",
+        )
         if excursion.kind == "stepped":
             high, spikes = "once that range", "does not report such rises here"
         rival = f"; loss-spike {spikes}: {why_rival(metrics.rival)}"

@@ -18,7 +18,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.notify.escalation import EscalationReason
-from herorun.core.recovery.job_evidence import scene_of
+from herorun.core.recovery.job_evidence import end_context_of
 from herorun.core.recovery.lost_root import lost_root
 
 
@@ -41,7 +41,7 @@ def lost_output(
         RootAtEnd: root,
         Triage: triage,
     }
-    missing_root = lost_root(scene_of(evidence))
+    missing_root = lost_root(end_context_of(evidence))
     if missing_root is None:
         return passed(f"no output of {job.instance} is known to be missing", subject=job.instance)
     return failed(

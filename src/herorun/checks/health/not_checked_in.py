@@ -84,8 +84,8 @@ def _of_current(
         )
     if isinstance(metrics, Metrics) and wrote:
         return failed(
-            f"{job.instance} is at step {metrics.logged(metrics.step)}, but has no receipt of its "
-            "check-in",
+            f"{job.instance} is at step {metrics.logged_step(metrics.step)}, but has no receipt of "
+            "its check-in",
             CAUSE,
             subject=job.instance,
         )

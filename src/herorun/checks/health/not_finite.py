@@ -48,7 +48,7 @@ def not_finite(
     by_metric = sorted(wrong, key=lambda e: (e.metric, e.rows))
     stretches = [list(each) for _, each in groupby(by_metric, key=lambda e: e.metric)]
     return [_report_longest_stretch(metrics, each, limits) for each in stretches] or [
-        passed(f"all finite at step {metrics.logged(metrics.step)}")
+        passed(f"all finite at step {metrics.logged_step(metrics.step)}")
     ]
 
 

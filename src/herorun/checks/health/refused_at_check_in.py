@@ -23,7 +23,7 @@ from herorun.core.notify.escalation import EscalationReason
 def refused_at_check_in(job: Job, receipt: Receipt | Nothing | Unavailable) -> Verdict:
     """The exit code is enough to fail; without a readable receipt only the reason is missing."""
     ours = receipt if isinstance(receipt, Receipt) and receipt.instance == job.instance else None
-    if job.refused or (ours and ours.outcome == "fail"):
+    if job.is_refused or (ours and ours.outcome == "fail"):
         return failed(
             f"{job.instance} was refused at check-in: {_reasons(ours)}", subject=job.instance
         )

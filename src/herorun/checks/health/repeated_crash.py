@@ -50,7 +50,7 @@ def repeated_crash(
         return unknown(
             f"the scheduler does not report the state of {job.instance}", subject=job.instance
         )
-    if not job.crashed:
+    if not job.has_crashed:
         return not_applicable(f"{job.instance} {job.state.predicate}", subject=job.instance)
     recorded_end = next((end for end in history.ends if end.instance == job.instance), None)
     last = recorded_end or end_of(job, metrics, checkpoints, history, now.at)

@@ -119,7 +119,7 @@ def _verifies(resume: Resume, exact: bool, limits: Limits) -> bool:
     over enough of them are.
     """
     if exact or not _catch_up(resume, limits):
-        return resume.overlapped
+        return resume.has_overlap
     return resume.compared >= limits.least_mean_rows and bool(resume.level)
 
 
@@ -138,7 +138,7 @@ def _compare_after_warmup(resume: Resume, exact: bool, limits: Limits) -> Verdic
         return unknown(_not_verified(resume))
     if resume.fall is None and resume.offset < -_least(resume, limits):
         return unknown(f"not comparable: {level}, and there are too few earlier rows")
-    if resume.overlapped:
+    if resume.has_overlap:
         return passed(
             "the losses of the steps that both attempts logged differ; other training data at "
             f"these steps would explain it; {level}"
@@ -148,7 +148,7 @@ def _compare_after_warmup(resume: Resume, exact: bool, limits: Limits) -> Verdic
 
 def _not_verified(resume: Resume) -> str:
     """Why neither equal steps nor the level after the warm-up show whether the resume is sound."""
-    if resume.overlapped:
+    if resume.has_overlap:
         return (
             f"not verified: {_differs(resume)}; other training data at these steps would explain "
             'it; if the order of the data is fixed, state `[data] order = "deterministic"`'

@@ -72,7 +72,7 @@ def stalled_steps(
         return unknown(message, subject=job.instance)
     if wrote and isinstance(metrics, Metrics):
         most = limits.between_rows(metrics, final, cadence)
-        last_step = f"made its last step ({metrics.logged(metrics.step)})"
+        last_step = f"made its last step ({metrics.logged_step(metrics.step)})"
         verdict = _judge_age(job, last_step, since, now.at, most)
     else:
         no_step = "has made no step since it started"

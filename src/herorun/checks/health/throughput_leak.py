@@ -52,7 +52,9 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
     ]
     if not verdicts and (why := metrics.why_not_judged("throughput-leak")):
         return [not_applicable(f"not judged yet: {why}")]
-    return verdicts or [passed(f"no lasting slowdown up to step {metrics.logged(metrics.step)}")]
+    return verdicts or [
+        passed(f"no lasting slowdown up to step {metrics.logged_step(metrics.step)}")
+    ]
 
 
 def _deep(metrics: Metrics, leak: Excursion, limit: float) -> Verdict:

@@ -54,7 +54,7 @@ def unreported_steps(
         return _without_a_sign(job, log, checkpoints)
     rows = f"{_place(contract)} has no row of {job.instance}"
     if wrote and isinstance(metrics, Metrics):
-        rows = f"the last row of {_place(contract)} is step {metrics.logged(metrics.step)}"
+        rows = f"the last row of {_place(contract)} is step {metrics.logged_step(metrics.step)}"
     message = f"{job.instance}: {progress_sign}, but {rows}; check whether the job reports there"
     return failed(message, *_tracker_runs_in_log(log), subject=job.instance)
 

@@ -48,7 +48,7 @@ def untrained_start(
     message = f"the first rows' loss is {level:.4g}"
     if vocab := vocabulary(prior.config):
         chance_loss = (
-            f"untrained weights give {vocab.untrained:.4g} (ln of {vocab.key} = {vocab.size})"
+            f"untrained weights give {vocab.untrained_loss:.4g} (ln of {vocab.key} = {vocab.size})"
         )
         if is_untrained(level, vocab) and not (before and is_untrained(before, vocab)):
             return failed(

@@ -38,7 +38,7 @@ def writes_after_end(
     """One verdict for each source that continues or could not be read. Times in the future are
     ignored: they come from a wrong clock.
     """
-    if not job.state.ended or job.state.in_doubt:
+    if not job.state.is_final or job.state.in_doubt:
         return [not_applicable(f"{job.instance} {job.state.predicate}")]
     ended_at = job.ended or next(
         (end.at for end in history.ends if end.instance == job.instance), None

@@ -16,7 +16,7 @@ from herorun.core.identity.intent import identity_of, is_same, prior_identity
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub_tree
 
-SHOWN = 10  # changes in the message itself: the person who signs must see them
+MAX_CHANGES = 10  # changes in the message itself: the person who signs must see them
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
@@ -36,7 +36,7 @@ def changed_identity(plan: Plan, prior: PriorLaunch, contract: Contract) -> Verd
         for change in diff_launches(prior.plan, scrub_tree(plan.values), contract.config)
     ]
     differs = (
-        f"It differs from {prior.instance} in {few(changes, SHOWN)}"
+        f"It differs from {prior.instance} in {few(changes, MAX_CHANGES)}"
         if changes
         else f"Nothing else differs from {prior.instance}"
     )

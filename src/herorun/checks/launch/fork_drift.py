@@ -18,7 +18,7 @@ from herorun.core.evidence import (
     candidates_of,
 )
 from herorun.core.finding import Verdict, failed, few, not_applicable, passed
-from herorun.core.identity.fork_changes import Inherited, compute_inheritance, writer_of
+from herorun.core.identity.fork_changes import InheritedChanges, compute_inheritance, writer_of
 from herorun.core.lineage import is_under
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub_tree
@@ -55,7 +55,7 @@ def fork_drift(
     ]
 
 
-def _report_fork_drift(inheritance: Inherited, instance: str) -> list[Verdict]:
+def _report_fork_drift(inheritance: InheritedChanges, instance: str) -> list[Verdict]:
     one_by_one = [
         failed(
             f"{change}, compared with {instance}, which wrote the start checkpoint",
@@ -73,7 +73,7 @@ def _report_fork_drift(inheritance: Inherited, instance: str) -> list[Verdict]:
     return [*one_by_one, failed(message, *map(str, further), subject="further keys")]
 
 
-def _judge_allowed(inheritance: Inherited, instance: str) -> Verdict:
+def _judge_allowed(inheritance: InheritedChanges, instance: str) -> Verdict:
     """The verdict on differences that need no signature."""
     names = [f"{change} (a name of its own)" for change in inheritance.own]
     if not inheritance.other:

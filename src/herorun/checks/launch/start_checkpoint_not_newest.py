@@ -96,7 +96,7 @@ def _judge_choice(choice: Candidate, good: Checkpoints, reason: str) -> Verdict:
     if ambiguous:
         way_on = "decide which one continues, and state `from` and `reason` in [start]"
         return failed(f"{ambiguous}: {way_on}", subject=choice.path)
-    unreadable = next((c for c in good.candidates if c.unread and c.step > choice.step), None)
+    unreadable = next((c for c in good.candidates if c.is_unread and c.step > choice.step), None)
     if unreadable and not reason:
         return unknown(f"{unreadable.path} may be newer: {unreadable.problem}", subject=choice.path)
     return passed(

@@ -21,7 +21,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import Verdict, failed, passed, unknown
 from herorun.core.identity.fork import judge_fork
 from herorun.core.identity.intent import goes_on, intent_of, option, tracker_state_of
-from herorun.core.identity.resume_matrix import Intent, Weight, judge_resume
+from herorun.core.identity.resume_matrix import AnswerWeight, Intent, judge_resume
 from herorun.core.plan import Plan, TrackerRun
 
 ONE_HOST = 8  # accelerators
@@ -72,13 +72,17 @@ def _about_id(
     message = judgement.sentence.format(
         id=run.id, state=state, policy=run.resume, tracker=identity.tracker
     )
-    if intent is Intent.RESUME and judgement.weight is Weight.PASS and option(run, "fork_from"):
+    if (
+        intent is Intent.RESUME
+        and judgement.weight is AnswerWeight.PASS
+        and option(run, "fork_from")
+    ):
         message += f"; it was forked before, so give {identity.tracker}'s client no fork_from again"
-    if judgement.weight is Weight.UNKNOWN:
+    if judgement.weight is AnswerWeight.UNKNOWN:
         return unknown(f"{message}: {identity.why}" if identity.why else message, subject=run.id)
-    is_refused = judgement.weight is Weight.FAIL or (
-        judgement.weight is Weight.WARN and not one_machine
+    is_refused = judgement.weight is AnswerWeight.FAIL or (
+        judgement.weight is AnswerWeight.WARN and not one_machine
     )
-    if judgement.weight is Weight.WARN:
+    if judgement.weight is AnswerWeight.WARN:
         message += AUTO_REFUSED if is_refused else AUTO_ALLOWED
     return failed(message, subject=run.id) if is_refused else passed(message, subject=run.id)

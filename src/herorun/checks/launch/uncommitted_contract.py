@@ -20,6 +20,6 @@ def uncommitted_contract(file: ContractFile) -> Verdict:
             failed(f"{file.path} is in no commit", subject=file.path),
             explains=(f"file {file.path}",),
         )
-    if not file.signed:
+    if not file.is_reviewable:
         return failed(f"{file.path} differs from what HEAD holds", subject=file.path)
     return passed(f"{file.path} is committed", subject=file.path)

@@ -12,19 +12,19 @@ from herorun.core.contract import Contract
 from herorun.core.durations import format_duration
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 
-WANTED = ("permanent_every", "temporary_every", "keep")
-SUGGESTED = 'permanent_every = 100000, temporary_every = "15m", keep = 10'
+RETENTION_KEYS = ("permanent_every", "temporary_every", "keep")
+SUGGESTED_RETENTION = 'permanent_every = 100000, temporary_every = "15m", keep = 10'
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def undecided_retention(contract: Contract) -> Verdict:
     policy = contract.checkpoints
-    missing = [name for name in WANTED if getattr(policy, name) is None]
+    missing = [name for name in RETENTION_KEYS if getattr(policy, name) is None]
     if missing and contract.is_hero:
         size = f" of {contract.model_flops:g} FLOPs" if contract.model_flops else ""
         message = (
             f"a hero run{size} must state {', '.join(missing)} in [checkpoints]; for example "
-            f"{SUGGESTED}"
+            f"{SUGGESTED_RETENTION}"
         )
         return failed(message, subject="[checkpoints]")
     if missing:

@@ -38,7 +38,7 @@ def missing_final_metrics(
         ]
     if final.value is None:
         return [failed(f"the final step is unknown: {final.source}", subject="rows")]
-    if history.has_given_up(metrics) or history.reached(metrics, checkpoints) < metrics.step:
+    if history.has_given_up(metrics) or history.reached_step(metrics, checkpoints) < metrics.step:
         message = f"the last row, of step {metrics.step}, is of {metrics.instance}, an instance"
         return [failed(f"{message} before the newest one", subject="rows")]
     never = [each.metric for each in metrics.presence if not each.seen]

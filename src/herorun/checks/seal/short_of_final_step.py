@@ -27,7 +27,7 @@ def short_of_final_step(
         return passed(
             f"{newest.path} is complete: step {newest.step} of {final.value}", subject="step"
         )
-    last_step = history.reached(metrics, checkpoints) if isinstance(metrics, Metrics) else None
+    last_step = history.reached_step(metrics, checkpoints) if isinstance(metrics, Metrics) else None
     if last_step is not None and last_step >= final.value:
         return passed(f"the last reported step is {last_step} of {final.value}", subject="step")
     gaps = [value.why for value in (metrics, checkpoints) if isinstance(value, Unavailable)]

@@ -47,7 +47,7 @@ class JobKind:
         """
         return ""
 
-    def resolved(self, spec: JobSpec, start: str) -> JobSpec:
+    def resolve_names(self, spec: JobSpec, start: str) -> JobSpec:
         """The same with short names of clusters replaced; `start` is the folder in which it was
         typed. `WrongUse` for an unknown name.
         """

@@ -16,19 +16,19 @@ _STEP = lazy_regex(
     re.IGNORECASE,
 )
 _BAR = lazy_regex(r"\|\s*(\d{1,15})/(\d{1,15})\s*\[|\b(\d{1,15})it/(\d{1,15})it\b")
-_ROUNDED = lazy_regex(
+_ROUNDED_RATE = lazy_regex(
     r"\b(\d{1,9}(?:\.\d{1,9})?)([kM])it/\d+(?:\.\d+)?[kM]?it\b|\|\s*(\d{1,9}(?:\.\d{1,9})?)([kM])/\d"
 )
 _OTHER = lazy_regex(
     r"\beval|\bvalid|\bdownload|\bloading\b|\bshards?\b|\bimport|\btokeniz|\bwarm-?up\b", re.I
 )
 # Of a trainer that has not trained yet, that saves, or that prints its settings.
-_UNTRAINED = lazy_regex(
+_NOT_TRAINING = lazy_regex(
     r"\bload|\brestor|\bresum|\brecover|\bsav(?:e|ed|es|ing)\b|checkpoint|\bcontinu|\bstart|\bbegin|\bfrom\b|\bcompil|\btracing\b"
     r"|\bwill\b|\btotal\b|\bmax(?:imum)?\b|\bnum\b|\bevery\b|\buntil\b|\bskip|\bsteps\s{0,9}[:=]",
     re.I,
 )
-_MEASURED = lazy_regex(
+_MEASUREMENT = lazy_regex(
     r"loss|\blr\b|learning[ "
     r"_]rate|grad|perplexity|\bppl\b|\btok|\bmfu\b|it/s|s/it|\btime\b|elapsed|\bconsumed\b",
     re.I,
@@ -87,10 +87,10 @@ def trained_in(text: str) -> LogProgress | None:
     """
     for raw_line in reversed(text.replace("\r", "\n").splitlines()):
         line = without_escapes(raw_line[:LONGEST])
-        if _OTHER.search(line) or _UNTRAINED.search(line):
+        if _OTHER.search(line) or _NOT_TRAINING.search(line):
             continue
         progress = _of_line(line)
-        if progress and (progress.most is not None or _MEASURED.search(line) or _is_bare(line)):
+        if progress and (progress.most is not None or _MEASUREMENT.search(line) or _is_bare(line)):
             return progress
     return None
 
@@ -107,7 +107,7 @@ def _of_line(line: str) -> LogProgress | None:
     if bar := _BAR.search(line):
         step, most = [number for number in bar.groups() if number is not None]
         return LogProgress(int(step), int(most))
-    if rounded_match := _ROUNDED.search(line):
+    if rounded_match := _ROUNDED_RATE.search(line):
         number, unit = [part for part in rounded_match.groups() if part is not None]
         return LogProgress(int(float(number) * _TIMES[unit]))
     match = _STEP.search(line)

@@ -20,7 +20,7 @@ _SHORTEST = 6  # characters: a shorter value in the environment is no secret's b
 # What only a shell understands, outside of quotes. Brackets and braces are no such sign: Hydra and
 # Iris take lists as `a=[1,2]`, which a shell would match against file names.
 _SHELL = lazy_regex(r"[$`|&;<>()*?\n]|(?:^|\s)[~#]|^\s*\w+=")
-_QUOTED = lazy_regex(r"'[^']*'|\"[^\"$`]*\"")
+_QUOTATION = lazy_regex(r"'[^']*'|\"[^\"$`]*\"")
 _REFERENCE = lazy_regex(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 # Masked next to a secret, and none: a variable's name, and the scheme of `Authorization: Bearer
 # ...`
@@ -115,7 +115,7 @@ def is_shell(command: str, names: Sequence[str] = ()) -> bool:
     (False, True)
     """
     bare = _substitute_values(command, dict.fromkeys(names, "x"))
-    return bool(_SHELL.search(_QUOTED.sub("q", bare)))
+    return bool(_SHELL.search(_QUOTATION.sub("q", bare)))
 
 
 def argv_of(command: str, names: Sequence[str], env: Mapping[str, str]) -> list[str]:

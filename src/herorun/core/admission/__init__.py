@@ -7,7 +7,7 @@ starts.
 from .comparison import compare, list_refused_items
 from .devices import seen_devices
 from .environment import digest_with_salt, is_salted
-from .items import FAIL, PASS, SCHEMA, UNSAID, UNSEEN, Item, Presented, digest_secret
+from .items import FAIL, PASS, SCHEMA, UNSAID, UNSEEN, Item, JobFacts, digest_secret
 
 __all__ = [
     "FAIL",
@@ -16,7 +16,7 @@ __all__ = [
     "UNSAID",
     "UNSEEN",
     "Item",
-    "Presented",
+    "JobFacts",
     "compare",
     "digest_secret",
     "digest_with_salt",

@@ -5,10 +5,10 @@ from typing import Any
 
 from .environment import compare_environment
 from .hardware import compare_hardware
-from .items import FAIL, HIDDEN, PASS, SEALED, UNSEEN, Item, Presented, digest_secret
+from .items import DIGEST_PREFIX, FAIL, PASS, PLACEHOLDER, UNSEEN, Item, JobFacts, digest_secret
 
 
-def compare(admission: Mapping[str, Any], job_values: Presented) -> list[Item]:
+def compare(admission: Mapping[str, Any], job_values: JobFacts) -> list[Item]:
     """The items, each with its result. What cannot be compared is unknown; only a difference
     fails.
     """
@@ -29,7 +29,7 @@ def compare(admission: Mapping[str, Any], job_values: Presented) -> list[Item]:
 
 
 def _compare_environment(
-    admission: Mapping[str, Any], job_values: Presented, direct: bool
+    admission: Mapping[str, Any], job_values: JobFacts, direct: bool
 ) -> list[Item]:
     """Compare the environment. An admission of an earlier version has none."""
     environment = admission.get("environment")
@@ -44,7 +44,7 @@ def list_refused_items(items: Iterable[Item]) -> list[Item]:
     return [item for item in items if item.outcome == FAIL]
 
 
-def _argv(admission: Mapping[str, Any], job_values: Presented) -> Item:
+def _argv(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
     """Compare the command line. A launcher's workers have another one, so only the submitted
     process itself can fail.
     """
@@ -78,7 +78,7 @@ def _is_same_argv(argv: Sequence[str], admitted_argv: Sequence[str]) -> bool:
     digest.
     """
     return len(argv) == len(admitted_argv) and all(
-        digest_secret(word) == other if other.startswith(SEALED) else word == other
+        digest_secret(word) == other if other.startswith(DIGEST_PREFIX) else word == other
         for word, other in zip(argv, admitted_argv, strict=True)
     )
 
@@ -87,14 +87,14 @@ def _redact_argv(argv: Sequence[str], admitted_argv: Sequence[str]) -> list[str]
     """The command line for people: an admitted secret is masked, and in a different command line
     all unknown words are.
     """
-    if not any(word.startswith(SEALED) for word in admitted_argv):
+    if not any(word.startswith(DIGEST_PREFIX) for word in admitted_argv):
         return list(argv)
     if len(argv) == len(admitted_argv):
         return [
-            HIDDEN if other.startswith(SEALED) else word
+            PLACEHOLDER if other.startswith(DIGEST_PREFIX) else word
             for word, other in zip(argv, admitted_argv, strict=True)
         ]
-    return [word if word in admitted_argv else HIDDEN for word in argv]
+    return [word if word in admitted_argv else PLACEHOLDER for word in argv]
 
 
 def _is_python(argv: Sequence[str]) -> bool:
@@ -114,7 +114,7 @@ def _is_tail(arguments: Sequence[str], admitted_argv: Sequence[str]) -> bool:
     return bool(script) and _is_same_argv(script, admitted_argv[-len(script) :])
 
 
-def _compare_files(admission: Mapping[str, Any], job_values: Presented) -> Item:
+def _compare_files(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
     admitted_digests, digests = admission.get("config_digests") or {}, job_values.config_digests
     if digests is None:
         return Item("config", UNSEEN, "the files could not be read")
@@ -136,7 +136,7 @@ def _could_not(unreadable: Mapping[str, str]) -> str:
     return f"{len(unreadable)} could not be read: {reasons}"
 
 
-def _config(admission: Mapping[str, Any], job_values: Presented) -> Item:
+def _config(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
     if job_values.config is None:
         return Item("resolved-config", UNSEEN, "the script did not pass it")
     from .config import compare_config
@@ -152,7 +152,7 @@ def _compare_text(item: str, admitted_value: Any, value: str | None) -> Item:
     return Item(item, FAIL, f"is {value}, but {admitted_value} was admitted")
 
 
-def _compare_start(admission: Mapping[str, Any], job_values: Presented) -> Item:
+def _compare_start(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
     admitted_start = admission.get("start")
     if not job_values.loaded_said:
         return Item("start", UNSEEN, "the script did not say what it loaded")
@@ -169,7 +169,7 @@ def _compare_start(admission: Mapping[str, Any], job_values: Presented) -> Item:
     return _compare_text("start", admitted_start, job_values.loaded)
 
 
-def _compare_code(admission: Mapping[str, Any], job_values: Presented) -> Item:
+def _compare_code(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
     admitted_digests = admission.get("files") or {}
     wrong = sorted(
         name for name, digest in job_values.files.items() if admitted_digests.get(name) != digest
@@ -189,7 +189,7 @@ def _compare_code(admission: Mapping[str, Any], job_values: Presented) -> Item:
     return Item("code", PASS if same else UNSEEN, summary)
 
 
-def _modules(admission: Mapping[str, Any], job_values: Presented) -> Item:
+def _modules(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
     """Compare where modules come from. An editable install of the checkout is the most common way
     to run unreviewed code.
     """
@@ -205,7 +205,7 @@ def _modules(admission: Mapping[str, Any], job_values: Presented) -> Item:
     )
 
 
-def _packages(admission: Mapping[str, Any], job_values: Presented) -> list[Item]:
+def _packages(admission: Mapping[str, Any], job_values: JobFacts) -> list[Item]:
     """Compare packages, exact versions only: the standard library cannot evaluate ranges."""
     admitted_versions = admission.get("packages") or {}
     if not admitted_versions:

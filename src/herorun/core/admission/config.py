@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .items import FAIL, PASS, SEALED, UNSEEN, Item, digest_secret, shorten_value
+from .items import DIGEST_PREFIX, FAIL, PASS, UNSEEN, Item, digest_secret, shorten_value
 
 _NOTHING = object()  # the script's config lacks it
 
 
-class _Opaque(Exception):
+class _OpaqueValue(Exception):
     """A value that is neither plain nor a table, such as a function: it cannot be compared."""
 
 
@@ -113,7 +113,7 @@ def _outcome(admitted_value: Any, script_value: Any) -> tuple[str, str]:
         return UNSEEN, f"a {_kind(script_value)}"
     if admitted_value == {} and isinstance(plain, Mapping):
         return "", ""
-    if isinstance(admitted_value, str) and admitted_value.startswith(SEALED):
+    if isinstance(admitted_value, str) and admitted_value.startswith(DIGEST_PREFIX):
         return (
             (PASS, "")
             if digest_secret(plain) == admitted_value
@@ -162,7 +162,7 @@ def _plain_value(value: Any, like: Any = None) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         alike = like if isinstance(like, list) and len(like) == len(value) else [None] * len(value)
         return [_plain_value(item, other) for item, other in zip(value, alike, strict=True)]
-    raise _Opaque
+    raise _OpaqueValue
 
 
 def _from_array(value: Any) -> Any:

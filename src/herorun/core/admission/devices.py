@@ -18,7 +18,7 @@ _SIZES = (
     "PMI_SIZE",
     "JAX_NUM_PROCESSES",
 )
-PASSED = "passed to check_in"
+FROM_CHECK_IN = "passed to check_in"
 
 
 def seen_devices(
@@ -42,12 +42,12 @@ def seen_devices(
 def _read_passed_devices(devices: Any) -> Devices:
     """`jax.devices()`, names, or `{"accelerator": "H100", "count": 8}`; a number is their count."""
     if isinstance(devices, int):
-        return Devices((), (devices,), PASSED)
+        return Devices((), (devices,), FROM_CHECK_IN)
     if isinstance(devices, Mapping):
         kind, count = devices.get("accelerator"), devices.get("count")
-        return Devices((str(kind),) if kind else (), (int(count or 0),), PASSED)
+        return Devices((str(kind),) if kind else (), (int(count or 0),), FROM_CHECK_IN)
     names = _kinds(devices)
-    return Devices(tuple(dict.fromkeys(names)), (len(names),), PASSED)
+    return Devices(tuple(dict.fromkeys(names)), (len(names),), FROM_CHECK_IN)
 
 
 def _kinds(devices: Iterable[Any]) -> list[str]:

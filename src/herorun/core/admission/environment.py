@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from .items import FAIL, PASS, SEALED, UNSEEN, Item, digest_secret, shorten_value
+from .items import DIGEST_PREFIX, FAIL, PASS, UNSEEN, Item, digest_secret, shorten_value
 
 ROUNDS = 20_000  # of PBKDF2, some 10 ms: guessing a short secret costs that much each time
 _PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH")  # lists that a launcher may extend
@@ -80,7 +80,7 @@ def compare_environment(
 def _difference(name: str, admitted_value: Any, value: str | None) -> str:
     if value is None:
         return f"{name} is not set, but {shorten_value(admitted_value)} was admitted"
-    is_sealed = str(admitted_value).startswith(SEALED)
+    is_sealed = str(admitted_value).startswith(DIGEST_PREFIX)
     if (digest_secret(value) == admitted_value) if is_sealed else value == admitted_value:
         return ""
     if name in _PATHS and not is_sealed and _keeps_folders(value, str(admitted_value)):

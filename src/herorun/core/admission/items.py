@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 PASS, FAIL, UNSEEN = "pass", "fail", "unknown"
 SCHEMA = 1
 UNSAID = "\0unsaid"  # not passed at all: another thing than None, which is "from scratch"
-HIDDEN = "[scrubbed]"  # replaces a secret
-SEALED = f"{HIDDEN} sha256:"
+PLACEHOLDER = "[scrubbed]"  # replaces a secret
+DIGEST_PREFIX = f"{PLACEHOLDER} sha256:"
 
 
 class Item(NamedTuple):
@@ -19,7 +19,7 @@ class Item(NamedTuple):
     message: str
 
 
-class Presented(NamedTuple):
+class JobFacts(NamedTuple):
     """What the running job reports about itself. None: not reported."""
 
     argv: Sequence[str] | None = None
@@ -47,7 +47,7 @@ class Presented(NamedTuple):
 
 def digest_secret(value: Any) -> str:
     """The digest of a secret in an admission, which shows whether another one is used."""
-    return SEALED + hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).hexdigest()
+    return DIGEST_PREFIX + hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def shorten_value(value: Any) -> str:

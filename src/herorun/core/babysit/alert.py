@@ -117,7 +117,7 @@ class Alert:
 
 
 @dataclass(frozen=True)
-class Moment:
+class EngineMeasures:
     """The engine's own measures at this tick."""
 
     now: datetime

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, timedelta
 
-from herorun.core.babysit.alert import Alert, AlertId, AlertState, Moment
+from herorun.core.babysit.alert import Alert, AlertId, AlertState, EngineMeasures
 from herorun.core.babysit.ended_alerts import (
     as_answered,
     as_not_judged,
@@ -26,7 +26,7 @@ def advance(
     alerts: Mapping[AlertId, Alert],
     findings: Iterable[Finding],
     checks: Mapping[str, Check],
-    moment: Moment,
+    moment: EngineMeasures,
     quiet_topics: frozenset[Topic] = frozenset(),
     numeric: Sequence[Steps] = (),
 ) -> dict[AlertId, Alert]:
@@ -70,7 +70,7 @@ def _waiver_message(waiver: Waiver) -> str:
 
 
 def _without_failure(
-    alert: Alert, waiver_message: str, verdicts: Sequence[Verdict], moment: Moment
+    alert: Alert, waiver_message: str, verdicts: Sequence[Verdict], moment: EngineMeasures
 ) -> Alert:
     """What becomes of a firing alert whose check could be asked and did not fail openly."""
     if waiver_message:
@@ -81,7 +81,9 @@ def _without_failure(
     return replace(alert, state=AlertState.RESOLVED, message=message)
 
 
-def _update_alert(before: Alert | None, check: Check, finding: Finding, moment: Moment) -> Alert:
+def _update_alert(
+    before: Alert | None, check: Check, finding: Finding, moment: EngineMeasures
+) -> Alert:
     # the clock may be set back
     gap = max(moment.now - before.seen, timedelta()) if before else timedelta()
     if before is None or (gap > 3 * moment.cadence and not before.firing):
@@ -121,7 +123,7 @@ def _widen_steps(alert: Alert, verdict: Verdict) -> Alert:
     )
 
 
-def _has_held(alert: Alert, check: Check, moment: Moment) -> bool:
+def _has_held(alert: Alert, check: Check, moment: EngineMeasures) -> bool:
     hold = check.hold
     steps = max(
         (moment.step or 0) - alert.first_step, 0

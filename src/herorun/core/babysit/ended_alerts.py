@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
 
-from herorun.core.babysit.alert import Alert, AlertId, AlertState, Moment
+from herorun.core.babysit.alert import Alert, AlertId, AlertState, EngineMeasures
 from herorun.core.check import Check, Topic
 from herorun.core.finding import Finding, Outcome, Verdict
 
@@ -34,7 +34,7 @@ ANSWERED_BY_A_LAUNCH = frozenset(
 # --- answers of a tick ---------------------------------------------------------------------------
 
 
-def shows_the_end(alert: Alert, answers: Sequence[Verdict], moment: Moment) -> bool:
+def shows_the_end(alert: Alert, answers: Sequence[Verdict], moment: EngineMeasures) -> bool:
     """Whether the check shows that the condition is gone: it passes this subject or all subjects,
     or it lists all failures and this subject is not among them. For alerts about a job's end, a new
     live job is enough.
@@ -47,7 +47,7 @@ def shows_the_end(alert: Alert, answers: Sequence[Verdict], moment: Moment) -> b
     return any(each.outcome is Outcome.FAIL for each in answers)
 
 
-def is_answered(alert: Alert, moment: Moment) -> bool:
+def is_answered(alert: Alert, moment: EngineMeasures) -> bool:
     """Whether a live instance resolves the alert. A launch does not settle an action's outcome, nor
     the waiting of the same instance.
     """
@@ -57,7 +57,7 @@ def is_answered(alert: Alert, moment: Moment) -> bool:
     return alert.check != "unfinished-action" and (alert.check not in _QUEUE or is_next)
 
 
-def as_answered(alert: Alert, moment: Moment) -> str:
+def as_answered(alert: Alert, moment: EngineMeasures) -> str:
     """The message of an alert that a launch resolves, stating that it was about the previous
     instance.
     """
@@ -83,7 +83,7 @@ def _with_reason(alert: Alert, reason: str) -> Alert:
 
 
 def no_longer_judged(
-    alerts: Mapping[AlertId, Alert], findings: Iterable[Finding], moment: Moment
+    alerts: Mapping[AlertId, Alert], findings: Iterable[Finding], moment: EngineMeasures
 ) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
     """The alerts that continue, and those that end because no check has judged them for too long.
     Unreadable evidence ends none.

@@ -22,7 +22,7 @@ def muted_topics(
     """
     job = evidence.get(Job)
     quiet_topics: set[Topic] = set()
-    if isinstance(job, Job) and job.state.ended:
+    if isinstance(job, Job) and job.state.is_final:
         quiet_topics |= {Topic.PROGRESS, Topic.CHECKPOINTS}
     if isinstance(job, Job) and job.state in (JobState.PENDING, JobState.BUILDING):
         quiet_topics |= {

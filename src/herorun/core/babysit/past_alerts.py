@@ -11,7 +11,7 @@ from herorun.core.babysit.alert import Alert, AlertId, AlertState
 from herorun.core.check import Check, Severity, Topic
 from herorun.core.finding import Finding, Outcome, passed
 
-KEPT = 256  # alerts, the newest
+MAX_PAST_ALERTS = 256  # alerts, the newest
 _OF_STRETCHES = (Topic.METRIC, Topic.LINEAGE)  # their findings are identified by steps
 
 
@@ -19,7 +19,7 @@ def remember(past: tuple[Alert, ...], alerts: Iterable[Alert]) -> tuple[Alert, .
     """`past` with the reported ones of these alerts: the newest for each check and subject."""
     by_id = {alert.id: alert for alert in alerts if alert.state is not AlertState.PENDING}
     others = (alert for alert in past if alert.id not in by_id)
-    return (*others, *by_id.values())[-KEPT:]
+    return (*others, *by_id.values())[-MAX_PAST_ALERTS:]
 
 
 def without_old_news(

@@ -13,7 +13,7 @@ from herorun.core.babysit.alert import Alert, AlertId, AlertState
 from herorun.core.check import Check, Response, Severity, Topic
 from herorun.core.notify.escalation_policy import (
     Case,
-    Situation,
+    EscalationContext,
     alert_title,
     escalations,
     pages_to_secondary,
@@ -52,7 +52,7 @@ def decide(
     """
     sorted_alerts = [alerts[key] for key in sorted(alerts)]
     notified_alerts = without_inhibited(sorted_alerts, checks, ledger)
-    situation = Situation(checks, policy, ledger, case or Case(), now)
+    situation = EscalationContext(checks, policy, ledger, case or Case(), now)
     actions = [
         *(
             action
@@ -109,13 +109,13 @@ def _end(alert: Alert) -> str:
     return f"{alert.instance or 'Its instance'} ended, and "
 
 
-def _intervention(alerts: Sequence[Alert], situation: Situation) -> list[Action]:
+def _intervention(alerts: Sequence[Alert], situation: EscalationContext) -> list[Action]:
     """At most one intervention, only by this tick's evidence. A question to a person takes
     precedence over an automatic action.
     """
     checks, policy, ledger = situation.checks, situation.policy, situation.ledger
     case, now = situation.case, situation.now
-    if ledger.paused(now):
+    if ledger.is_paused(now):
         return []
     fresh_alerts = [alert for alert in alerts if alert.firing and alert.seen == now]
     stops = [alert for alert in fresh_alerts if alert.check in policy.stop_on]

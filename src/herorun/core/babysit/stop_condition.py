@@ -14,7 +14,7 @@ class StopCondition:
     step: int | None = None
     time: datetime | None = None
 
-    def reached(self, step: int | None, now: datetime) -> bool:
+    def is_reached(self, step: int | None, now: datetime) -> bool:
         at_step = self.step is not None and step is not None and step >= self.step
         return at_step or (self.time is not None and now >= self.time)
 

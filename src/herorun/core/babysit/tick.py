@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from herorun.core.babysit.actions import Action, Relaunch
-from herorun.core.babysit.alert import Alert, AlertId, Moment
+from herorun.core.babysit.alert import Alert, AlertId, EngineMeasures
 from herorun.core.babysit.alert_clock import advance
 from herorun.core.babysit.ended_alerts import (
     ended_unresolved,
@@ -32,10 +32,15 @@ from herorun.core.health.causes import with_causes
 from herorun.core.health.run_health import RunHealth as RunHealth, condition
 from herorun.core.health.training_proof import AwaitedEvidence, Training, TrainingProof, training
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.notify.escalation_policy import Case, Situation, all_answered, waiting_until
+from herorun.core.notify.escalation_policy import (
+    Case,
+    EscalationContext,
+    all_answered,
+    waiting_until,
+)
 from herorun.core.notify.notifications import news
 from herorun.core.recovery.classify import Ending, ending_of
-from herorun.core.recovery.diagnosis import scene_of
+from herorun.core.recovery.diagnosis import end_context_of
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 
 RECEIPT = "not-checked-in"  # the check that requires a receipt
@@ -95,7 +100,7 @@ def tick(
     findings = _findings_of(alerts, ledger, evidence, rules, now)
     case = case_of(evidence, ledger, now)
     step = _step_of_metrics(evidence)
-    moment = Moment(now, rules.policy.cadence, step, ledger.instance, case.live)
+    moment = EngineMeasures(now, rules.policy.cadence, step, ledger.instance, case.live)
     quiet_topics = muted_topics(evidence, findings, checks)
     after, ended_alerts = _advance_alerts(
         alerts,
@@ -131,7 +136,7 @@ def tick(
         actions=actions,
         ending=case.ending,
         wake=waiting_until(
-            tuple(after.values()), Situation(checks, rules.policy, ledger, case, now)
+            tuple(after.values()), EscalationContext(checks, rules.policy, ledger, case, now)
         ),
         settled=all_answered(after.values(), checks, ledger)
         and (health is not RunHealth.DOWN or bool(ledger.decision)),
@@ -158,7 +163,7 @@ def _advance_alerts(
     findings: Sequence[Finding],
     checks: Mapping[str, Check],
     *,
-    moment: Moment,
+    moment: EngineMeasures,
     quiet_topics: frozenset[Topic],
 ) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
     """The alerts after these findings, and those that end unresolved."""
@@ -223,7 +228,7 @@ def _is_continued(alert: Alert, findings: Iterable[Finding], checks: Mapping[str
 
 def _has_ended(evidence: Evidence) -> bool:
     job = evidence.get(Job)
-    return isinstance(job, Job) and job.state.ended and not job.state.in_doubt
+    return isinstance(job, Job) and job.state.is_final and not job.state.in_doubt
 
 
 def case_of(evidence: Evidence, ledger: Ledger, now: datetime) -> Case:
@@ -232,7 +237,7 @@ def case_of(evidence: Evidence, ledger: Ledger, now: datetime) -> Case:
     current = history.current if isinstance(history, History) else None
     if not isinstance(job, Job) or current is None:
         return Case()
-    ending = ending_of(job, scene_of(evidence), current, ledger.start_step, now)
+    ending = ending_of(job, end_context_of(evidence), current, ledger.start_step, now)
     recorded_ending = next((each for each in ledger.endings if each.instance == current.name), None)
     if ending is not None and ending.advanced is None and recorded_ending is not None:
         # recorded when the checkpoints could be read

@@ -16,7 +16,7 @@ from herorun.core.babysit.ended_alerts import as_at_last_row, as_over
 from herorun.core.babysit.inhibition import is_in_a_stretch, numeric_stretches
 from herorun.core.check import Check, Gate, Topic, evaluate
 from herorun.core.contract import Contract, contract_from
-from herorun.core.detectors.excursion import KEPT
+from herorun.core.detectors.excursion import MAX_CLOSED
 from herorun.core.detectors.names import Names
 from herorun.core.detectors.pipeline import fold_rows, summarise
 from herorun.core.detectors.state import MetricsState
@@ -76,7 +76,7 @@ def _build_base_evidence() -> dict[Any, Any]:
     }
 
 
-GIVEN: Mapping[Any, Any] = _build_base_evidence()
+BASE_EVIDENCE: Mapping[Any, Any] = _build_base_evidence()
 
 
 @dataclass(kw_only=True)
@@ -100,7 +100,9 @@ class CurveBacktest:
 
     checks: Sequence[Check]
     names: Names = field(default_factory=Names)
-    evidence: Mapping[Any, Any] = field(default_factory=lambda: GIVEN)  # besides the metrics
+    evidence: Mapping[Any, Any] = field(
+        default_factory=lambda: BASE_EVIDENCE
+    )  # besides the metrics
     state: MetricsState = field(default_factory=MetricsState)
     rows: int = 0
     alerts: list[FiredAlert] = field(default_factory=list)
@@ -168,7 +170,7 @@ class CurveBacktest:
         """
         one, other = before.steps, after.steps
         gaps = (one.gap, one.regular, one.gaps) != (other.gap, other.regular, other.gaps)
-        return gaps or any(len(watch.closed) >= KEPT for watch in after.watches())
+        return gaps or any(len(watch.closed) >= MAX_CLOSED for watch in after.watches())
 
     def _news(self, metrics: Metrics) -> Metrics:
         """The rows that wait for their order report an excursion's end again: without those that
@@ -270,5 +272,7 @@ def judging(checks: Iterable[Check]) -> tuple[Check, ...]:
     return tuple(
         c
         for c in checks
-        if c.gate is Gate.HEALTH and Metrics in c.needs and set(c.needs) <= GIVEN.keys() | {Metrics}
+        if c.gate is Gate.HEALTH
+        and Metrics in c.needs
+        and set(c.needs) <= BASE_EVIDENCE.keys() | {Metrics}
     )

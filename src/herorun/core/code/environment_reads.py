@@ -19,7 +19,9 @@ _USE = lazy_regex(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
 _SET = lazy_regex(
     r"(?:^|[;&|({\s])(?:for\s+|read\s+(?:-\w+\s+)*|local\s+|declare\s+(?:-\w+\s+)*)?([A-Za-z_]\w*)(?:\+?=|\s+in\s)"
 )
-_RESOLVED = lazy_regex(r"\$\{(?:oc\.)?env:\s*([A-Za-z_]\w*)")  # as OmegaConf and Hydra write it
+_CONFIG_RESOLVER = lazy_regex(
+    r"\$\{(?:oc\.)?env:\s*([A-Za-z_]\w*)"
+)  # as OmegaConf and Hydra write it
 _READERS = ("get", "pop", "setdefault")
 _WORDS = (b"environ", b"getenv")
 
@@ -37,7 +39,7 @@ def environment_reads(path: str, data: bytes) -> EnvironmentReads:
     if path.endswith(_SHELL):
         return _of_shell(data.decode("utf-8", "replace"))
     if path.endswith(_CONFIG):
-        return EnvironmentReads(tuple(_matches(_RESOLVED, data.decode("utf-8", "replace"))))
+        return EnvironmentReads(tuple(_matches(_CONFIG_RESOLVER, data.decode("utf-8", "replace"))))
     if not any(word in data for word in _WORDS):
         return EnvironmentReads()
     try:
@@ -112,11 +114,11 @@ class _Names:
                     if each.name in ("environ", "environb", "getenv", "getenvb"):
                         target.add(each.asname or each.name)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self._assigned(name, value)
+                self._assign(name, value)
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                self._assigned(name, value)
+                self._assign(name, value)
 
-    def _assigned(self, name: str, value: ast.expr) -> None:
+    def _assign(self, name: str, value: ast.expr) -> None:
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             self.constants[name] = value.value
         elif self._is_environ(value):

@@ -13,7 +13,7 @@ from herorun.core.code.globs import compile_globs
 from herorun.core.contract import Contract, Impact
 
 _SIBLING_FOLDERS = ("tests/",)
-_BUILT = (  # what is installed and built, wherever it lies but for tests and documentation
+_BUILD_INPUTS = (  # what is installed and built, wherever it lies but for tests and documentation
     *("*.lock", "*lock.json", "*lock.yaml", "*lock.yml"),
     *("pyproject.toml", "setup.py", "setup.cfg", "Pipfile"),
     *("*requirements*.txt", "*requirements*.in", "environment*.yml", "environment*.yaml"),
@@ -44,7 +44,7 @@ _OTHER_FOLDERS = (
 PRESET: Mapping[str, Impact] = {
     **dict.fromkeys(_TEXT, Impact.IGNORE),
     **dict.fromkeys(_SIBLING_FOLDERS, Impact.NOTICE),
-    **dict.fromkeys(_BUILT, Impact.BLOCK),
+    **dict.fromkeys(_BUILD_INPUTS, Impact.BLOCK),
     **dict.fromkeys(_OTHER_FOLDERS, Impact.NOTICE),
 }
 _CONFIG = (".yaml", ".yml", ".toml", ".json", ".jsonnet", ".cfg", ".ini", ".gin", ".conf")

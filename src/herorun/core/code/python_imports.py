@@ -13,7 +13,7 @@ _CALLS = tuple(name.encode() for name in (*_BY_MODULE, *_BY_PATH))
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportStatement:
     """`from ..a.b import c`: two levels up, module a.b, name c. A file that is run by its path is a
     `path`.
     """
@@ -24,7 +24,7 @@ class Imported:
     path: str = ""
 
 
-def imported_by(source: bytes) -> list[Imported]:
+def imported_by(source: bytes) -> list[ImportStatement]:
     """Everything that the source imports; text that is no Python is a SyntaxError or ValueError."""
     tree = ast.parse(source)
     imports = [
@@ -49,22 +49,22 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _statements(part.body)
 
 
-def _imports_of_statement(statement: ast.stmt) -> Iterator[Imported]:
+def _imports_of_statement(statement: ast.stmt) -> Iterator[ImportStatement]:
     match statement:
         case ast.Import(names=names):
             for name in names:
-                yield Imported(name.name)
+                yield ImportStatement(name.name)
         case ast.ImportFrom(module=module, names=names, level=level):
-            yield Imported(module or "", level, tuple(name.name for name in names))
+            yield ImportStatement(module or "", level, tuple(name.name for name in names))
 
 
-def _find_call_imports(call: ast.Call) -> Iterator[Imported]:
+def _find_call_imports(call: ast.Call) -> Iterator[ImportStatement]:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     literal = call.args[0] if call.args else None
     if not isinstance(literal, ast.Constant) or not isinstance(literal.value, str):
         return
     if name in _BY_MODULE:
         module = literal.value.lstrip(".")
-        yield Imported(module, len(literal.value) - len(module))
+        yield ImportStatement(module, len(literal.value) - len(module))
     elif name in _BY_PATH:
-        yield Imported(path=literal.value)
+        yield ImportStatement(path=literal.value)

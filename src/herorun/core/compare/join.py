@@ -9,7 +9,7 @@ from herorun.core.lazy_statistics import fmean, median
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pairing:
+class CurveJoin:
     """`only_a` and `only_b` count the steps of the window that the other curve has not logged."""
 
     metric: str
@@ -41,7 +41,7 @@ class Pairing:
         difference = self.mean if measure == "mean" else self.median
         return None if of is None or difference is None else _percent(difference, of)
 
-    def measured(self, gate: ComparisonGate) -> float | None:
+    def measure(self, gate: ComparisonGate) -> float | None:
         """What the gate bounds; None where nothing was paired."""
         if gate.measure != "largest":
             return self.percent(gate.measure) if gate.percent else getattr(self, gate.measure)
@@ -57,13 +57,13 @@ class Pairing:
 
 def pair(
     metric: str, a: Mapping[int, float], b: Mapping[int, float], first: int, last: int
-) -> Pairing:
+) -> CurveJoin:
     """The two curves at the steps from `first` to `last`, both included."""
     ours = {step for step in a if first <= step <= last}
     theirs = {step for step in b if first <= step <= last}
     both = sorted(ours & theirs)
     steps = [step for step in both if math.isfinite(a[step]) and math.isfinite(b[step])]
-    counts = Pairing(
+    counts = CurveJoin(
         metric=metric,
         pairs=len(steps),
         only_a=len(ours - theirs),
@@ -75,12 +75,12 @@ def pair(
 
 
 def _measure_differences(
-    counts: Pairing, steps: list[int], a: Mapping[int, float], b: Mapping[int, float]
-) -> Pairing:
+    counts: CurveJoin, steps: list[int], a: Mapping[int, float], b: Mapping[int, float]
+) -> CurveJoin:
     differences = [b[step] - a[step] for step in steps]
     percents = [_percent(each, a[step]) for step, each in zip(steps, differences, strict=True)]
     place = max(range(len(steps)), key=lambda n: abs(differences[n]))
-    return Pairing(
+    return CurveJoin(
         metric=counts.metric,
         pairs=counts.pairs,
         only_a=counts.only_a,

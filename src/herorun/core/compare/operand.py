@@ -10,7 +10,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Side:
+class Operand:
     """`values` are by metric and step; of a step that several attempts logged, the last one's."""
 
     name: str
@@ -57,7 +57,7 @@ class Side:
         return gaps[len(gaps) // 2] if gaps else 1
 
 
-def list_unexercised_parts(side: Side, first: int, last: int) -> tuple[str, ...]:
+def list_unexercised_parts(side: Operand, first: int, last: int) -> tuple[str, ...]:
     """What the window says nothing about, because it did not come about in it, or it is unknown
     whether it did.
     """
@@ -76,7 +76,7 @@ def list_unexercised_parts(side: Side, first: int, last: int) -> tuple[str, ...]
     )
 
 
-def _describe_absent_restart(side: Side, first: int, last: int) -> str:
+def _describe_absent_restart(side: Operand, first: int, last: int) -> str:
     if side.attempts is None:
         return f"restart: it is not known at which steps {side.name} was restarted"
     inside = [low for low, _ in side.attempts.values() if first < low <= last]
@@ -85,7 +85,7 @@ def _describe_absent_restart(side: Side, first: int, last: int) -> str:
     )
 
 
-def _describe_absent_checkpoint(side: Side, first: int, last: int) -> str:
+def _describe_absent_checkpoint(side: Operand, first: int, last: int) -> str:
     every = side.permanent_every
     if every is None:
         return f"checkpoint: it is not known at which steps {side.name} saves"
@@ -97,20 +97,20 @@ def _describe_absent_checkpoint(side: Side, first: int, last: int) -> str:
     )
 
 
-def _describe_absent_eval(side: Side, first: int, last: int) -> str:
+def _describe_absent_eval(side: Operand, first: int, last: int) -> str:
     evals = [name for name in side.values if is_eval(name)]
     logs_eval = any(first <= step <= last for name in evals for step in side.values[name])
     return "" if logs_eval else f"eval: {side.name} logs no eval metric at these steps"
 
 
-def _list_unchanged_rate(side: Side, first: int, last: int) -> list[str]:
+def _list_unchanged_rate(side: Operand, first: int, last: int) -> list[str]:
     rates = {value for step, value in side.curve("lr").items() if first <= step <= last}
     if not rates:
         return [f"learning rate: {side.name} logs no learning rate at these steps"]
     return [f"learning rate: it stays at {rates.pop():g}"] if len(rates) == 1 else []
 
 
-def _list_outside_phases(side: Side, first: int, last: int) -> list[str]:
+def _list_outside_phases(side: Operand, first: int, last: int) -> list[str]:
     return [
         f"phase {name!r}: it begins at step {step}, outside the window"
         for name, step in side.phases

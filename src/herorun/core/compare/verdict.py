@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from herorun.core.compare.gate import ComparisonGate
-from herorun.core.compare.join import Pairing, pair
-from herorun.core.compare.operand import Side, list_unexercised_parts
+from herorun.core.compare.join import CurveJoin, pair
+from herorun.core.compare.operand import Operand, list_unexercised_parts
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 
@@ -32,15 +32,15 @@ class RunComparison:
     first: int | None  # the window, both ends included
     last: int | None
     answer: ComparisonAnswer
-    metrics: tuple[Pairing, ...] = ()
+    metrics: tuple[CurveJoin, ...] = ()
     gates: tuple[GateComparison, ...] = ()
     unexercised: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 def compare(
-    a: Side,
-    b: Side,
+    a: Operand,
+    b: Operand,
     gates: Sequence[ComparisonGate] = (),
     metrics: Iterable[str] = (),
     window: tuple[int | None, int | None] = (None, None),
@@ -79,7 +79,7 @@ def compare(
     )
 
 
-def _describe_uncovered(a: Side, b: Side, first: int, last: int) -> str:
+def _describe_uncovered(a: Operand, b: Operand, first: int, last: int) -> str:
     """What of the window a curve does not cover; up to one row's distance at either end is no
     hole.
     """
@@ -91,14 +91,14 @@ def _describe_uncovered(a: Side, b: Side, first: int, last: int) -> str:
     return ""
 
 
-def _judge_comparison(gate: ComparisonGate, pairing: Pairing, short: str) -> GateComparison:
+def _judge_comparison(gate: ComparisonGate, pairing: CurveJoin, short: str) -> GateComparison:
     """A bound that is broken is broken, whatever else is missing; one that holds must hold for all
     of the window.
     """
     if pairing.not_finite_b:
         why = f"B is not finite at {count(pairing.not_finite_b, 'step')} at which A is"
         return GateComparison(str(gate), ComparisonAnswer.NO_GO, None, why)
-    measured_change = pairing.measured(gate)
+    measured_change = pairing.measure(gate)
     if measured_change is None:
         return GateComparison(
             str(gate), ComparisonAnswer.UNKNOWN, None, "no step has it in both runs"
@@ -114,7 +114,7 @@ def _judge_comparison(gate: ComparisonGate, pairing: Pairing, short: str) -> Gat
 
 
 def _together(
-    gate_comparisons: Sequence[GateComparison], pairings: Sequence[Pairing]
+    gate_comparisons: Sequence[GateComparison], pairings: Sequence[CurveJoin]
 ) -> ComparisonAnswer:
     answers = {each.answer for each in gate_comparisons}
     if ComparisonAnswer.NO_GO in answers:
@@ -125,7 +125,7 @@ def _together(
 
 
 def _notes(
-    pairings: Iterable[Pairing], gates: Iterable[ComparisonGate], short: str
+    pairings: Iterable[CurveJoin], gates: Iterable[ComparisonGate], short: str
 ) -> tuple[str, ...]:
     """Why something was not compared, where no gate says so."""
     notes, gate_metrics = [short] if short else [], {gate.metric for gate in gates}

@@ -15,7 +15,7 @@ _FLAG = lazy_regex(r"-{1,2}(?P<key>[A-Za-z][\w.-]*)(?:=(?P<value>.*))?", re.DOTA
 _OVERRIDE = lazy_regex(r"\+{0,2}(?P<key>[A-Za-z_][\w.@/-]*)=(?P<value>.*)", re.DOTALL)
 _DELETION = lazy_regex(r"~(?P<key>[A-Za-z_][\w.@/-]*)(?:=.*)?", re.DOTALL)
 SWITCHED_ON = "given"
-DELETED = "~"
+DELETION_MARK = "~"
 
 Pairs = Iterable[tuple[str, str]]
 
@@ -79,5 +79,5 @@ def _parse_flag(word: str) -> tuple[str, str] | None:
     if match := _OVERRIDE.fullmatch(word):
         return match["key"], match["value"]
     if match := _DELETION.fullmatch(word):
-        return match["key"], DELETED
+        return match["key"], DELETION_MARK
     return None

@@ -13,7 +13,7 @@ from herorun.core.config.environment_classes import ENVIRONMENT
 from herorun.core.contract import Config, KeyClass
 from herorun.core.lazy_regex import lazy_regex
 
-UNCLASSIFIED = None
+NO_CLASS = None
 _CAMEL = lazy_regex(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -59,7 +59,7 @@ def _shipped_environment(name: str) -> KeyClass | None:
     for kind, globs in ENVIRONMENT:
         if any(fnmatchcase(name.upper(), glob) for glob in globs.split()):
             return kind
-    return UNCLASSIFIED
+    return NO_CLASS
 
 
 def _match_shipped_patterns(key: str) -> KeyClass | None:
@@ -67,7 +67,7 @@ def _match_shipped_patterns(key: str) -> KeyClass | None:
     for kind, patterns in KEYS:
         if any(_matches_pattern(pattern, above, last) for pattern in patterns.split()):
             return kind
-    return UNCLASSIFIED
+    return NO_CLASS
 
 
 def _matches_pattern(pattern: str, above: list[str], last: str) -> bool:

@@ -151,7 +151,7 @@ class ContractFile:
     committed: str | None = None  # None: HEAD has no such file
 
     @property
-    def signed(self) -> bool:
+    def is_reviewable(self) -> bool:
         """Whether people can have reviewed it: what is read is what is committed."""
         return self.committed == self.text
 

@@ -175,10 +175,10 @@ class Notify(Table):
     @property
     def channels(self) -> tuple[str, ...]:
         """All, by their names; those that take pages first."""
-        return tuple(dict.fromkeys((*self.addressed, *self.kinds)))
+        return tuple(dict.fromkeys((*self.address_variables, *self.kinds)))
 
     @property
-    def addressed(self) -> tuple[str, ...]:
+    def address_variables(self) -> tuple[str, ...]:
         """The variables that hold addresses."""
         every = (*self.page, *self.targets, *self.inform, *self.secondary)
         return tuple(dict.fromkeys(every))

@@ -87,7 +87,7 @@ class WaiverTable(Table):
 
     @field_validator("expires")
     @classmethod
-    def _zoned(cls, value: datetime) -> datetime:
+    def _require_zone(cls, value: datetime) -> datetime:
         if value.tzinfo is None:
             raise ValueError("needs a time zone: write it like 2026-12-01T12:00:00Z")
         try:
@@ -96,7 +96,7 @@ class WaiverTable(Table):
             raise ValueError("lies outside the years 1 to 9999 in UTC") from None
         return value
 
-    def signed(self) -> SignedWaiver:
+    def as_signed_waiver(self) -> SignedWaiver:
         return SignedWaiver(
             self.check,
             self.reason,

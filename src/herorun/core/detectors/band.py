@@ -13,14 +13,14 @@ from herorun.core.lazy_dataclass import dataclass
 FAR = 3.0  # times the usual value, or a third of that value
 NOISE = 8.0
 FREEZE = 500
-HELD = 3
+FREEZE_ROWS = 3
 
 _FAR = math.log(FAR)
-RULES = (FAR, NOISE, FREEZE, HELD)
+RULES = (FAR, NOISE, FREEZE, FREEZE_ROWS)
 
 
 @dataclass(slots=True)
-class Wander:
+class TrendDeviation:
     trend: Trend = field(default_factory=Trend)
     away: ExcursionWatch = field(default_factory=ExcursionWatch)
 
@@ -28,8 +28,8 @@ class Wander:
         return self.away.excursions("wander", metric)
 
 
-def judge_wander(
-    state: Wander, metric: str, step: int, value: float, fresh: bool, is_declared: bool
+def judge_trend_deviation(
+    state: TrendDeviation, metric: str, step: int, value: float, fresh: bool, is_declared: bool
 ) -> None:
     """Compares a metric without a band with its own trend, upwards and downwards."""
     if value <= 0.0:
@@ -43,7 +43,7 @@ def judge_wander(
             trend.reset(y)
     elif away.streak is not None:
         away.within("wander", metric)
-    if fresh and (away.streak is None or away.streak.rows < HELD):
+    if fresh and (away.streak is None or away.streak.rows < FREEZE_ROWS):
         trend.learn(y)
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 from herorun.core.clock_skew import no_later
 from herorun.core.detectors import gaps, interleaved_writers, resume, steady, throughput
 from herorun.core.detectors.column_batch import ColumnBatch, batch_from
-from herorun.core.detectors.dispatch import JUDGES, MUTED, RowPosition, judge_time, state_for
+from herorun.core.detectors.dispatch import JUDGES, PHASE_ROWS, RowPosition, judge_time, state_for
 from herorun.core.detectors.grad_norm import Norm
 from herorun.core.detectors.instances import Boundary, known_place
 from herorun.core.detectors.names import ColumnRole, Names
@@ -64,7 +64,7 @@ def _may_open_window(state: MetricsState, names: Names, boundaries: Sequence[Bou
     """Whether the earlier rows left nothing open that involves several columns."""
     if not state.has_begun or len(state.waiting) != WAITING or state.steps.jump or names.phases:
         return False
-    if state.since_phase < MUTED or any(watch.streak for watch in state.non_finite.values()):
+    if state.since_phase < PHASE_ROWS or any(watch.streak for watch in state.non_finite.values()):
         return False
     return _is_newest(state, boundaries)
 

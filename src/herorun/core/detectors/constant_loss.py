@@ -10,14 +10,14 @@ generators included, the highest is 0.54 times the range.
 import math
 from itertools import pairwise
 
-from herorun.core.detectors.loss_state import SIGNED, LossState, SignedLevel
+from herorun.core.detectors.loss_state import SIGNED_ROWS, LossState, SignedLevel
 from herorun.core.lazy_statistics import median
 
-FROZEN = 20  # rows with exactly one value after which the loss counts as frozen
+FROZEN_ROWS = 20  # rows with exactly one value after which the loss counts as frozen
 # times the longest earlier stretch of one value: some logs repeat a value until there is a new one
 REPEATS = 5
 CHANGES = 30  # other values that must have come before
-ROUNDED = 4.0  # times the smallest difference of two losses: less may be printed as zero
+ROUNDING_RATIO = 4.0  # times the smallest difference of two losses: less may be printed as zero
 BEFORE, OUTLIERS = 30, 1  # rows to compare with; on each side, of no part in their range
 NEWEST, RANGES = 5, 1.0  # rows that are all so many ranges above the highest of those
 LONGEST = 500  # rows for which the level before is kept
@@ -56,7 +56,7 @@ def _is_rounded(state: LossState) -> bool:
     if values[0] > ONE_NAT:
         return False  # few rows of a steep descent
     decimal = min(after - before for before, after in pairwise(values))
-    return values[len(values) // 2] < ROUNDED * decimal
+    return values[len(values) // 2] < ROUNDING_RATIO * decimal
 
 
 def forget_zeros(state: LossState, start: int) -> None:
@@ -69,7 +69,7 @@ def forget_zeros(state: LossState, start: int) -> None:
 def end_zeros(state: LossState) -> None:
     if state.longest_zeros or not state.trend.rows:
         # zero from the beginning, or for the second time: ratios of such a loss mean nothing
-        state.signed = SIGNED
+        state.signed = SIGNED_ROWS
     if state.zeros > state.longest_zeros:
         state.longest_zeros, state.longest_zeros_from = state.zeros, state.zeros_from
     state.zeros = 0
@@ -86,7 +86,7 @@ def follow_repeat(state: LossState, step: int, loss: float, is_declared: bool) -
         end_repeat(state, loss)
         return
     state.same += 1
-    if state.changes > CHANGES and state.same >= max(FROZEN, REPEATS * state.longest_same):
+    if state.changes > CHANGES and state.same >= max(FROZEN_ROWS, REPEATS * state.longest_same):
         state.frozen.extend(step, 0.0, loss, 0.0, is_declared)
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeVar
 
 from herorun.core.detectors import band, gaps, grad_norm, loss, nonfinite, resume, throughput
 from herorun.core.detectors.excursion import ExcursionWatch
-from herorun.core.detectors.growth import Growth, judge_growth, restart
+from herorun.core.detectors.growth import DifferenceGrowth, judge_growth, restart
 from herorun.core.detectors.names import ColumnRole, Names
 from herorun.core.detectors.restart_from_scratch import OPENING
 from herorun.core.detectors.resume_state import AttemptStartPoint
@@ -13,7 +13,7 @@ from herorun.core.detectors.state import MetricsState, ReportingRhythm
 from herorun.core.ports import Row
 from herorun.core.row_bounds import MOST_NAMES
 
-MUTED = 150  # rows after a declared phase whose new excursions are marked as declared
+PHASE_ROWS = 150  # rows after a declared phase whose new excursions are marked as declared
 TOO_MANY = (
     f"metrics such as a router's or a z-loss have more than {MOST_NAMES} names in all: later ones "
     "are not judged"
@@ -45,7 +45,7 @@ def judge_row(state: MetricsState, row: Row, names: Names) -> None:
         resume.lose(state.lineage)
     fresh = step > state.high_water
     boundary = _is_phase_start(state, step, names.phases) if names.phases else False
-    is_declared = state.since_phase < MUTED
+    is_declared = state.since_phase < PHASE_ROWS
     state.step = step
     if fresh:
         state.high_water = step
@@ -154,7 +154,7 @@ def _judge_precursor(
     state: MetricsState, name: str, value: float, rises: bool, at: RowPosition
 ) -> None:
     if _has_room_for(state, state.growths, name):
-        growth = state_for(state.growths, name, Growth)
+        growth = state_for(state.growths, name, DifferenceGrowth)
         if state.rate_rises:
             restart(growth)
             return
@@ -238,8 +238,13 @@ def _judge_wander_of_metric(
 ) -> None:
     if not _has_room_for(state, state.wanders, name):
         return
-    band.judge_wander(
-        state_for(state.wanders, name, band.Wander), name, at.step, value, at.fresh, at.declared
+    band.judge_trend_deviation(
+        state_for(state.wanders, name, band.TrendDeviation),
+        name,
+        at.step,
+        value,
+        at.fresh,
+        at.declared,
     )
 
 

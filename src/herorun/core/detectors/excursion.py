@@ -9,7 +9,7 @@ from herorun.core.lazy_dataclass import dataclass
 MISSES = 1  # rows back in bounds that do not yet end a streak
 # closed excursions of one metric and kind that are stored between two ticks: a thousand rows of a
 # curve with a leap every few rows have so many
-KEPT = 64
+MAX_CLOSED = 64
 
 
 @dataclass(slots=True, kw_only=True)
@@ -125,7 +125,7 @@ class ExcursionWatch:
 
 def _drop_slightest(excursions: list[Excursion]) -> list[Excursion]:
     """If there are too many, drop the slightest, never a long one."""
-    if len(excursions) > KEPT:
+    if len(excursions) > MAX_CLOSED:
         slightest = min(excursions, key=lambda excursion: (excursion.rows, excursion.peak))
         return [excursion for excursion in excursions if excursion is not slightest]
     return excursions

@@ -16,7 +16,7 @@ from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_statistics import median
 
-SKIPPED = 3  # rows in which even a run that learns nothing falls to what untrained weights give
+SKIP_ROWS = 3  # rows in which even a run that learns nothing falls to what untrained weights give
 LEAST, MOST = 30, 60  # values that represent the rows
 STEPS = 500  # steps in which every run learns something
 TIGHT = 0.01  # half of all values differ by less, as a logarithm
@@ -57,7 +57,7 @@ LATE_STEP, NEAR, LEAST_CLASSES = 500, 0.003, 100
 # the newest rows above its first one is unstable.
 
 RULES = (
-    SKIPPED, LEAST, MOST, STEPS, TIGHT, FELL, LEARNED, DEEPER, RATE, FALL, SURE,
+    SKIP_ROWS, LEAST, MOST, STEPS, TIGHT, FELL, LEARNED, DEEPER, RATE, FALL, SURE,
     *CLASSES, *ABOVE, TOUCHED, BELOW, SETTLES, STANDS, STANDS_STEPS,
     EARLY, EARLY_STEPS, NEWEST, HIGHER, ABOVE_IT, MOVES,
     FIRST, ROUNDING, DIGITS, MOST_CLASSES, LATE_STEP, NEAR, LEAST_CLASSES,
@@ -238,16 +238,16 @@ def _follow_start(state: FirstRows, step: int, y: float) -> None:
         state.before = y
     if state.rows == 2 and state.first_step > 2 * (step - state.first_step):
         state.is_over = True  # the record lacks the earlier rows
-    if state.rows <= SKIPPED:
+    if state.rows <= SKIP_ROWS:
         state.first = max(state.first, y)
-    if state.is_over or state.rows <= SKIPPED:
+    if state.is_over or state.rows <= SKIP_ROWS:
         return
     if state.flat.streak is not None:
         _go_on(state, step, y)
         return
     if y < state.lowest:
         state.lowest = y
-    if (state.rows - SKIPPED) % state.every == 0:
+    if (state.rows - SKIP_ROWS) % state.every == 0:
         state.values.append(state.lowest)
         state.lowest = math.inf
         _weigh(state, step)

@@ -11,14 +11,14 @@ from herorun.core.detectors.reorder import WAITING
 from herorun.core.lazy_dataclass import dataclass
 
 FAR = 5.0  # times the usual steps between two rows
-KEPT = 5  # gaps
+MAX_GAPS = 5  # gaps
 ALIKE = 0.05  # relative difference at which two gaps still count as equal
 REGULAR = 2  # equal gaps in a row after which they count as the trainer's way of counting
 ROUND = 1000  # steps, or ten, a hundred, ... times as many, at which an epoch may begin ...
 SPARE = 10  # ... that has so many times fewer
 EASE = 8  # rows in which the usual distance adapts by about half
 
-RULES = (FAR, KEPT, EASE, ALIKE, REGULAR, ROUND, SPARE)
+RULES = (FAR, MAX_GAPS, EASE, ALIKE, REGULAR, ROUND, SPARE)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -85,7 +85,7 @@ def _lose_rows(state: Steps, before: int, after: int) -> None:
     if state.regular >= REGULAR:
         state.gaps = []
     elif not _begins_epoch(state, before, after):
-        state.gaps = [*state.gaps, (before, after)][-KEPT:]
+        state.gaps = [*state.gaps, (before, after)][-MAX_GAPS:]
 
 
 def _begins_epoch(state: Steps, before: int, after: int) -> bool:

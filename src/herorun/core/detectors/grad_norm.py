@@ -8,17 +8,17 @@ from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
-EXPLODED = 10.0
+EXPLOSION_RATIO = 10.0
 FREEZE = 500
-HELD = 3
+FREEZE_ROWS = 3
 FAST_RATE = 1 - 2 ** (-1 / 200)
 SLOW_RATE = 1 - 2 ** (-1 / 5000)
 CREEP = 3.0
 EASE = 1 / 500  # per row: how fast the norm before a vanished one decays, as a logarithm
 BACK = 2.0  # times the norm before it vanished: up to that it has only returned
 
-_EXPLODED, _CREEP, _BACK = math.log(EXPLODED), math.log(CREEP), math.log(BACK)
-RULES = (EXPLODED, FREEZE, HELD, FAST_RATE, SLOW_RATE, CREEP, EASE, BACK)
+_EXPLOSION_RATIO, _CREEP, _BACK = math.log(EXPLOSION_RATIO), math.log(CREEP), math.log(BACK)
+RULES = (EXPLOSION_RATIO, FREEZE, FREEZE_ROWS, FAST_RATE, SLOW_RATE, CREEP, EASE, BACK)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,7 +54,7 @@ def judge_norm(
         state.fast = state.slow = y
         return
     excess, explosion = y - trend.level, state.explosion
-    if excess > _EXPLODED and y > state.usual + _BACK:
+    if excess > _EXPLOSION_RATIO and y > state.usual + _BACK:
         # a return from almost zero to the usual norm is no explosion
         noise = (
             trend.scale
@@ -67,7 +67,7 @@ def judge_norm(
             trend.reset(y)
     elif explosion.streak is not None:
         explosion.within("explosion", metric)
-    if fresh and (explosion.streak is None or explosion.streak.rows < HELD):
+    if fresh and (explosion.streak is None or explosion.streak.rows < FREEZE_ROWS):
         trend.learn(y)
         if trend.rows >= SETTLE:
             level, eased_level = trend.level, state.usual - EASE

@@ -36,7 +36,7 @@ class Scale:
 
 
 @dataclass(slots=True)
-class Growth:
+class DifferenceGrowth:
     squares: float = 0.0  # the recent mean square of the differences from row to row
     before: float | None = None  # the value before
     scales: dict[int, Scale] = field(default_factory=dict)
@@ -47,13 +47,13 @@ class Growth:
         return self.growing.excursions("growth", metric)
 
 
-def restart(state: Growth) -> None:
+def restart(state: DifferenceGrowth) -> None:
     """Discard the blocks: the rise so far is explained."""
     state.scales, state.before = {}, None
 
 
 def judge_growth(
-    state: Growth, metric: str, step: int, value: float, up: bool, is_declared: bool
+    state: DifferenceGrowth, metric: str, step: int, value: float, up: bool, is_declared: bool
 ) -> None:
     """Add a value. `up`: whether a rise (or else a fall) precedes an instability."""
     if state.before is not None:
@@ -78,7 +78,14 @@ def judge_growth(
 
 
 def _weigh(
-    state: Growth, metric: str, place: int, step: int, *, rows: int, on: bool, is_declared: bool
+    state: DifferenceGrowth,
+    metric: str,
+    place: int,
+    step: int,
+    *,
+    rows: int,
+    on: bool,
+    is_declared: bool,
 ) -> None:
     open_now = state.growing.streak is not None
     means = state.scales[place].means

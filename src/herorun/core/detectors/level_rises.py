@@ -39,7 +39,7 @@ AREA = 1.0  # the least evidence: the sum of logarithms above the highest row be
 ABOVE = 1.15  # times the highest row before: where a rise begins, and its mean at least
 MISSES = 1  # consecutive rows not above it that do not end a rise
 WIDEST = 3.0  # times the lowest of the rows before that the highest may be, near a loss of zero
-FALLEN = 1.25  # times that a loss must have fallen since its first rows
+FALL_RATIO = 1.25  # times that a loss must have fallen since its first rows
 ROWS, HIGHER = 3, 1.22  # rows of a rise, and their mean above the usual, at least
 SMALLEST = 0.01  # range of the rows before, as a logarithm
 
@@ -50,12 +50,12 @@ _SHORTEST = tuple(
 )
 assert max(each.outliers for each in COMPARISONS) < 2
 
-LEAST, LEAST_FALL = math.log(ABOVE), math.log(FALLEN)
+LEAST, LEAST_FALL = math.log(ABOVE), math.log(FALL_RATIO)
 _CALM_RANGE, _HIGHER = math.log(CALM_RANGE), math.log(HIGHER)
 _WIDEST, _NEAR_ZERO = math.log(WIDEST), math.log(NEAR_ZERO)
 RULES = (
     *(value for comparison in COMPARISONS for value in comparison),
-    FIRST, CALM_RANGE, AREA, ABOVE, MISSES, WIDEST, FALLEN, ROWS, HIGHER, SMALLEST,
+    FIRST, CALM_RANGE, AREA, ABOVE, MISSES, WIDEST, FALL_RATIO, ROWS, HIGHER, SMALLEST,
 )  # fmt: skip
 
 

@@ -19,14 +19,14 @@ from herorun.core.detectors.baseline import CLIP, FLOOR, RATE, SETTLE, Trend
 from herorun.core.detectors.constant_loss import (
     BEFORE,
     CHANGES,
-    FROZEN,
+    FROZEN_ROWS,
     LONGEST,
     NEWEST,
     ONE_NAT,
     OUTLIERS,
     RANGES,
     REPEATS,
-    ROUNDED,
+    ROUNDING_RATIO,
     end_repeat,
     end_signed,
     end_zeros,
@@ -34,7 +34,7 @@ from herorun.core.detectors.constant_loss import (
     follow_signed,
     follow_zero,
 )
-from herorun.core.detectors.loss_state import SIGNED, LossState
+from herorun.core.detectors.loss_state import SIGNED_ROWS, LossState
 from herorun.core.lazy_statistics import median
 
 RATIO = 1.5  # manage-hero-run's: more than 50 % above the expected trend
@@ -43,19 +43,19 @@ RISING = 1.2  # ... and this factor of the mean of the rise before it, from the 
 FREEZE = 500  # rows for which an open spike freezes the trend
 FREEZE_YOUNG = 20
 MOVES = 3 * 0.886  # times the mean difference from row to row: the most that the noise can be
-HELD = 3  # rows of a spike after which the trend is frozen, and its mean counts
-RAISED = 10  # rows of a raised level after which its mean counts
+FREEZE_ROWS = 3  # rows of a spike after which the trend is frozen, and its mean counts
+RAISED_ROWS = 10  # rows of a raised level after which its mean counts
 DENSE = 20  # the most steps between two rows of a young curve ...
 ABSURD = 1000.0  # ... unless the loss is this many times the highest so far
 JITTERS = 4.0  # times the mean difference from row to row, for a young curve
-ELEVATED = 1.02
+ELEVATED_RATIO = 1.02
 ELEVATED_NOISE = 6.0
 DRIFT = 1.01
 WIDEST = 4.0  # times the noise: the most that one row moves the smoothed level
 DRIFT_NOISE = 1.7  # times the noise: a smoothed level varies by less
-DIVERGED = 1.5
+DIVERGED_RATIO = 1.5
 DIVERGED_NOISE = 3.0
-LEARNED = 1.25  # factor by which a curve must have fallen before it can count as diverged
+LEARNED_RATIO = 1.25  # factor by which a curve must have fallen before it can count as diverged
 ODD = 4  # first rows that may be odd, and would hide everything for sixty more, where ...
 FELL = 8  # ... so many rows follow them ...
 FAR = 10.0  # ... that are so many times lower than the trend
@@ -67,23 +67,27 @@ SATURATED, SATURATED_WITHIN = 126 * math.log(2.0), 5e-4
 # The same for a probability that the program clips: 1e-8 to 1e-16 are constants of log(p + eps) in
 # use, and 1 - 1e-7, Keras's, is 1 - 2^-23 in single precision. Chance may give one such value, but
 # not in three rows; 1e-5 to 1e-7 may be an untrained vocabulary of so many classes.
-CLIPPED = (23 * math.log(2.0), *(digits * math.log(10.0) for digits in range(8, 17)))
+CLIPPED_LOSSES = (23 * math.log(2.0), *(digits * math.log(10.0) for digits in range(8, 17)))
 EQUAL = 2  # rows before this one that have the same loss
 
 _HIGH, _ALONE, _RISING = math.log(RATIO), math.log(ALONE), math.log(RISING)
 _ABSURD = math.log(ABSURD)
-_ELEVATED, _DRIFT, _DIVERGED = math.log(ELEVATED), math.log(DRIFT), math.log(DIVERGED)
-_LEARNED, _FAR = math.log(LEARNED), math.log(FAR)
+_ELEVATED_RATIO, _DRIFT, _DIVERGED_RATIO = (
+    math.log(ELEVATED_RATIO),
+    math.log(DRIFT),
+    math.log(DIVERGED_RATIO),
+)
+_LEARNED_RATIO, _FAR = math.log(LEARNED_RATIO), math.log(FAR)
 
-REGRESSED = math.log(1.05)  # of the smoothed loss above its lowest
+REGRESSION_RATIO = math.log(1.05)  # of the smoothed loss above its lowest
 GAVE_BACK = 0.2  # of the fall since the first rows
 LEAST_LEARNED = 0.25  # times the lowest loss: the least fall before that
 RULES = (
-    RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, HELD, RAISED, DENSE, ABSURD, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
-    DIVERGED, DIVERGED_NOISE, LEARNED,
-    SIGNED, FROZEN, ONE_NAT, REPEATS, CHANGES, MOVES, ODD, FELL, FAR, ROUNDED,
-    SATURATED, SATURATED_WITHIN, *CLIPPED, EQUAL, BEFORE, OUTLIERS, NEWEST, RANGES, LONGEST,
-    REGRESSED, GAVE_BACK, LEAST_LEARNED,
+    RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, FREEZE_ROWS, RAISED_ROWS, DENSE, ABSURD, JITTERS, ELEVATED_RATIO, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
+    DIVERGED_RATIO, DIVERGED_NOISE, LEARNED_RATIO,
+    SIGNED_ROWS, FROZEN_ROWS, ONE_NAT, REPEATS, CHANGES, MOVES, ODD, FELL, FAR, ROUNDING_RATIO,
+    SATURATED, SATURATED_WITHIN, *CLIPPED_LOSSES, EQUAL, BEFORE, OUTLIERS, NEWEST, RANGES, LONGEST,
+    REGRESSION_RATIO, GAVE_BACK, LEAST_LEARNED,
 )  # fmt: skip
 
 
@@ -159,14 +163,14 @@ def _constants(
 
 
 def _is_clipped(loss: float) -> bool:
-    return any(abs(loss - level) < SATURATED_WITHIN for level in CLIPPED)
+    return any(abs(loss - level) < SATURATED_WITHIN for level in CLIPPED_LOSSES)
 
 
 def _handle_signed_loss(state: LossState, loss: float) -> None:
-    """A loss below zero has no trend to compare with; once it was above zero for `SIGNED` rows, the
-    trend begins again.
+    """A loss below zero has no trend to compare with; once it was above zero for `SIGNED_ROWS`
+    rows, the trend begins again.
     """
-    state.signed = SIGNED if loss < 0.0 else state.signed - 1
+    state.signed = SIGNED_ROWS if loss < 0.0 else state.signed - 1
     if not state.signed:
         end_signed(state.signed_level)
     first_rises.stop(state.rises)
@@ -197,7 +201,7 @@ def _spike(
     if excess > _HIGH and (not young or _stands_out(state, excess, noise, gap)):
         if not trend.young:
             noise = _noise(state)
-        streak = spike.extend(step, excess, math.exp(usual), noise, is_declared, HELD)
+        streak = spike.extend(step, excess, math.exp(usual), noise, is_declared, FREEZE_ROWS)
         if streak.rows > (FREEZE_YOUNG if trend.young else FREEZE):
             spike.end("spike", "loss")
             trend.reset(y)
@@ -207,7 +211,7 @@ def _spike(
         trend.reset(y)
     elif spike.streak is not None:
         spike.within("spike", "loss")
-    return spike.streak is not None and (trend.young or spike.streak.rows >= HELD)
+    return spike.streak is not None and (trend.young or spike.streak.rows >= FREEZE_ROWS)
 
 
 def _fell_far(state: LossState, y: float) -> bool:
@@ -265,12 +269,12 @@ def _level(state: LossState, step: int, y: float, is_declared: bool, boundary: b
         state.low = smooth
     if smooth < state.lowest:
         state.lowest = smooth
-    if smooth > state.lowest + REGRESSED:
+    if smooth > state.lowest + REGRESSION_RATIO:
         _judge_regressed(state, step, smooth, is_declared)
     elif state.regressed.streak is not None:
         state.regressed.within("regressed", "loss", 0)
-    if excess > _ELEVATED and excess > ELEVATED_NOISE * scale:
-        state.elevated.extend(step, excess, math.exp(trend.level), scale, is_declared, RAISED)
+    if excess > _ELEVATED_RATIO and excess > ELEVATED_NOISE * scale:
+        state.elevated.extend(step, excess, math.exp(trend.level), scale, is_declared, RAISED_ROWS)
     elif state.elevated.streak is not None:
         state.elevated.within("elevated", "loss")
     rise = smooth - state.low
@@ -279,7 +283,11 @@ def _level(state: LossState, step: int, y: float, is_declared: bool, boundary: b
     elif state.drift.streak is not None:
         state.drift.within("drift", "loss", 0)
     rise = smooth - state.lowest
-    if rise > _DIVERGED and rise > DIVERGED_NOISE * scale and state.lowest < state.start - _LEARNED:
+    if (
+        rise > _DIVERGED_RATIO
+        and rise > DIVERGED_NOISE * scale
+        and state.lowest < state.start - _LEARNED_RATIO
+    ):
         state.diverged.extend(step, rise, math.exp(state.lowest), scale, is_declared)
     elif state.diverged.streak is not None:
         state.diverged.within("diverged", "loss", 0)

@@ -64,7 +64,7 @@ def _in_range(state: LossState, ys: Sequence[float]) -> bool:
     if max(highest, *state.recent) - level >= _SAFE * min(loss._HIGH, windows.LEAST_LEAP):
         return False
     near = restart_from_scratch.ALIKE / _SAFE
-    opening, fall = state.opening[0], _SAFE * restart_from_scratch._FORGOTTEN
+    opening, fall = state.opening[0], _SAFE * restart_from_scratch._FORGOTTEN_RATIO
     is_opening_far = highest < opening - near or lowest > opening + near
     return is_opening_far or highest - min(level, state.lowest, state.smooth) < fall
 
@@ -112,7 +112,7 @@ def _smooth(state: LossState, ys: Sequence[float]) -> int:
     level, scale, below, number = trend.level, trend.scale, trend.below, 0
     smooth, low, lowest = state.smooth, state.low, state.lowest
     wobble, before = state.wobble, state.before
-    elevated_excess, drift, relapse = loss._ELEVATED, loss._DRIFT, loss.REGRESSED
+    elevated_excess, drift, relapse = loss._ELEVATED_RATIO, loss._DRIFT, loss.REGRESSION_RATIO
     elevated_noise, drift_noise, farthest = loss.ELEVATED_NOISE, loss.DRIFT_NOISE, loss.WIDEST
     for y in ys:
         excess = y - level
@@ -162,7 +162,7 @@ def _store(
 ) -> None:
     """Store in the state what needs no loop over the rows; `rows` are those of before and `ys`."""
     if not state.descended:
-        fall = state.opening[-1] - restart_from_scratch._FORGOTTEN
+        fall = state.opening[-1] - restart_from_scratch._FORGOTTEN_RATIO
         place = next(compress(count(1), map(lt, ys, repeat(fall))), None)
         state.descended, state.descent = place is not None, state.descent + (place or len(ys))
     first = len(state.recent)

@@ -10,7 +10,7 @@ from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
 # Rows after a loss below zero of which only differences are judged: near zero, ratios mean nothing.
-SIGNED = 500
+SIGNED_ROWS = 500
 # Excursions that are shapes of the curve; a spike is a few rows long.
 LASTING = (
     "elevated",

@@ -54,7 +54,7 @@ SPEEDS = (
     "throughput(tps)",
     "throughput/device/TPS",
 )
-SKIPPED = ("skipped", "skipped_step", "optim/skipped")
+SKIPPED_STEP_NAMES = ("skipped", "skipped_step", "optim/skipped")
 SCALES = (
     "loss_scale",
     "loss-scale",
@@ -194,7 +194,7 @@ class Names:
     rate: tuple[str, ...] = RATES  # of learning
     time: tuple[str, ...] = TIMES  # seconds a step
     speed: tuple[str, ...] = SPEEDS  # anything a second
-    skipped: tuple[str, ...] = SKIPPED
+    skipped: tuple[str, ...] = SKIPPED_STEP_NAMES
     declared: tuple[str, ...] = ()  # metrics that the contract names, which must be reported
     bands: tuple[tuple[str, float, float], ...] = ()  # metric, least, most
     # of half precision: below 1 the optimizer has lost its gradients

@@ -28,7 +28,7 @@ from herorun.core.detectors import (
     throughput,
     windows,
 )
-from herorun.core.detectors.dispatch import MUTED, judge_row
+from herorun.core.detectors.dispatch import PHASE_ROWS, judge_row
 from herorun.core.detectors.handover import (
     end_attempt,
     hand_over,
@@ -55,7 +55,7 @@ TREND = (
     baseline.FOLLOW,
     baseline.FLOOR,
 )
-STREAK = (excursion.MISSES, excursion.KEPT)
+STREAK = (excursion.MISSES, excursion.MAX_CLOSED)
 SHAPE = 25  # of the state
 ONE_BY_ONE = 16  # rows that follow the one at which a batch ended
 
@@ -81,7 +81,7 @@ def rules_digest() -> str:
         growth.RULES,
         windows.RULES,
     )
-    return _constants_digest((SHAPE, MUTED, TREND, STREAK, *parts, interleaved_writers.RULES))
+    return _constants_digest((SHAPE, PHASE_ROWS, TREND, STREAK, *parts, interleaved_writers.RULES))
 
 
 # The runs of one process share the constants.

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from herorun.core.detectors.baseline import SETTLE, Trend
 from herorun.core.detectors.first_rows import stands_from_the_first
 from herorun.core.detectors.loss import DENSE, ELEVATED_NOISE, MOVES, RATIO
-from herorun.core.detectors.loss_state import SIGNED
+from herorun.core.detectors.loss_state import SIGNED_ROWS
 from herorun.core.detectors.names import why_rival
 from herorun.core.detectors.state import MetricsState
 from herorun.core.detectors.throughput import WARM
@@ -60,10 +60,10 @@ def _not_above_zero(state: MetricsState) -> UnjudgedMetric:
         reason = "no loss so far is above zero, and these checks compare losses above zero"
         return UnjudgedMetric("loss", checks, reason, None)
     reason = (
-        f"the loss was not above zero within the last {count(SIGNED, 'row')}: these checks need "
-        f"{count(SIGNED + SETTLE, 'row')} above zero without a break"
+        f"the loss was not above zero within the last {count(SIGNED_ROWS, 'row')}: these checks "
+        f"need {count(SIGNED_ROWS + SETTLE, 'row')} above zero without a break"
     )
-    until = state.judged + loss.signed + SETTLE if loss.signed < SIGNED else None
+    until = state.judged + loss.signed + SETTLE if loss.signed < SIGNED_ROWS else None
     return UnjudgedMetric("loss", checks, reason, until)
 
 

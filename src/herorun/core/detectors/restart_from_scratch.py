@@ -15,16 +15,16 @@ OPENING = 4  # rows that identify the beginning of a run ...
 SHORTEST = 2  # ... or so many, if its steps begin again after them
 ALIKE = 0.1  # largest difference of a row from its opening row, as a logarithm
 # the same if the step counter begins again: other batches or another seed are possible
-ANEW = 0.4
+OTHER_BATCHES_RATIO = 0.4
 YOUNGEST = 8  # rows before which a curve cannot have learned anything
-FORGOTTEN = 2.0  # factor by which a curve must have been below its beginning
+FORGOTTEN_RATIO = 2.0  # factor by which a curve must have been below its beginning
 # how long the loss must stay high: this share of the rows of the first descent to half ...
 DESCENT = 0.75
 MOST = 100  # ... and at most so many rows
 
-_FORGOTTEN = math.log(FORGOTTEN)
+_FORGOTTEN_RATIO = math.log(FORGOTTEN_RATIO)
 
-RULES = (OPENING, SHORTEST, ALIKE, ANEW, YOUNGEST, FORGOTTEN, DESCENT, MOST)
+RULES = (OPENING, SHORTEST, ALIKE, OTHER_BATCHES_RATIO, YOUNGEST, FORGOTTEN_RATIO, DESCENT, MOST)
 
 
 def start_opening(state: LossState, y: float) -> None:
@@ -45,11 +45,11 @@ def follow(state: LossState, step: int, y: float) -> None:
         state.descent += 1
         return
     if not state.descended:
-        state.descended = y < opening[-1] - _FORGOTTEN
+        state.descended = y < opening[-1] - _FORGOTTEN_RATIO
         state.descent += 1
     if state.matched == len(opening):
         _stay(state, step, y)
-    elif state.matched or abs(y - opening[0]) < ANEW:
+    elif state.matched or abs(y - opening[0]) < OTHER_BATCHES_RATIO:
         _match(state, step, y)
     if state.restart_rows:
         state.restart_rows -= 1
@@ -58,7 +58,7 @@ def follow(state: LossState, step: int, y: float) -> None:
 def _match(state: LossState, step: int, y: float) -> None:
     """Compare a row with the next row of the opening."""
     opening, match_count = state.opening, state.matched
-    like = abs(y - opening[match_count]) < (ANEW if state.restart_rows else ALIKE)
+    like = abs(y - opening[match_count]) < (OTHER_BATCHES_RATIO if state.restart_rows else ALIKE)
     if match_count == 0:
         if not (like and _has_learned(state, y)):
             return
@@ -78,8 +78,8 @@ def _match(state: LossState, step: int, y: float) -> None:
 def _has_learned(state: LossState, y: float) -> bool:
     """Whether the loss had come down to half. The trend of a few rows lags above them."""
     if state.restart_rows and state.trend.rows < YOUNGEST:
-        return state.first_rows.floor < y - _FORGOTTEN
-    return state.trend.rows >= YOUNGEST and _lowest(state) < y - _FORGOTTEN
+        return state.first_rows.floor < y - _FORGOTTEN_RATIO
+    return state.trend.rows >= YOUNGEST and _lowest(state) < y - _FORGOTTEN_RATIO
 
 
 def _least_stay(state: LossState) -> int:
@@ -97,7 +97,7 @@ def _end_level(state: LossState) -> float:
     """The level of a descent: half of the opening, or half-way if it never fell so far."""
     last = state.opening[-1]
     if state.descended:
-        return last - _FORGOTTEN
+        return last - _FORGOTTEN_RATIO
     # the trend may still be above the opening's last row, if the first row was far higher
     return min((last + _lowest(state)) / 2, last - ALIKE)
 

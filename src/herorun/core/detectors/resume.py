@@ -13,8 +13,8 @@ from herorun.core.detectors.baseline import Trend
 from herorun.core.detectors.gaps import FAR
 from herorun.core.detectors.reorder import WAITING
 from herorun.core.detectors.resume_state import (
-    KEPT,
-    REMEMBERED,
+    MAX_ROWS,
+    MEMORY_ROWS,
     AttemptStartPoint,
     Lineage,
     ResumeComparison,
@@ -27,16 +27,16 @@ from herorun.core.lazy_statistics import fmean, median
 
 OPENING = 4  # rows of the run's beginning
 EARLY = 5  # rows
-SAMPLED = 65  # differences for the median
+MEDIAN_ROWS = 65  # differences for the median
 BAD = 0.002  # as in marin-community/marin, manage-hero-run
 WARM_UP = 50  # rows after the high water
-AVERAGED = 50  # rows after the warm-up that are averaged
+MEAN_ROWS = 50  # rows after the warm-up that are averaged
 
 # times the usual steps between two rows: nearer learning rates can be compared
 NEAR = 5.0
 NEAREST = 8  # steps, at least
 
-RULES = (REMEMBERED, EARLY, SAMPLED, BAD, WARM_UP, AVERAGED, NEAR, NEAREST, FAR, WAITING)
+RULES = (MEMORY_ROWS, EARLY, MEDIAN_ROWS, BAD, WARM_UP, MEAN_ROWS, NEAR, NEAREST, FAR, WAITING)
 
 
 def restart(state: Lineage, at: AttemptStartPoint, instance: str, trend: Trend) -> None:
@@ -48,7 +48,7 @@ def restart(state: Lineage, at: AttemptStartPoint, instance: str, trend: Trend) 
     forget_oldest(state.old_losses)
     forget_oldest(state.old_rates)
     put_in_order(state)
-    before, gap = list(state.losses.values()), _has_gap(list(state.losses)[-AVERAGED:])
+    before, gap = list(state.losses.values()), _has_gap(list(state.losses)[-MEAN_ROWS:])
     state.losses, state.rates, state.times = {}, {}, {}
     mean = _mean(before, trend.level)
     fall = _fall([state.old_losses[at] for at in sorted(state.old_losses)])
@@ -94,13 +94,13 @@ def split(state: Lineage, since: float, instance: str, trend: Trend, stride: flo
 
 def see_time(state: Lineage, step: int, seconds: float) -> None:
     state.times[step] = seconds
-    if len(state.times) > KEPT:
+    if len(state.times) > MAX_ROWS:
         forget_oldest(state.times)
 
 
 def lose(state: Lineage) -> None:
     """Rows are missing before the next one: no level is compared across the gap."""
-    if state.comparison is not None and state.comparison.beyond < WARM_UP + AVERAGED:
+    if state.comparison is not None and state.comparison.beyond < WARM_UP + MEAN_ROWS:
         state.comparison.broken = True
 
 
@@ -111,8 +111,8 @@ def _has_gap(steps: list[int]) -> bool:
 
 
 def _mean(losses: list[float], level: float) -> float:
-    lately = [math.log(loss) for loss in losses[-AVERAGED:] if loss > 0]
-    return fmean(lately) if len(lately) == AVERAGED else level
+    lately = [math.log(loss) for loss in losses[-MEAN_ROWS:] if loss > 0]
+    return fmean(lately) if len(lately) == MEAN_ROWS else level
 
 
 def _offset(comparison: ResumeComparison, averaged_count: int) -> float:
@@ -149,7 +149,7 @@ def see_loss(state: Lineage, step: int, loss: float) -> None:
     if comparison is not None and step not in state.losses:
         _compare(state, comparison, step, loss)
     state.losses[step] = loss
-    if len(state.losses) > KEPT:
+    if len(state.losses) > MAX_ROWS:
         forget_oldest(state.losses)
 
 
@@ -176,13 +176,13 @@ def _compare(state: Lineage, comparison: ResumeComparison, step: int, loss: floa
                 )
     elif loss > 0 and not comparison.broken:
         comparison.beyond += 1
-        if WARM_UP < comparison.beyond <= WARM_UP + AVERAGED:
+        if WARM_UP < comparison.beyond <= WARM_UP + MEAN_ROWS:
             comparison.total += math.log(loss) - comparison.level
 
 
 def _differ(comparison: ResumeComparison, step: int, loss: float, old: float) -> None:
     comparison.compared, difference = comparison.compared + 1, loss - old
-    if len(comparison.differences) < SAMPLED:
+    if len(comparison.differences) < MEDIAN_ROWS:
         comparison.differences.append(difference)
     if abs(difference) > abs(comparison.worst):
         comparison.worst, comparison.worst_step, comparison.worst_new = difference, step, loss
@@ -200,7 +200,7 @@ def see_rate(state: Lineage, step: int, rate: float) -> None:
             exact,
         )
     state.rates[step] = rate
-    if len(state.rates) > KEPT:
+    if len(state.rates) > MAX_ROWS:
         forget_oldest(state.rates)
 
 
@@ -229,7 +229,7 @@ def resume_of(state: Lineage) -> Resume | None:
     comparison = state.comparison
     if comparison is None:
         return None
-    averaged_count = min(max(comparison.beyond - WARM_UP, 0), AVERAGED)
+    averaged_count = min(max(comparison.beyond - WARM_UP, 0), MEAN_ROWS)
     sizes = [abs(difference) for difference in comparison.differences]
     return Resume(
         step=comparison.step,

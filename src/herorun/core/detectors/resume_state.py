@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from herorun.core.lazy_dataclass import dataclass
 
-REMEMBERED = 2048  # rows
-KEPT = REMEMBERED + 256  # rows at which the oldest are removed together, which is cheaper
+MEMORY_ROWS = 2048  # rows
+MAX_ROWS = MEMORY_ROWS + 256  # rows at which the oldest are removed together, which is cheaper
 
 
 class AttemptStartPoint(NamedTuple):
@@ -78,14 +78,14 @@ def remember_values(table: dict[int, float], steps: Sequence[int], values: Seque
     """Add many rows; the oldest are removed as if they came one by one."""
     rows, count = zip(steps, values, strict=True), len(steps)
     while count > 0:
-        most = KEPT + 1 - len(table)  # more cannot make the table too long
+        most = MAX_ROWS + 1 - len(table)  # more cannot make the table too long
         table.update(islice(rows, most))
         count -= most
-        if len(table) > KEPT:
+        if len(table) > MAX_ROWS:
             forget_oldest(table)
 
 
 def forget_oldest(values: dict[int, float]) -> None:
     """Keep the newest."""
-    for step in list(islice(values, max(len(values) - REMEMBERED, 0))):
+    for step in list(islice(values, max(len(values) - MEMORY_ROWS, 0))):
         del values[step]

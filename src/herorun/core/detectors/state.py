@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from herorun.core.clock_skew import SKEW
-from herorun.core.detectors.band import Wander
+from herorun.core.detectors.band import TrendDeviation
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.gaps import Steps
 from herorun.core.detectors.grad_norm import Norm
-from herorun.core.detectors.growth import Growth
+from herorun.core.detectors.growth import DifferenceGrowth
 from herorun.core.detectors.interleaved_writers import WriterTurns
 from herorun.core.detectors.loss_state import LossState
 from herorun.core.detectors.nonfinite import SkippedSteps
@@ -22,7 +22,7 @@ from herorun.core.ports import Row
 
 T = TypeVar("T")
 BEHIND = timedelta(minutes=30)  # how late rows may arrive; if more, their clock is wrong
-SLEWED = timedelta(seconds=1)  # what NTP may adjust between two reads without setting the clock
+MAX_SLEW = timedelta(seconds=1)  # what NTP may adjust between two reads without setting the clock
 
 
 @dataclass(slots=True)
@@ -75,9 +75,9 @@ class MetricsState:
     norms: dict[str, Norm] = field(default_factory=dict)
     speeds: dict[str, Speed] = field(default_factory=dict)
     timed: bool = False  # step times are reported, so rates are redundant
-    wanders: dict[str, Wander] = field(default_factory=dict)
+    wanders: dict[str, TrendDeviation] = field(default_factory=dict)
     bands: dict[str, ExcursionWatch] = field(default_factory=dict)
-    growths: dict[str, Growth] = field(default_factory=dict)
+    growths: dict[str, DifferenceGrowth] = field(default_factory=dict)
     wall: Wall = field(default_factory=Wall)
     pauses: Pauses = field(default_factory=Pauses)
     non_finite: dict[str, ExcursionWatch] = field(default_factory=dict)
@@ -200,7 +200,7 @@ class LastRead:
             return (self.at if self.at <= now.at else None), timedelta()
         before = now.at - timedelta(seconds=now.uptime - self.uptime)
         leap = before - self.at
-        return (before, leap) if abs(leap) > SLEWED else (self.at, timedelta())
+        return (before, leap) if abs(leap) > MAX_SLEW else (self.at, timedelta())
 
 
 def last_read(state: MetricsState) -> LastRead:

@@ -18,7 +18,7 @@ from herorun.core.detectors import (
 )
 from herorun.core.detectors.baseline import CLIP, FLOOR, FOLLOW, LAG, RATE, YOUNG
 from herorun.core.detectors.grad_norm import EASE, FAST_RATE, SLOW_RATE, Norm
-from herorun.core.detectors.loss import REGRESSED
+from herorun.core.detectors.loss import REGRESSION_RATIO
 from herorun.core.detectors.loss_blocks import ROWS, TURN, follow_block
 from herorun.core.detectors.loss_state import LASTING, LossState
 from herorun.core.detectors.throughput import Speed
@@ -128,7 +128,7 @@ def _losses(
     smooth, low, lowest = state.smooth, state.low, state.lowest
     wobble, before, newest, above = state.wobble, state.before, state.newest, state.above
     opening, descent, has_descended = state.opening[0], state.descent, state.descended
-    forgotten_drop, last_opening = restart_from_scratch._FORGOTTEN, state.opening[-1]
+    forgotten_drop, last_opening = restart_from_scratch._FORGOTTEN_RATIO, state.opening[-1]
     ys, least_rise, lag = list(state.recent), level_rises.LEAST, LAG_ROWS
     mask, many = windows.ALL_NEWEST, NEWEST - windows.OUTLIERS
     back = windows.MANY + 10
@@ -136,7 +136,7 @@ def _losses(
     alike, high, elevated_excess, drift = (
         restart_from_scratch.ALIKE,
         loss._HIGH,
-        loss._ELEVATED,
+        loss._ELEVATED_RATIO,
         loss._DRIFT,
     )
     place = first - 1
@@ -186,7 +186,7 @@ def _losses(
         bottom = next_smooth if next_smooth < lowest else lowest
         excess, rise = y - center, next_smooth - least
         if (
-            next_smooth > bottom + REGRESSED  # so it cannot have diverged
+            next_smooth > bottom + REGRESSION_RATIO  # so it cannot have diverged
             or (excess > elevated_excess and excess > loss.ELEVATED_NOISE * noise)
             or (rise > drift and rise > loss.DRIFT_NOISE * noise)
         ):
@@ -218,7 +218,12 @@ def _losses(
 
 def _norms(state: Norm, values: Sequence[float], first: int) -> int:
     """As `_losses`."""
-    trend, log, exploded_ratio, most = state.trend, math.log, grad_norm._EXPLODED, grad_norm._CREEP
+    trend, log, exploded_ratio, most = (
+        state.trend,
+        math.log,
+        grad_norm._EXPLOSION_RATIO,
+        grad_norm._CREEP,
+    )
     level, scale, below, rows = trend.level, trend.scale, trend.below, trend.rows
     usual, fast, slow = state.usual, state.fast, state.slow
     place = first - 1

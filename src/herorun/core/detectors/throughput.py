@@ -21,7 +21,7 @@ LEAK_NOISE = 1.0  # of the noise, which a smoothed level does not waver by
 WARM = 5  # rows
 FREEZE = 500
 UNIT = 20.0  # times the usual: a lasting change so large means another unit
-HELD = 3
+FREEZE_ROWS = 3
 BIN = 1800.0  # seconds of the wall clock
 SETTLE_BINS = 4
 FADE = 0.9995  # per row: a pause that does not repeat decays within thousands of rows
@@ -32,7 +32,7 @@ _SLOW, _SLOW_WALL, _LEAK, _UNIT = (
     -math.log(LEAK),
     math.log(UNIT),
 )
-RULES = (SLOW, SLOW_WALL, LEAK, LEAK_NOISE, WARM, FREEZE, UNIT, HELD, BIN, SETTLE_BINS, FADE)
+RULES = (SLOW, SLOW_WALL, LEAK, LEAK_NOISE, WARM, FREEZE, UNIT, FREEZE_ROWS, BIN, SETTLE_BINS, FADE)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -107,7 +107,7 @@ def judge_speed(
             state.settled = state.settled and excess <= _UNIT
     elif slow.streak is not None:
         slow.within("slow", metric)
-    if slow.streak is None or slow.streak.rows < HELD:
+    if slow.streak is None or slow.streak.rows < FREEZE_ROWS:
         trend.learn(y)
         _leak(state, metric, step, y, is_declared, boundary)
 

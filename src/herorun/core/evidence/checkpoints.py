@@ -39,7 +39,7 @@ class Candidate:
         return self.examined and bool(self.problem)
 
     @property
-    def unread(self) -> bool:
+    def is_unread(self) -> bool:
         """It could not be examined: it may be complete."""
         return not self.examined and bool(self.problem)
 
@@ -90,11 +90,11 @@ class Taint:
         if modified_at is None or self.bad_step is not None:
             is_later = candidate.step > self.step
             return is_later and (
-                modified_at is None or self._written(modified_at, self.since - SKEW)
+                modified_at is None or self._is_written_since(modified_at, self.since - SKEW)
             )
-        return self._written(modified_at, self.since)
+        return self._is_written_since(modified_at, self.since)
 
-    def _written(self, modified_at: datetime, since: datetime) -> bool:
+    def _is_written_since(self, modified_at: datetime, since: datetime) -> bool:
         return since < modified_at and (self.until is None or modified_at < self.until)
 
 

@@ -29,7 +29,7 @@ class JobState(StrEnum):
         return self in (JobState.PENDING, JobState.BUILDING, JobState.RUNNING)
 
     @property
-    def ended(self) -> bool:
+    def is_final(self) -> bool:
         return not self.live and self is not JobState.UNKNOWN
 
     @property
@@ -62,7 +62,9 @@ _PREDICATES = {
 _NOT_BY_HAND = lazy_regex(
     r"preempt|node.?fail|worker.?fail|dead node|time.?limit|timed?.?out|deadline", re.I
 )
-FORGOTTEN = "forgotten job"  # the root of what is unknown because its scheduler does not list it
+FORGOTTEN_JOB = (
+    "forgotten job"  # the root of what is unknown because its scheduler does not list it
+)
 REFUSED_EXIT_CODE = 78  # EX_CONFIG of sysexits.h: what check-in exits with when it refuses
 
 
@@ -73,7 +75,7 @@ class Placement:
     nodes: tuple[str, ...] = ()
     images: tuple[str, ...] = ()  # as the nodes pulled them, by digest
 
-    def joined(self, other: "Placement") -> "Placement":
+    def join(self, other: "Placement") -> "Placement":
         """A pod that was replaced has run too."""
         return Placement(
             tuple(sorted({*self.nodes, *other.nodes})), tuple(sorted({*self.images, *other.images}))
@@ -121,7 +123,7 @@ class Job:
         return f"{self.instance} ended as {self.state}{f': {how}' if how else ''}"
 
     @property
-    def refused(self) -> bool:
+    def is_refused(self) -> bool:
         return self.exit_code == REFUSED_EXIT_CODE
 
     @property
@@ -140,13 +142,13 @@ class Job:
         return message if _NOT_BY_HAND.search(message) else ""
 
     @property
-    def crashed(self) -> bool:
+    def has_crashed(self) -> bool:
         return (
-            self.state.ended
+            self.state.is_final
             # it is unknown how a gone one ended
             and self.state not in (JobState.SUCCEEDED, JobState.GONE)
             and not self.stopped_by_hand
-            and not self.refused
+            and not self.is_refused
         )
 
 

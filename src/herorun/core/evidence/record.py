@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from herorun.core.clock_skew import SKEW, Leaps
+from herorun.core.clock_skew import SKEW, ClockJumps
 from herorun.core.evidence.base import Evidence, Nothing, Unavailable
 from herorun.core.evidence.checkpoints import Checkpoints, GivenUp, Taint
 from herorun.core.evidence.jobs import JobState
@@ -46,7 +46,7 @@ class Instance:
 
 
 def with_misdated(
-    instances: Sequence[Instance], leaps: Leaps, at: datetime
+    instances: Sequence[Instance], leaps: ClockJumps, at: datetime
 ) -> tuple[Instance, ...]:
     """The same after a query at this moment, which may show that a clock was ahead."""
     before = leaps.last_right(at)
@@ -124,7 +124,7 @@ class History:
     lost_output: frozenset[str] = frozenset()  # instances that ended without their output root
     # those of them that ended without their temporary root
     lost_temporary: frozenset[str] = frozenset()
-    leaps: Leaps = Leaps()
+    leaps: ClockJumps = ClockJumps()
 
     @property
     def current(self) -> Instance | None:
@@ -168,7 +168,7 @@ class History:
             each.step < metrics.step for each in self.given_up
         )
 
-    def reached(
+    def reached_step(
         self, metrics: Metrics, checkpoints: Checkpoints | Nothing | Unavailable | None
     ) -> int:
         """Completed updates that the current instance keeps: those of the newest row, unless an
@@ -187,7 +187,7 @@ class History:
         """The later of what was `reached` and the newest checkpoint; 0 where there is neither."""
         newest = checkpoints.newest.step if checkpoints.newest else 0
         return (
-            max(newest, self.reached(metrics, checkpoints))
+            max(newest, self.reached_step(metrics, checkpoints))
             if isinstance(metrics, Metrics)
             else newest
         )
@@ -204,7 +204,7 @@ def reached_step(evidence: Evidence) -> int | None:
         return None
     if not isinstance(history, History):
         return metrics.step
-    return history.reached(metrics, evidence.get(Checkpoints))
+    return history.reached_step(metrics, evidence.get(Checkpoints))
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ class Resume:
     broken: bool = False  # rows are missing behind it: what comes after the gap is not compared
 
     @property
-    def overlapped(self) -> bool:
+    def has_overlap(self) -> bool:
         return self.compared > 0
 
 
@@ -165,18 +165,18 @@ class Metrics:
     first_logged: int = 1  # the step that the log gives the first update
     rival: str = ""  # a column with the loss of one of two models trained against each other
 
-    def logged(self, step: int) -> int:
+    def logged_step(self, step: int) -> int:
         """The log's own number of a step, which people find in its rows."""
         return step - 1 + self.first_logged
 
     def name_step(self, step: int) -> str:
         """`1500 (update 1501)`: the log's own number, and the one in an alert's subject."""
-        number = self.logged(step)
+        number = self.logged_step(step)
         return f"{number}" if number == step else f"{number} (update {step})"
 
     def as_logged(self, excursion: Excursion) -> Excursion:
         """With the log's own numbers, for a message."""
-        first, last = self.logged(excursion.first_step), self.logged(excursion.last_step)
+        first, last = self.logged_step(excursion.first_step), self.logged_step(excursion.last_step)
         return replace(excursion, first_step=first, last_step=last)
 
     @property

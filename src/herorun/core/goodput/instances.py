@@ -24,7 +24,7 @@ def micros(at: datetime) -> int:
 
 
 @dataclass(kw_only=True)
-class Life:
+class InstanceTimeline:
     """One instance. Times are microseconds; None if unknown."""
 
     name: str
@@ -42,7 +42,7 @@ class Life:
     seen_ended: int | None = None  # when the first tick saw the end
 
     @property
-    def ended(self) -> int | None:
+    def ended_at(self) -> int | None:
         """By the scheduler; otherwise when it was seen; None while it is unknown."""
         ended_at = self.end.ended if self.end else None
         if ended_at is None and self.ending and micros(self.ending.ended) != self.seen_ended:
@@ -58,7 +58,7 @@ class Life:
     @property
     def end_is_dated(self) -> bool:
         """Whether the scheduler dated its end; if not, the tick that noticed it gives the time."""
-        return self.ended is not None and self.ended != self.seen_ended
+        return self.ended_at is not None and self.ended_at != self.seen_ended
 
     @property
     def last_step(self) -> int:
@@ -66,7 +66,7 @@ class Life:
         return (self.end.step if self.end else 0) or 0
 
     @property
-    def succeeded(self) -> bool:
+    def has_succeeded(self) -> bool:
         return self.end is not None and self.end.state is JobState.SUCCEEDED
 
     @property
@@ -74,14 +74,14 @@ class Life:
         """Why it was interrupted; None where it was not, or its end was not seen."""
         if self.ending:
             return self.ending.cause
-        return Cause.UNKNOWN if self.end and not self.succeeded else None
+        return Cause.UNKNOWN if self.end and not self.has_succeeded else None
 
 
 @dataclass
 class JournalFacts:
     """All that the journal tells."""
 
-    lives: list[Life] = field(default_factory=list)
+    lives: list[InstanceTimeline] = field(default_factory=list)
     stalls: list[tuple[int, int]] = field(default_factory=list)  # since, last seen
     until: int = 0  # of the newest event that concerns the run
 
@@ -96,11 +96,11 @@ class JournalFacts:
                     if life.name == event.instance and life.checked_in is None:
                         life.checked_in = micros(event.written)
             case Decided() if self.lives:
-                self._decided(event)
+                self._add_decision(event)
         if isinstance(event, Launched | CheckedIn | Decided | Sealed):
             self.until = max(self.until, micros(event.at))
 
-    def _decided(self, event: Decided) -> None:
+    def _add_decision(self, event: Decided) -> None:
         at, current = micros(event.at), self.lives[-1]
         if event.job_started is not None:
             current.job_started = micros(event.job_started)
@@ -126,11 +126,11 @@ def facts_of_journal(events: Iterable[Event]) -> JournalFacts:
     return facts
 
 
-def _life(event: Launched, launching: Launching | None) -> Life:
+def _life(event: Launched, launching: Launching | None) -> InstanceTimeline:
     plan = launching.plan if launching else {}
     start, hardware = plan_value(plan, "start"), plan_value(plan, "hardware") or {}
     step = _start_step(start)
-    return Life(
+    return InstanceTimeline(
         name=event.instance,
         intended=micros(launching.at if launching else event.at),
         launched=micros(event.at),

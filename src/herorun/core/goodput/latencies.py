@@ -39,7 +39,9 @@ def delays(events: Sequence[Event], facts: JournalFacts) -> Delays:
 def _detection(facts: JournalFacts) -> Delay:
     seen_ends = [(life, life.seen_ended) for life in facts.lives if life.seen_ended is not None]
     latencies = [
-        at - life.ended for life, at in seen_ends if life.end_is_dated and life.ended is not None
+        at - life.ended_at
+        for life, at in seen_ends
+        if life.end_is_dated and life.ended_at is not None
     ]
     return _delay_of(latencies, unknown=len(seen_ends) - len(latencies))
 

@@ -23,7 +23,7 @@ class WallTimeState(StrEnum):
     UNKNOWN = "unknown"  # neither the journal nor the rows say
 
 
-HELD = frozenset(WallTimeState) - {
+HOLDING_STATES = frozenset(WallTimeState) - {
     WallTimeState.QUEUED,
     WallTimeState.DOWN,
     WallTimeState.UNKNOWN,

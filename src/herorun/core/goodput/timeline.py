@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from herorun.core.goodput.instances import JournalFacts, Life
+from herorun.core.goodput.instances import InstanceTimeline, JournalFacts
 from herorun.core.goodput.states import SECOND, StateSpan, Timeline, WallTimeState
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_statistics import median
@@ -45,7 +45,7 @@ def timeline(facts: JournalFacts, beats: Sequence[Beat]) -> list[StateSpan]:
     clock = Clock(_pace(gap for rows in by_life for gap in pairwise(rows)))
     for life, rows, after in zip(facts.lives, by_life, [*facts.lives[1:], None], strict=True):
         _live(line, life, rows, clock, facts)
-        ended_at, is_end_seen = life.ended, bool(life.seen_ended)
+        ended_at, is_end_seen = life.ended_at, bool(life.seen_ended)
         until = after.intended if after else _last_known(facts, beats, life)
         if ended_at is not None:
             line.upto(min(ended_at, until), _tail(line.now, ended_at, rows, facts))
@@ -56,14 +56,14 @@ def timeline(facts: JournalFacts, beats: Sequence[Beat]) -> list[StateSpan]:
     return line.stretches
 
 
-def _last_known(facts: JournalFacts, beats: Sequence[Beat], last: Life) -> int:
+def _last_known(facts: JournalFacts, beats: Sequence[Beat], last: InstanceTimeline) -> int:
     """The end of a run that succeeded; of another, the newest journal line or row."""
-    if last.succeeded and last.ended is not None:
-        return last.ended
+    if last.has_succeeded and last.ended_at is not None:
+        return last.ended_at
     return max(facts.until, beats[-1].at if beats else 0)
 
 
-def rows_of_lives(lives: Sequence[Life], beats: Sequence[Beat]) -> list[list[Beat]]:
+def rows_of_lives(lives: Sequence[InstanceTimeline], beats: Sequence[Beat]) -> list[list[Beat]]:
     """Each row belongs to the instance that was wanted last before it."""
     rows: list[list[Beat]] = [[] for _ in lives]
     number = -1
@@ -80,7 +80,9 @@ def _pace(gaps: Iterable[tuple[Beat, Beat]]) -> float | None:
     return median(steps) if steps else None
 
 
-def _live(line: Timeline, life: Life, rows: list[Beat], clock: Clock, facts: JournalFacts) -> None:
+def _live(
+    line: Timeline, life: InstanceTimeline, rows: list[Beat], clock: Clock, facts: JournalFacts
+) -> None:
     line.accelerators = None
     line.upto(life.job_started or line.now, WallTimeState.QUEUED)
     line.accelerators = life.accelerators
@@ -97,7 +99,9 @@ def _live(line: Timeline, life: Life, rows: list[Beat], clock: Clock, facts: Jou
         clock.high = max(clock.high, row.step)
 
 
-def _first_steps(line: Timeline, life: Life, first: Beat, clock: Clock, pace: float | None) -> None:
+def _first_steps(
+    line: Timeline, life: InstanceTimeline, first: Beat, clock: Clock, pace: float | None
+) -> None:
     """Up to the first row, whose own steps are training already, if the pace tells how long they
     took.
     """
@@ -111,7 +115,7 @@ def _first_steps(line: Timeline, life: Life, first: Beat, clock: Clock, pace: fl
     clock.high = max(clock.high, first.step)
 
 
-def _before_first_step(life: Life) -> WallTimeState:
+def _before_first_step(life: InstanceTimeline) -> WallTimeState:
     """Only check-in tells where the start-up ends and loading begins; from scratch nothing is
     loaded.
     """

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from herorun.core.event import Event
 from herorun.core.goodput.instances import JournalFacts, facts_of_journal
 from herorun.core.goodput.latencies import Delays, delays
-from herorun.core.goodput.states import HELD, SECOND, StateSpan, WallTimeState
+from herorun.core.goodput.states import HOLDING_STATES, SECOND, StateSpan, WallTimeState
 from herorun.core.goodput.timeline import Beat, rows_of_lives, timeline
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.classify import Cause
@@ -126,9 +126,9 @@ def _between(
 def _hours(stretches: Iterable[StateSpan]) -> dict[WallTimeState, float] | None:
     hours: dict[WallTimeState, float] = {}
     for each in stretches:
-        if each.state not in HELD and each.state is not WallTimeState.UNKNOWN:
+        if each.state not in HOLDING_STATES and each.state is not WallTimeState.UNKNOWN:
             continue
-        if each.accelerators is None and each.state in HELD:
+        if each.accelerators is None and each.state in HOLDING_STATES:
             return None
         accelerator_hours = each.length / SECOND / 3600 * (each.accelerators or 0)
         hours[each.state] = hours.get(each.state, 0.0) + accelerator_hours
@@ -138,7 +138,7 @@ def _hours(stretches: Iterable[StateSpan]) -> dict[WallTimeState, float] | None:
 def _all_hours(hours: Mapping[WallTimeState, float] | None) -> Range:
     if hours is None:
         return Range(None, None)
-    sure = sum(amount for state, amount in hours.items() if state in HELD)
+    sure = sum(amount for state, amount in hours.items() if state in HOLDING_STATES)
     return Range(sure, sure + hours.get(WallTimeState.UNKNOWN, 0.0))
 
 

@@ -33,7 +33,7 @@ def judge_excursions(
     ]
     if not verdicts and (why := metrics.why_not_judged(check)):
         return [not_applicable(f"not judged yet: {why}")]
-    return verdicts or [passed(f"{calm} up to step {metrics.logged(metrics.step)}")]
+    return verdicts or [passed(f"{calm} up to step {metrics.logged_step(metrics.step)}")]
 
 
 def _format_limit(excursion: Excursion, limit: Callable[[Excursion], str] | None) -> str:

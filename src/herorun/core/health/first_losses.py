@@ -17,11 +17,11 @@ from herorun.core.lazy_statistics import fmean
 ROWS = 4  # as many as the folds keep of a run's beginning
 ALIKE = 0.1  # as a logarithm: within it two rows repeat each other
 # times that a loss must have fallen by, so that its beginning differs from what came later
-LEARNED = 2.0
+LEARNED_RATIO = 2.0
 LEAST, MOST = 0.9, 1.5  # of ln V; beyond, the loss is no mean over tokens in nats
 # times ln 2: the mean loss of the first rows, where a decision between two is open
-UNDECIDED = (0.9, 1.2)
-FALLEN = 1.25  # times that a loss must fall by, to have decided anything
+UNDECIDED_RATIOS = (0.9, 1.2)
+FALL_RATIO = 1.25  # times that a loss must fall by, to have decided anything
 _VOCABULARY = frozenset(["vocab_size", "padded_vocab_size", "n_vocab"])
 _MICRO_BATCHES = frozenset(
     [
@@ -39,7 +39,7 @@ class Vocabulary:
     size: int
 
     @property
-    def untrained(self) -> float:
+    def untrained_loss(self) -> float:
         """The loss of a model that knows nothing."""
         return math.log(self.size)
 
@@ -79,7 +79,7 @@ def opening_of(metrics: Metrics, history: History) -> tuple[float, ...]:
 
 
 def is_untrained(loss: float, vocab: Vocabulary) -> bool:
-    return LEAST <= loss / vocab.untrained <= MOST
+    return LEAST <= loss / vocab.untrained_loss <= MOST
 
 
 def may_rise(metrics: Metrics, usual: float) -> bool:
@@ -89,16 +89,18 @@ def may_rise(metrics: Metrics, usual: float) -> bool:
     """
     if metrics.rival:
         return True
-    (low, high), opening = UNDECIDED, metrics.opening
+    (low, high), opening = UNDECIDED_RATIOS, metrics.opening
     began = len(opening) == ROWS and low <= fmean(opening) / math.log(2) <= high
-    return began and max(opening) < FALLEN * min(opening) and usual * FALLEN > fmean(opening)
+    return (
+        began and max(opening) < FALL_RATIO * min(opening) and usual * FALL_RATIO > fmean(opening)
+    )
 
 
 def repeats(opening: tuple[float, ...], source: SourceLoss) -> bool:
     """Whether each row is like the same one of a run that had learned since: its weights would give
     less.
     """
-    if source.level is None or fmean(opening or (0.0,)) < LEARNED * source.level:
+    if source.level is None or fmean(opening or (0.0,)) < LEARNED_RATIO * source.level:
         return False
     both = list(zip(opening, source.opening, strict=False))
     return len(both) == ROWS and all(

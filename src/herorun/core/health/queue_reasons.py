@@ -71,7 +71,7 @@ PATTERNS: tuple[tuple[Waiting, str], ...] = (
         r"\bResources\b|\bPriority\b|\bReqNodeNotAvail\b|\bNodeDown\b|\bPartition(Down|Inactive)\b|are DOWN, DRAINED|scale-?up|insufficient|capacity|unsatisf|stockout|no free|Unschedulable",  # noqa: E501  # one pattern
     ),
 )
-_COMPILED = tuple((kind, lazy_regex(pattern, re.IGNORECASE)) for kind, pattern in PATTERNS)
+_COMPILED_PATTERNS = tuple((kind, lazy_regex(pattern, re.IGNORECASE)) for kind, pattern in PATTERNS)
 
 
 def why_waiting(reason: str) -> Waiting:
@@ -81,4 +81,6 @@ def why_waiting(reason: str) -> Waiting:
     """
     if not reason.strip() or reason.strip().lower() == "none":
         return Waiting.UNSTATED
-    return next((kind for kind, pattern in _COMPILED if pattern.search(reason)), Waiting.OTHER)
+    return next(
+        (kind for kind, pattern in _COMPILED_PATTERNS if pattern.search(reason)), Waiting.OTHER
+    )

@@ -18,7 +18,7 @@ from herorun.core.finding import Verdict, not_applicable, unknown
 from herorun.core.health.queue_reasons import ADVICE, Waiting, why_waiting
 from herorun.core.lazy_dataclass import dataclass
 
-UNCONFIRMED = (
+UNCONFIRMED_START = (
     "the scheduler says running, but there is no row, no log line and no check-in of the job; "
     "check whether the job has its nodes"
 )
@@ -46,7 +46,7 @@ class QueueWait:
         if self.running:
             return (
                 f"the start of {self.instance} has been unconfirmed for {span} (the limit for an "
-                f"unconfirmed start is {limit_text}): {UNCONFIRMED}"
+                f"unconfirmed start is {limit_text}): {UNCONFIRMED_START}"
             )
         return (
             f"{self.instance} has been pending for {span} (the limit is {limit_text}): "

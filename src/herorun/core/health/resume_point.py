@@ -52,10 +52,10 @@ def resume_as_logged(metrics: Metrics, resume: Resume) -> Resume:
     first_bad = resume.first_bad_step
     return replace(
         resume,
-        step=metrics.logged(resume.step),
-        high_water=metrics.logged(resume.high_water),
-        worst_step=metrics.logged(resume.worst_step),
-        first_bad_step=None if first_bad is None else metrics.logged(first_bad),
+        step=metrics.logged_step(resume.step),
+        high_water=metrics.logged_step(resume.high_water),
+        worst_step=metrics.logged_step(resume.worst_step),
+        first_bad_step=None if first_bad is None else metrics.logged_step(first_bad),
     )
 
 

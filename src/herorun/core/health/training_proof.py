@@ -68,7 +68,7 @@ def training(
     job = evidence.get(Job)
     if not isinstance(job, Job) or job.state.in_doubt:
         return Training(TrainingProof.LACKING, (AwaitedEvidence("job", _unseen_job(job)),))
-    if job.state.ended:
+    if job.state.is_final:
         return Training(TrainingProof.COMPLETE, _receipt(evidence, job) if receipt_due else ())
     if job.state is not JobState.RUNNING:
         since = job.submitted
@@ -171,7 +171,7 @@ def _stale(
     metrics: Metrics, evidence: Evidence, age: timedelta, limit: timedelta, patience: RowPatience
 ) -> AwaitedEvidence:
     final, cadence = evidence.get(FinalStep), evidence.get(Cadence)
-    last = f"the last row, of step {metrics.logged(metrics.step)}, is {format_span(age)} old"
+    last = f"the last row, of step {metrics.logged_step(metrics.step)}, is {format_span(age)} old"
     if isinstance(final, FinalStep) and final.value is not None and metrics.step >= final.value:
         message = f"{last} and the final step is reached: waiting for the job's end"
         return AwaitedEvidence("row", message, metrics.advanced_at + patience.closing_time)
@@ -186,8 +186,8 @@ def _stale(
 def _await_dated_row(metrics: Metrics, patience: RowPatience) -> AwaitedEvidence:
     """A step that was in the log at the first tick may be hours old."""
     message = (
-        f"step {metrics.logged(metrics.step)} was in the log before the first tick, and its time "
-        "is unknown: waiting for the next step"
+        f"step {metrics.logged_step(metrics.step)} was in the log before the first tick, and its "
+        "time is unknown: waiting for the next step"
     )
     return AwaitedEvidence("row", message, metrics.advanced_at + patience.idle)
 

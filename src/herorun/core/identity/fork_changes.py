@@ -15,7 +15,7 @@ from herorun.core.plan import StartPoint
 
 
 @dataclass(frozen=True)
-class Inherited:
+class InheritedChanges:
     """The differences from the launch that wrote the start checkpoint.
 
     `own` are the names that every fork has of its own: root, tracker id, slug, the checkpoint
@@ -39,7 +39,7 @@ def writer_of(source: SourceLaunches, modified_at: datetime | None) -> RecordedL
 
 def compute_inheritance(
     before: RecordedLaunch, plan: Mapping[str, Any], start: StartPoint, config: Config
-) -> Inherited:
+) -> InheritedChanges:
     changes = diff_launches(before.plan, plan, config)
     names = _rename_pairs(before.plan, plan, before.slug)
     own = [change for change in changes if _is_own(change, names, start.path)]
@@ -50,7 +50,7 @@ def compute_inheritance(
         for c in unexplained_changes
         if c.steers or (full_state and c.kind is KeyClass.RESUME_BREAKING)
     ]
-    return Inherited(
+    return InheritedChanges(
         tuple(unsigned_changes),
         tuple(c for c in unexplained_changes if c not in unsigned_changes),
         tuple(own),

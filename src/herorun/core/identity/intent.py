@@ -71,7 +71,7 @@ def tracker_state_of(identity: TrackerIdentity, job: Job | Nothing | Unavailable
     ended is that job's.
     """
     running = identity.state is TrackerState.RUNNING
-    if not running or not isinstance(job, Job) or not job.state.ended or job.ended is None:
+    if not running or not isinstance(job, Job) or not job.state.is_final or job.ended is None:
         return identity.state
     beat = parse_utc(identity.heartbeat)
     return TrackerState.CRASHED if beat and beat <= job.ended + SKEW else identity.state

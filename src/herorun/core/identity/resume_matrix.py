@@ -25,7 +25,7 @@ class Intent(StrEnum):
     FORK = "fork"  # it begins as a copy of another run's first steps
 
 
-class Weight(StrEnum):
+class AnswerWeight(StrEnum):
     """How much an answer weighs. `warn` continues, and is reported."""
 
     PASS = "pass"
@@ -40,7 +40,7 @@ class ResumeVerdict:
     for the case's own.
     """
 
-    weight: Weight
+    weight: AnswerWeight
     sentence: str
 
 
@@ -60,24 +60,24 @@ def _any(judgement: ResumeVerdict) -> Mapping[str, ResumeVerdict]:
 
 
 def _pass(sentence: str) -> ResumeVerdict:
-    return ResumeVerdict(Weight.PASS, sentence)
+    return ResumeVerdict(AnswerWeight.PASS, sentence)
 
 
 def _warn(sentence: str) -> ResumeVerdict:
-    return ResumeVerdict(Weight.WARN, sentence)
+    return ResumeVerdict(AnswerWeight.WARN, sentence)
 
 
 def _fail(sentence: str) -> ResumeVerdict:
-    return ResumeVerdict(Weight.FAIL, sentence)
+    return ResumeVerdict(AnswerWeight.FAIL, sentence)
 
 
 _UNREACHABLE = _any(
     ResumeVerdict(
-        Weight.UNKNOWN,
+        AnswerWeight.UNKNOWN,
         "could not query {tracker} about {id}, so its state is unknown: retry",
     )
 )
-_DELETED = _any(
+_DELETED_RUN = _any(
     _fail(
         "{id} was deleted, and {tracker} takes no rows for a deleted run: choose another "
         "[tracker] id"
@@ -104,11 +104,11 @@ _SECOND_WRITER = _fail(
     "{id} is running, but no instance of this run reports to it: the rows of two writers would "
     "mix; choose another [tracker] id"
 )
-_APPENDED = _fail(
+_FOREIGN_RUN = _fail(
     "{id} is a {state} run that no instance of this run wrote, and {tracker} would append to it: "
     "choose another [tracker] id"
 )
-_SOMEBODYS = _each(_APPENDED, _APPENDED, _TAKEN_REFUSED, _APPENDED)
+_SOMEBODYS = _each(_FOREIGN_RUN, _FOREIGN_RUN, _TAKEN_REFUSED, _FOREIGN_RUN)
 
 _UNKNOWN_RUN = "an instance of this run reported under {id}, but {tracker} has no such run"
 _WHY_LOST = "check [tracker] entity, project and id, and whether the run was deleted"
@@ -129,7 +129,7 @@ _OURS = _each(
     _warn(f"{{tracker}} shows {{id}} as {{state}}, and would continue it; {_AUTO}"),
 )
 
-_FORKED = _pass(
+_FORKED_RUN = _pass(
     "{tracker} begins {id} as a fork: at this launch, the trainer must pass fork_from and no "
     "resume to the client of {tracker}, which refuses both together"
 )
@@ -147,7 +147,7 @@ _TABLE: Mapping[tuple[Intent, TrackerState], Mapping[str, ResumeVerdict]] = {
     (Intent.NEW, TrackerState.FINISHED): _SOMEBODYS,
     (Intent.NEW, TrackerState.CRASHED): _SOMEBODYS,
     (Intent.NEW, TrackerState.FAILED): _SOMEBODYS,
-    (Intent.NEW, TrackerState.DELETED): _DELETED,
+    (Intent.NEW, TrackerState.DELETED): _DELETED_RUN,
     (Intent.NEW, TrackerState.UNREACHABLE): _UNREACHABLE,
     (Intent.RESUME, TrackerState.ABSENT): _each(
         _EMPTY,
@@ -163,18 +163,18 @@ _TABLE: Mapping[tuple[Intent, TrackerState], Mapping[str, ResumeVerdict]] = {
     (Intent.RESUME, TrackerState.FINISHED): _OURS,
     (Intent.RESUME, TrackerState.CRASHED): _OURS,
     (Intent.RESUME, TrackerState.FAILED): _OURS,
-    (Intent.RESUME, TrackerState.DELETED): _DELETED,
+    (Intent.RESUME, TrackerState.DELETED): _DELETED_RUN,
     (Intent.RESUME, TrackerState.UNREACHABLE): _UNREACHABLE,
     (Intent.FORK, TrackerState.ABSENT): _each(
-        _FORKED,
+        _FORKED_RUN,
         _fail('resume = must needs an existing run, but a fork creates {id}: use "allow"'),
-        _FORKED,
+        _FORKED_RUN,
         _warn(f"{{tracker}} begins {{id}} as a fork, {_AUTO}"),
     ),
     (Intent.FORK, TrackerState.RUNNING): _FORK_TAKEN,
     (Intent.FORK, TrackerState.FINISHED): _FORK_TAKEN,
     (Intent.FORK, TrackerState.CRASHED): _FORK_TAKEN,
     (Intent.FORK, TrackerState.FAILED): _FORK_TAKEN,
-    (Intent.FORK, TrackerState.DELETED): _DELETED,
+    (Intent.FORK, TrackerState.DELETED): _DELETED_RUN,
     (Intent.FORK, TrackerState.UNREACHABLE): _UNREACHABLE,
 }

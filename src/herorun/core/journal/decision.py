@@ -148,5 +148,5 @@ def _new_placement(evidence: Evidence, memory: Memory) -> Placement | None:
     if not isinstance(job, Job) or current is None or job.instance != current.name:
         return None
     recorded_placement = memory.placements.get(current.name, Placement())
-    placement = job.placement.joined(recorded_placement) if job.placement else recorded_placement
+    placement = job.placement.join(recorded_placement) if job.placement else recorded_placement
     return placement if placement != recorded_placement else None

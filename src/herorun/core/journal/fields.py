@@ -5,7 +5,7 @@ from dataclasses import field
 from datetime import datetime
 
 from herorun.core.babysit.alert import Alert, AlertId
-from herorun.core.clock_skew import Leaps
+from herorun.core.clock_skew import ClockJumps
 from herorun.core.event import (
     Decided,
     HandedOff,
@@ -25,9 +25,9 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.page_policy import Pages
 from herorun.core.record.lease import Lease
 from herorun.core.recovery.classify import Cause, Ending
-from herorun.core.recovery.policy import ActionPause, RelaunchAnswer, Tries
+from herorun.core.recovery.policy import ActionPause, FailedAttempts, RelaunchAnswer
 from herorun.core.taint import Health
-from herorun.core.version_gate import Judge
+from herorun.core.version_gate import VersionGate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class JournalFields:
 
     initialised: Initialised | None = None
     instances: tuple[Instance, ...] = ()
-    leaps: Leaps = Leaps()
+    leaps: ClockJumps = ClockJumps()
     # by instance, all that ever were
     launchings: Mapping[str, Launching] = field(default_factory=dict)
     unsettled: Launching | None = None  # submitted perhaps
@@ -51,7 +51,7 @@ class JournalFields:
     intended: Mapping[str, Intended] = field(default_factory=dict)  # no outcome yet
     queued: Mapping[str, Intended] = field(default_factory=dict)  # posts that failed and still wait
     done: Mapping[str, str] = field(default_factory=dict)  # key -> result
-    failed: Mapping[str, Tries] = field(default_factory=dict)
+    failed: Mapping[str, FailedAttempts] = field(default_factory=dict)
     relaunched: tuple[datetime, ...] = ()
     checked_in: frozenset[str] = frozenset()
     starts: tuple[
@@ -88,7 +88,9 @@ class JournalFields:
     orders: tuple[Ordered, ...] = ()  # all that people ordered
     lease: Lease | None = None  # where the record is its place
     handed: HandedOff | None = None  # the newest
-    judge: Judge = field(default_factory=Judge)  # which herorun ticks, and whether it may act
+    judge: VersionGate = field(
+        default_factory=VersionGate
+    )  # which herorun ticks, and whether it may act
     pages: Pages = field(default_factory=Pages)  # to the DRI, beyond the issue
     newer: bool = False  # some lines are a newer herorun's: this one may look and must not act
     highest: int = 0  # number of the newest launch that does not count: it is not given again

@@ -34,7 +34,7 @@ from herorun.core.journal.launch_intents import plan_value, start_step
 from herorun.core.journal.state import Memory
 from herorun.core.record.lease import Lease, follows
 from herorun.core.recovery.classify import Cause
-from herorun.core.recovery.policy import ActionPause, RelaunchAnswer, Tries
+from herorun.core.recovery.policy import ActionPause, FailedAttempts, RelaunchAnswer
 from herorun.core.seal.kinds import SealKind
 from herorun.core.taint import apply_decision, apply_launch, set_right
 
@@ -63,10 +63,10 @@ def _remember(memory: Memory, event: Event) -> Memory:
         case CheckedIn():
             return _apply_checked_in(memory, event)
         case Observed():
-            judge = memory.judge.ticked(event.version)
+            judge = memory.judge.after_tick(event.version)
             return replace(memory, judge=judge, rows=event.rows or memory.rows)
         case Replayed():
-            return replace(memory, judge=memory.judge.judged_again(event))
+            return replace(memory, judge=memory.judge.after_replay(event))
         case Decided():
             return _apply_decided(memory, event)
         case Intended():
@@ -97,7 +97,7 @@ def _apply_launching(memory: Memory, event: Launching) -> Memory:
         # another clone was first with this instance, and the later intent was given up
         return memory
     launchings = {**memory.launchings, event.instance: event}
-    leaps = memory.leaps.seen(event.at)
+    leaps = memory.leaps.advance(event.at)
     return replace(memory, launchings=launchings, unsettled=event, leaps=leaps)
 
 
@@ -145,7 +145,7 @@ def _apply_decided(memory: Memory, event: Decided) -> Memory:
     )
     return replace(
         memory,
-        leaps=memory.leaps.seen(event.at),
+        leaps=memory.leaps.advance(event.at),
         alerts=open_alerts,
         past=remember(
             memory.past,
@@ -249,7 +249,7 @@ def _apply_ordered(memory: Memory, event: Ordered) -> Memory:
             return replace(memory, acked={**memory.acked, **dict.fromkeys(event.about, event)})
         case Word.APPROVE | Word.DENY:
             answer = RelaunchAnswer(event.word is Word.APPROVE, event.at, event.by, event.reason)
-            judge = memory.judge.answered(
+            judge = memory.judge.with_answer(
                 [key for key in event.about if parse_key(key).judged_version], answer
             )
             questions = [parse_key(key).relaunch_question for key in event.about]
@@ -279,7 +279,7 @@ def _apply_failed(memory: Memory, event: Failed) -> Memory:
     """One try more; a post keeps waiting with the words that it was meant to say."""
     intent = memory.intended.get(event.key) or memory.queued.get(event.key)
     queue = {**memory.queued, event.key: intent} if intent and intent.body else memory.queued
-    tries = Tries(memory.attempt(event.key), event.at, event.why, event.interrupted)
+    tries = FailedAttempts(memory.attempt(event.key), event.at, event.why, event.interrupted)
     open_launch = memory.unsettled
     if open_launch and open_launch.key == event.key:
         open_launch = None

@@ -48,12 +48,12 @@ class Memory(JournalFields):
         return "initialised" if self.initialised else "not initialised"
 
     @property
-    def unacknowledged(self) -> tuple[Alert, ...]:
+    def unacknowledged_alerts(self) -> tuple[Alert, ...]:
         """Alerts that ended unresolved, and that nobody has acknowledged."""
         return tuple(alert for key, alert in self.ended.items() if key not in self.acked)
 
     @property
-    def adopted(self) -> dict[str, str]:
+    def adopted_jobs(self) -> dict[str, str]:
         """Instance -> the job that it is, of those that herorun did not submit."""
         adoptions = {name: each.adopts for name, each in self.launchings.items()}
         return {name: adopts.job for name, adopts in adoptions.items() if adopts}
@@ -125,7 +125,7 @@ class Memory(JournalFields):
             start_step=self._start_step(),
             spans=self._spans(),
             past=self.past,
-            ended=self.unacknowledged,
+            ended=self.unacknowledged_alerts,
             left_alerts=self.left_alerts,
             taints=tuple(self.health.open.values()),
         )
@@ -142,7 +142,7 @@ class Memory(JournalFields):
         return any(now - each.at < AGAIN for each in same)
 
     @property
-    def stopped(self) -> dict[str, str]:
+    def ordered_stops(self) -> dict[str, str]:
         """The instances that herorun itself stopped, or tried to, or whose end it recorded by order
         because the scheduler had forgotten them; and for whom. An order about one that had ended
         already stopped nothing, and does not explain its end.
@@ -238,7 +238,7 @@ class Memory(JournalFields):
             last_tick=self.last_decided.at if self.last_decided else None,
             rows=self.rows,
             last_tick_whole=self.last_decided is None or self.last_decided.monitor == "fresh",
-            stopped=tuple(sorted(self.stopped.items())),
+            stopped=tuple(sorted(self.ordered_stops.items())),
             began=self._began(),
             deleting=self._deleting,
             lost_output=frozenset(
@@ -276,12 +276,12 @@ class Memory(JournalFields):
         return launched_edits([self.launchings[name] for name in names if name in self.launchings])
 
     @property
-    def undelivered(self) -> tuple[UndeliveredAlert, ...]:
+    def undelivered_alerts(self) -> tuple[UndeliveredAlert, ...]:
         """Messages that no channel has accepted yet."""
         return list_undelivered_alerts(self.pages, self.queued, self.failed)
 
     @property
-    def unfinished(self) -> Unfinished:
+    def unfinished_actions(self) -> Unfinished:
         pending = [
             (i.at, f"{i.key}: {i.what}")
             for i in self.intended.values()

@@ -12,7 +12,7 @@ from herorun.core.lazy_pydantic.model import BaseModel
 from herorun.core.lazy_pydantic.scalars import Unsure
 
 _PLAIN = frozenset({str, int, bool, type(None)})
-_KEPT = frozenset({datetime, timedelta})
+_UNCHANGED_TYPES = frozenset({datetime, timedelta})
 
 
 def dump(
@@ -83,7 +83,7 @@ class _Dump:
             return tuple([self._of(each, models) for each in value])
         if isinstance(value, Enum) and type(value.value) in _PLAIN:
             return value.value if self._json else value
-        if kind in _KEPT and not self._json:
+        if kind in _UNCHANGED_TYPES and not self._json:
             return value
         if "__dataclass_fields__" in vars(kind) and not (self._json or self._exclude_none):
             return {name: self._of(getattr(value, name), models) for name in _names_of(kind)}

@@ -29,7 +29,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Situation:
+class EscalationContext:
     """What a decision about alerts depends on besides them."""
 
     checks: Mapping[str, Check]
@@ -56,7 +56,7 @@ class Situation:
         )
 
 
-UNANSWERED = "unacknowledged"  # how the key of the page to a second person ends
+UNACKNOWLEDGED_SUFFIX = "unacknowledged"  # how the key of the page to a second person ends
 AGAIN = {Severity.CRITICAL: timedelta(hours=4), Severity.WARN: timedelta(hours=24)}
 
 
@@ -83,7 +83,7 @@ def without_inhibited(
     return [a for a in all_alerts if a.id not in inhibited_by and not ends_unheard(a)]
 
 
-def escalations(alerts: Sequence[Alert], situation: Situation) -> list[Action]:
+def escalations(alerts: Sequence[Alert], situation: EscalationContext) -> list[Action]:
     """A check that would stop a job asks instead, unless the contract names it."""
     to_escalate = [
         name
@@ -109,7 +109,7 @@ def _ask_about_alert(
     title: str,
     why: str,
     alert: Alert,
-    situation: Situation,
+    situation: EscalationContext,
     *,
     objection: RelaunchObjection | None = None,
     edits: str = "",
@@ -150,7 +150,7 @@ def _ask_about_alert(
 
 
 def reminders(
-    alerts: Sequence[Alert], situation: Situation, quiet_topics: frozenset[Topic]
+    alerts: Sequence[Alert], situation: EscalationContext, quiet_topics: frozenset[Topic]
 ) -> list[Action]:
     """An alert without recovery is repeated, until a person takes note, a relaunch or a seal."""
     actions: list[Action] = []
@@ -175,13 +175,13 @@ def reminders(
     return actions
 
 
-def _awaits_person(alert: Alert, situation: Situation) -> bool:
+def _awaits_person(alert: Alert, situation: EscalationContext) -> bool:
     """Whether it fires, and nobody has acknowledged it or denied its relaunch."""
     ledger, check = situation.ledger, situation.checks[alert.check]
     return alert.firing and alert.key not in ledger.acked and not is_denied(check, ledger)
 
 
-def pages_to_secondary(alerts: Sequence[Alert], situation: Situation) -> list[Action]:
+def pages_to_secondary(alerts: Sequence[Alert], situation: EscalationContext) -> list[Action]:
     """What a person was asked and did not acknowledge in time, once for each incident."""
     actions: list[Action] = []
     after = situation.policy.second_after
@@ -193,7 +193,7 @@ def pages_to_secondary(alerts: Sequence[Alert], situation: Situation) -> list[Ac
         if check.response is Response.RELAUNCH and objection is None:
             continue
         if after is not None and situation.now - alert.since >= after:
-            key = write_key(Verb.AGAIN, alert.key, UNANSWERED)
+            key = write_key(Verb.AGAIN, alert.key, UNACKNOWLEDGED_SUFFIX)
             title = f"not acknowledged for {format_span(after)}: {alert_title(alert)}"
             why = f"{with_cause(alert, check, objection)}{situation.trains_on(alert)}"
             actions.append(
@@ -215,7 +215,7 @@ def all_answered(alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: L
     )
 
 
-def waiting_until(alerts: Sequence[Alert], situation: Situation) -> datetime | None:
+def waiting_until(alerts: Sequence[Alert], situation: EscalationContext) -> datetime | None:
     """When a relaunch that backs off is due, after the end or after an attempt that failed; None if
     none waits, or something else prevents it.
     """

@@ -14,10 +14,10 @@ from herorun.core.babysit.actions import Action, Escalate, Tell
 from herorun.core.check import Check, Response, Severity
 from herorun.core.event import Done, Event, Failed, Intended, Ordered, Word
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.recovery.policy import Tries
+from herorun.core.recovery.policy import FailedAttempts
 
 SENT, FOLDED = "sent", "folded"
-GROUPED = "grouped"  # sent in the message of another page
+GROUPED_RESULT = "grouped"  # sent in the message of another page
 # sendings of one page by one channel whose outcome is unknown: repeated once, no more
 MOST_INTERRUPTED = 2
 SILENT = "undelivered-escalation"  # what no channel took needs no page that says so
@@ -84,21 +84,21 @@ class SentPage:
 
 
 @dataclass(frozen=True)
-class Folded:
+class GroupedPages:
     count: int
     since: datetime
 
 
 def urgency(action: Action, checks: Mapping[str, Check]) -> Urgency | None:
     """How much an action's post matters to the DRI; None for what stands in the issue alone."""
-    from herorun.core.notify.escalation_policy import UNANSWERED
+    from herorun.core.notify.escalation_policy import UNACKNOWLEDGED_SUFFIX
 
     key = parse_key(action.key)
     check = checks.get(key.check)
     if check is not None and check.name == SILENT:
         return None
     match action:
-        case Escalate() if key.verb == Verb.AGAIN and key.last == UNANSWERED:
+        case Escalate() if key.verb == Verb.AGAIN and key.last == UNACKNOWLEDGED_SUFFIX:
             return Urgency.SECOND
         case Escalate():
             return Urgency.AGAIN if key.verb == Verb.AGAIN else Urgency.MUST
@@ -125,7 +125,9 @@ class Pages:
     waiting: Mapping[str, Page] = field(default_factory=dict)  # by the post's key
     settled_keys: frozenset[str] = frozenset()  # the posts that a channel took, or that were folded
     sent_pages: tuple[SentPage, ...] = ()  # of the last day
-    folded: Mapping[str, Folded] = field(default_factory=dict)  # by group, since the last page
+    folded: Mapping[str, GroupedPages] = field(
+        default_factory=dict
+    )  # by group, since the last page
     interrupted: Mapping[str, int] = field(default_factory=dict)  # by sending
 
     def remember(self, event: Event) -> "Pages":
@@ -134,7 +136,7 @@ class Pages:
                 page = Page(event.key, event.what, event.body, Urgency(event.page), event.at)
                 return replace(self, waiting={**self.waiting, event.key: page})
             case Done() if verb_of(event.key) == Verb.PAGE:
-                return self._delivered(event)
+                return self._add_delivery(event)
             case Failed() if verb_of(event.key) == Verb.PAGE and event.interrupted:
                 times = self.interrupted.get(event.key, 0) + 1
                 return replace(self, interrupted={**self.interrupted, event.key: times})
@@ -151,20 +153,20 @@ class Pages:
         """What waits, oldest first; what was decided at once, in the order of its keys."""
         return sorted(self.waiting.values(), key=lambda page: (page.at, page.key))
 
-    def _delivered(self, event: Done) -> "Pages":
+    def _add_delivery(self, event: Done) -> "Pages":
         sending = parse_key(event.key)
         channel, key = sending.topic, sending.detail
         page = self.waiting.get(key)
         after = replace(self._without([key]), settled_keys=self.settled_keys | {key})
         group = page.group if page else key
         if event.result == FOLDED:
-            before = self.folded.get(group, Folded(0, page.at if page else event.at))
+            before = self.folded.get(group, GroupedPages(0, page.at if page else event.at))
             return replace(
                 after, folded={**self.folded, group: replace(before, count=before.count + 1)}
             )
         earlier_pages = (one for one in self.sent_pages if event.at - one.at < DAY)
         # one message uses the budget once
-        used_channel = "" if event.result == GROUPED else channel
+        used_channel = "" if event.result == GROUPED_RESULT else channel
         return replace(
             after, sent_pages=(*earlier_pages, SentPage(event.at, used_channel, group)), folded={}
         )
@@ -237,7 +239,7 @@ class UndeliveredAlert:
 
 
 def list_undelivered_alerts(
-    pages: Pages, queue: Mapping[str, Intended], tries_by_key: Mapping[str, Tries]
+    pages: Pages, queue: Mapping[str, Intended], tries_by_key: Mapping[str, FailedAttempts]
 ) -> tuple[UndeliveredAlert, ...]:
     """What must be sent and was refused: by every channel, or in the issue where there is no
     channel.
@@ -260,7 +262,7 @@ def list_undelivered_alerts(
     return (*failures, *posts)
 
 
-def _whys(tries: Mapping[str, Tries], post: str) -> str:
+def _whys(tries: Mapping[str, FailedAttempts], post: str) -> str:
     sendings = [(parse_key(key), one.why) for key, one in tries.items()]
     reasons = [(sending.topic, why) for sending, why in sendings if sending.detail == post]
     return "; ".join(by(*one) for one in reasons) or "no channel accepted the message before it"

@@ -55,21 +55,21 @@ class Decision:
         return all(not allowed_values or value in allowed_values for allowed_values, value in rows)
 
 
-_ENDED = (JobFact.ENDED, JobFact.GONE)
+_ENDED_FACTS = (JobFact.ENDED, JobFact.GONE)
 _GOING = (ChainFact.WAITING, ChainFact.RUNNING)
-_BROKEN = (ChainFact.FAILED, ChainFact.GONE)
+_BROKEN_FACTS = (ChainFact.FAILED, ChainFact.GONE)
 # The first row that holds counts. Before them: everything that was declared is there (done), and
 # the box could not be reached (unknown).
 DECISIONS = (
     # the training is done, whatever became of the job
     Decision((), (True,), _GOING, PatrolState.RUNNING, Remedy.NOTHING),
     Decision((JobFact.ALIVE,), (), (), PatrolState.RUNNING, Remedy.NOTHING),
-    Decision((), (True,), _BROKEN, PatrolState.DOWN, Remedy.CHAIN),
+    Decision((), (True,), _BROKEN_FACTS, PatrolState.DOWN, Remedy.CHAIN),
     Decision((), (True,), (ChainFact.UNKNOWN,), PatrolState.UNKNOWN, Remedy.NOTHING),
-    Decision(_ENDED, (True,), (ChainFact.NONE,), PatrolState.DOWN, Remedy.FINISH),
+    Decision(_ENDED_FACTS, (True,), (ChainFact.NONE,), PatrolState.DOWN, Remedy.FINISH),
     # unknown
     Decision((JobFact.UNKNOWN,), (), (), PatrolState.UNKNOWN, Remedy.NOTHING),
-    Decision(_ENDED, (None,), (), PatrolState.UNKNOWN, Remedy.NOTHING),
+    Decision(_ENDED_FACTS, (None,), (), PatrolState.UNKNOWN, Remedy.NOTHING),
     # it is not done
     Decision((JobFact.ENDED,), (False,), (), PatrolState.DOWN, Remedy.LOOK),
     Decision((JobFact.GONE,), (False,), (), PatrolState.DOWN, Remedy.RESUME),

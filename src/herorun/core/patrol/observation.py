@@ -11,14 +11,14 @@ from herorun.core.health.run_health import RunHealth
 from herorun.core.lazy_dataclass import dataclass
 
 
-class Alive(StrEnum):
+class Liveness(StrEnum):
     YES = "alive"
     NO = "gone"
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
-class Blind:
+class MachineUnread:
     """The machine could not be read."""
 
     why: str
@@ -51,20 +51,20 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Copy:
+class FolderCopy:
     """A folder on the machine, and the local folder that it copies."""
 
     path: str
     source: str
-    remote: Count | Blind | None  # None: there is no such folder
-    local: Count | Blind | None
+    remote: Count | MachineUnread | None  # None: there is no such folder
+    local: Count | MachineUnread | None
 
     @property
     def is_complete(self) -> bool | None:
         """By the count of files and their bytes, never by the folder's existence; None: nobody
         could count.
         """
-        if isinstance(self.remote, Blind) or not isinstance(self.local, Count):
+        if isinstance(self.remote, MachineUnread) or not isinstance(self.local, Count):
             return None
         if self.remote is None:
             return self.local.files == 0
@@ -110,27 +110,29 @@ class HostObservation:
     at: datetime
     name: str  # the run's, or its newest instance's
     where: str  # the machine, as text
-    alive: Alive
+    alive: Liveness
     why: str = ""  # how the job ended, or why it is unknown whether it runs
     unreachable: str = ""  # why the machine gave no answer at all
     succeeded: bool = False  # whether the scheduler says that it succeeded
     # what all evidence shows, read now; only where nothing but the scheduler's success is a sign
     health: RunHealth | None = None
-    log: LogEnd | Blind | None = None  # None: there is none yet
+    log: LogEnd | MachineUnread | None = None  # None: there is none yet
     has_success_pattern: bool = False  # whether a success pattern is declared
-    markers: Mapping[str, datetime | Blind | None] = field(default_factory=dict)
-    awaited_marker: datetime | Blind | None = None  # the marker file that `box wait` waits for
-    results: Mapping[str, CommandOutput | Blind | None] = field(default_factory=dict)
-    copies: tuple[Copy, ...] = ()
-    disks: Mapping[str, DiskRoom | Blind] = field(default_factory=dict)
+    markers: Mapping[str, datetime | MachineUnread | None] = field(default_factory=dict)
+    awaited_marker: datetime | MachineUnread | None = (
+        None  # the marker file that `box wait` waits for
+    )
+    results: Mapping[str, CommandOutput | MachineUnread | None] = field(default_factory=dict)
+    copies: tuple[FolderCopy, ...] = ()
+    disks: Mapping[str, DiskRoom | MachineUnread] = field(default_factory=dict)
     output_age: float | None = None  # seconds since anything changed in the output roots
-    gpus: tuple[Gpu, ...] | Blind | None = None  # None: there are none
-    memory: MemoryUse | Blind | None = None
+    gpus: tuple[Gpu, ...] | MachineUnread | None = None  # None: there are none
+    memory: MemoryUse | MachineUnread | None = None
     load: float | None = None
     cpus: int | None = None
     cores_used: float | None = None  # processors that this user's processes used during the read
     cores_allowed: float | None = None  # the processors that those processes may use
-    chain: ChainState | Blind | None = None  # None: there is none
+    chain: ChainState | MachineUnread | None = None  # None: there is none
     # the first launch of the run: a marker from before it is not of this run
     launched_at: datetime | None = None
 

@@ -7,11 +7,11 @@ from herorun.core.patrol.advice import Advice, PatrolCommands, PatrolState
 from herorun.core.patrol.decisions import JobFact
 from herorun.core.patrol.format import size
 from herorun.core.patrol.observation import (
-    Blind,
     DiskRoom,
     Gpu,
     HostObservation,
     LogEnd,
+    MachineUnread,
     MemoryUse,
     PreviousTick,
 )
@@ -23,7 +23,7 @@ SILENT = 1800.0  # seconds without a line after which a log counts as frozen
 IDLE = 5.0  # per cent of a GPU below which it waits
 BUSY = 2.0  # times the number of CPUs
 HEALTHY = 60.0  # per cent of a GPU above which it does not wait for the processors
-PEGGED = 0.9  # share of the processors that we may use
+BUSY_SHARE = 0.9  # share of the processors that we may use
 
 
 def risks(
@@ -153,13 +153,13 @@ def uses_all_cores(observation: HostObservation) -> bool:
     return bool(
         observation.cores_allowed
         and observation.cores_used is not None
-        and observation.cores_used >= PEGGED * observation.cores_allowed
+        and observation.cores_used >= BUSY_SHARE * observation.cores_allowed
     )
 
 
 def _chain(observation: HostObservation, ways: PatrolCommands) -> Iterator[Advice]:
     chain = observation.chain
-    if chain is None or isinstance(chain, Blind) or not chain.failed or chain.runs:
+    if chain is None or isinstance(chain, MachineUnread) or not chain.failed or chain.runs:
         return
     log = f" Its log is {ways.chain_log} on {observation.where}." if ways.chain_log else ""
     message = f"The chain has failed: {chain.failed}.{log} Fix the cause"

@@ -6,7 +6,13 @@ from herorun.core.clock_skew import SKEW
 from herorun.core.health.run_health import RunHealth
 from herorun.core.patrol.advice import PatrolState
 from herorun.core.patrol.decisions import ChainFact, JobFact, Remedy, decision_of
-from herorun.core.patrol.observation import Alive, Blind, ChainState, HostObservation, LogEnd
+from herorun.core.patrol.observation import (
+    ChainState,
+    HostObservation,
+    Liveness,
+    LogEnd,
+    MachineUnread,
+)
 from herorun.core.remote.job_chain import WAIT
 
 
@@ -48,12 +54,14 @@ def _by_health(observation: HostObservation) -> tuple[PatrolState, Remedy]:
 
 def is_success_alone(observation: HostObservation) -> bool:
     """Whether the scheduler's success is the only sign: nothing was declared."""
-    return observation.succeeded and observation.alive is Alive.NO and not _has_signs(observation)
+    return (
+        observation.succeeded and observation.alive is Liveness.NO and not _has_signs(observation)
+    )
 
 
 def job_fact_of(observation: HostObservation) -> JobFact:
-    if observation.alive is not Alive.NO:
-        return JobFact.ALIVE if observation.alive is Alive.YES else JobFact.UNKNOWN
+    if observation.alive is not Liveness.NO:
+        return JobFact.ALIVE if observation.alive is Liveness.YES else JobFact.UNKNOWN
     return JobFact.ENDED if observation.succeeded else JobFact.GONE
 
 
@@ -61,7 +69,7 @@ def chain_fact(observation: HostObservation) -> ChainFact:
     chain = observation.chain
     if chain is None:
         return ChainFact.NONE
-    if isinstance(chain, Blind):
+    if isinstance(chain, MachineUnread):
         return ChainFact.UNKNOWN
     if chain.runs:
         return ChainFact.RUNNING if _is_stage(chain.stage) else ChainFact.WAITING
@@ -80,9 +88,9 @@ def trained_of(observation: HostObservation) -> bool | None:
     log = observation.log
     if isinstance(log, LogEnd) and log.done is not None:
         return log.done
-    if isinstance(log, Blind) and observation.has_success_pattern:
+    if isinstance(log, MachineUnread) and observation.has_success_pattern:
         return None
-    is_success = observation.alive is Alive.NO and observation.succeeded
+    is_success = observation.alive is Liveness.NO and observation.succeeded
     return None if stage and not is_success else is_success
 
 
@@ -94,7 +102,7 @@ def _is_stage(stage: str) -> bool:
 def fresh(observation: HostObservation, path: str) -> bool | None:
     """Whether a marker is there, and of this run; None if it could not be read."""
     marker = observation.markers[path]
-    if isinstance(marker, Blind):
+    if isinstance(marker, MachineUnread):
         return None
     return marker is not None and (
         observation.launched_at is None or marker >= observation.launched_at - SKEW
@@ -114,7 +122,7 @@ def all_done(observation: HostObservation) -> bool | None:
 def _signs(observation: HostObservation) -> list[bool | None]:
     signs = [fresh(observation, path) for path in observation.markers]
     signs += [
-        None if isinstance(each, Blind) else each is not None
+        None if isinstance(each, MachineUnread) else each is not None
         for each in observation.results.values()
     ]
     if isinstance(observation.log, LogEnd) and observation.log.done is not None:

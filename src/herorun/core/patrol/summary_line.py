@@ -10,12 +10,12 @@ from herorun.core.patrol.advice import PatrolAdvice, PatrolState
 from herorun.core.patrol.decisions import ChainFact, JobFact
 from herorun.core.patrol.format import size
 from herorun.core.patrol.observation import (
-    Blind,
     ChainState,
     Count,
     DiskRoom,
     HostObservation,
     LogEnd,
+    MachineUnread,
     MemoryUse,
     PreviousTick,
 )
@@ -68,7 +68,7 @@ def _summary_parts(observation: HostObservation, before: PreviousTick | None) ->
         yield f"markers {fresh_ones}/{len(observation.markers)}"
     if observation.results:
         present = sum(
-            output is not None and not isinstance(output, Blind)
+            output is not None and not isinstance(output, MachineUnread)
             for output in observation.results.values()
         )
         yield f"results {present}/{len(observation.results)}"
@@ -77,13 +77,13 @@ def _summary_parts(observation: HostObservation, before: PreviousTick | None) ->
     yield from _machine(observation)
 
 
-def _count_files(count: Count | Blind | None) -> str:
-    return "?" if isinstance(count, Blind) else str(count.files if count else 0)
+def _count_files(count: Count | MachineUnread | None) -> str:
+    return "?" if isinstance(count, MachineUnread) else str(count.files if count else 0)
 
 
 def _summarise_log(observation: HostObservation, before: PreviousTick | None) -> Iterator[str]:
     log = observation.log
-    if isinstance(log, Blind):
+    if isinstance(log, MachineUnread):
         yield f"log unknown: {log.why}"
     if not isinstance(log, LogEnd):
         return
@@ -107,11 +107,11 @@ def _describe_gain(
 def _machine(observation: HostObservation) -> Iterator[str]:
     if isinstance(observation.gpus, tuple) and observation.gpus:
         yield f"{count(len(observation.gpus), 'GPU')} {mean_use(observation.gpus):.0f}% busy"
-    elif isinstance(observation.gpus, Blind):
+    elif isinstance(observation.gpus, MachineUnread):
         yield f"gpu unknown: {observation.gpus.why}"
     if isinstance(observation.memory, MemoryUse) and observation.memory.share is not None:
         yield f"host memory {observation.memory.share:.0%} used"
-    elif isinstance(observation.memory, Blind):
+    elif isinstance(observation.memory, MachineUnread):
         yield f"host memory unknown: {observation.memory.why}"
     if isinstance(observation.memory, MemoryUse) and observation.memory.oom_kill:
         yield f"oom_kill {observation.memory.oom_kill}"

@@ -8,13 +8,13 @@ from herorun.core.finding import count
 from herorun.core.patrol.advice import Advice, PatrolAdvice, PatrolCommands, PatrolState
 from herorun.core.patrol.decisions import ChainFact, Remedy
 from herorun.core.patrol.observation import (
-    Alive,
-    Blind,
     ChainState,
     CommandOutput,
-    Copy,
+    FolderCopy,
     HostObservation,
+    Liveness,
     LogEnd,
+    MachineUnread,
     PreviousTick,
 )
 from herorun.core.patrol.risks import mean_use, risks
@@ -149,7 +149,7 @@ def _advise_undecided(
 ) -> Iterator[Advice]:
     chain = observation.chain
     is_unproven = isinstance(chain, ChainState) and not chain.waits and chain.stage
-    if state is PatrolState.UNKNOWN and observation.alive is Alive.NO and is_unproven:
+    if state is PatrolState.UNKNOWN and observation.alive is Liveness.NO and is_unproven:
         message = (
             "Whether the training is done is unknown: the chain waits for nothing, so its stages "
             "do not show it. Read the job's log before you restart anything"
@@ -176,8 +176,8 @@ def _advise_copies(observation: HostObservation, ways: PatrolCommands) -> Iterat
         elif copy.is_complete is None:
             blind = next(
                 e
-                for e in (copy.remote, copy.local, Blind("there is no such folder here"))
-                if isinstance(e, Blind)
+                for e in (copy.remote, copy.local, MachineUnread("there is no such folder here"))
+                if isinstance(e, MachineUnread)
             )
             yield Advice(
                 "copy",
@@ -186,9 +186,9 @@ def _advise_copies(observation: HostObservation, ways: PatrolCommands) -> Iterat
             )
 
 
-def _describe_count(copy: Copy, of_remote: bool) -> str:
+def _describe_count(copy: FolderCopy, of_remote: bool) -> str:
     copy_count = copy.remote if of_remote else copy.local
-    if copy_count is None or isinstance(copy_count, Blind):
+    if copy_count is None or isinstance(copy_count, MachineUnread):
         return "none"
     return f"{count(copy_count.files, 'file')} ({count(copy_count.bytes, 'byte')})"
 

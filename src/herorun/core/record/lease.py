@@ -37,10 +37,10 @@ class Lease:
 
         return (canonical(self) + "\n").encode()
 
-    def renewed(self, clone: str = "") -> "Lease":
+    def renew(self, clone: str = "") -> "Lease":
         return replace(self, beat=self.beat + 1, clone=clone or self.clone)
 
-    def handed(self, owner: str, clone: str = "") -> "Lease":
+    def hand_to(self, owner: str, clone: str = "") -> "Lease":
         """Another's: the fence rises, so that what the former owner still does is recognised."""
         return replace(self, owner=owner, fence=self.fence + 1, beat=0, clone=clone)
 

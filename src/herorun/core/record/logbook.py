@@ -14,7 +14,7 @@ from herorun.core.record.logbook_entries import EVENTS, INSTANCES
 from herorun.core.record.render import add_entries, entries_of
 
 PAGE = 64 * 1024  # bytes after which the next entry begins another page: most runs have one
-_NUMBERED = lazy_regex(r"_(\d{3,})\.md")
+_PART_NUMBER = lazy_regex(r"_(\d{3,})\.md")
 _CLOSING = lazy_regex(r"\n\nContinued in \[(?P<name>[^\]\n]+)\]\((?P=name)\)\.\n\Z")
 
 
@@ -34,7 +34,7 @@ def page_number(first: str, path: str) -> int | None:
     """
     if path == first:
         return 1
-    match = _NUMBERED.fullmatch(path.removeprefix(first.removesuffix(".md")))
+    match = _PART_NUMBER.fullmatch(path.removeprefix(first.removesuffix(".md")))
     number = int(match[1]) if match else 0
     return number if number > 1 and path == page_path(first, number) else None
 

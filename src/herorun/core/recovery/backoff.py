@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from herorun.core.recovery.classify import Ending
 from herorun.core.recovery.decision import attempts
-from herorun.core.recovery.policy import Ledger, Tries
+from herorun.core.recovery.policy import FailedAttempts, Ledger
 
 FIRST_WAIT = timedelta(seconds=60)  # after the first end without a new complete checkpoint
 LONGEST_WAIT = timedelta(minutes=30)
@@ -36,7 +36,7 @@ def wait_until(
     return due if due > now else None
 
 
-def backs_off(tries: Tries, cadence: timedelta, now: datetime) -> bool:
+def backs_off(tries: FailedAttempts, cadence: timedelta, now: datetime) -> bool:
     """Whether it is too early to try again. A try dated in the future (by a clock that was set back
     since) does not delay.
     """

@@ -8,7 +8,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.recovery.diagnosis import (
     BAD_ACCELERATOR as BAD_ACCELERATOR,
     Cause as Cause,
-    Scene,
+    EndContext,
     diagnose,
 )
 
@@ -34,10 +34,10 @@ _ADDRESS = lazy_regex(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 
 
 def ending_of(
-    job: Job, scene: Scene, instance: Instance, start_step: int, now: datetime
+    job: Job, scene: EndContext, instance: Instance, start_step: int, now: datetime
 ) -> Ending | None:
     """The ending; None while the job is live, if its end is unknown, and after success."""
-    if not job.state.ended or job.state in (JobState.SUCCEEDED, JobState.GONE):
+    if not job.state.is_final or job.state in (JobState.SUCCEEDED, JobState.GONE):
         return None
     diagnosis, fingerprint = diagnose(job, scene), scene.triage.fingerprint if scene.triage else ""
     own = f"{diagnosis.cause}: {job.signal or job.exit_code or job.reason or job.state}"

@@ -12,7 +12,10 @@ from herorun.core.evidence import Job, JobState, Triage
 from herorun.core.health.disk_forecast import format_room, is_full
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.recovery.job_evidence import Scene as Scene, scene_of as scene_of
+from herorun.core.recovery.job_evidence import (
+    EndContext as EndContext,
+    end_context_of as end_context_of,
+)
 from herorun.core.recovery.lost_root import LostRoot, lost_root
 
 
@@ -92,11 +95,11 @@ _COMES_AGAIN = (Cause.CODE_BUG, Cause.NUMERIC, Cause.REFUSED)
 # error.
 _PERHAPS_NO_ROOM = frozenset({"", "unknown", "benign", "code-bug-complex"})
 _ABOUT_FILES = frozenset({"storage", "storage-auth", "data", "unknown", "code-bug-complex"})
-_PREEMPTED = lazy_regex(r"preempt", re.I)
+_PREEMPTION = lazy_regex(r"preempt", re.I)
 _LIMIT = lazy_regex(r"time.?limit|timed?.?out|deadline", re.I)
 
 
-def diagnose(job: Job, scene: Scene) -> Diagnosis:
+def diagnose(job: Job, scene: EndContext) -> Diagnosis:
     """The diagnosis by the most certain source: an intentional stop, the store, the scheduler's
     state, the disks, then the log.
     """
@@ -114,7 +117,7 @@ def needs_fix(failure: str) -> bool:
 # --- the store ------------------------------------------------------------------------------------
 
 
-def _lost_output(job: Job, scene: Scene) -> Diagnosis | None:
+def _lost_output(job: Job, scene: EndContext) -> Diagnosis | None:
     """The diagnosis of a missing root, which takes precedence over the log; also if the root has
     reappeared since.
     """
@@ -127,7 +130,7 @@ def _lost_output(job: Job, scene: Scene) -> Diagnosis | None:
     return Diagnosis(Cause.LOST_OUTPUT, why, symptom, _place(scene.triage), advice, True)
 
 
-def _back(job: Job, scene: Scene) -> Diagnosis | None:
+def _back(job: Job, scene: EndContext) -> Diagnosis | None:
     root, history = scene.root, scene.history
     if root is None or job.instance not in history.lost_output:
         return None
@@ -144,7 +147,7 @@ def _back(job: Job, scene: Scene) -> Diagnosis | None:
 # --- the disks ------------------------------------------------------------------------------------
 
 
-def _no_room(job: Job, scene: Scene) -> Diagnosis | None:
+def _no_room(job: Job, scene: EndContext) -> Diagnosis | None:
     """The diagnosis of a full disk under the output root, if neither the scheduler nor the log
     names another cause.
     """
@@ -160,7 +163,7 @@ def _no_room(job: Job, scene: Scene) -> Diagnosis | None:
     return Diagnosis(Cause.INFRA, why, DISK_FULL, _place(scene.triage), advice, True)
 
 
-def _disk(scene: Scene) -> tuple[str, str, bool] | None:
+def _disk(scene: EndContext) -> tuple[str, str, bool] | None:
     """The disk under the output root, its free space, and whether that is almost nothing."""
     if scene.root is None or scene.disks is None:
         return None
@@ -171,7 +174,7 @@ def _disk(scene: Scene) -> tuple[str, str, bool] | None:
 # --- the scheduler and the log --------------------------------------------------------------------
 
 
-def _by_log(job: Job, scene: Scene) -> Diagnosis:
+def _by_log(job: Job, scene: EndContext) -> Diagnosis:
     triage = scene.triage
     cause = _cause(job, triage, dict(scene.history.stopped))
     why = f"{job.ending}{_describe_diagnosis(job, triage)}{_store_and_disk_text(triage, scene)}"
@@ -188,7 +191,7 @@ def _cause(job: Job, triage: Triage | None, stop_reasons: Mapping[str, str]) -> 
     """
     if job.instance in stop_reasons:
         return Cause.BY_US
-    if job.refused:
+    if job.is_refused:
         return Cause.REFUSED
     log_cause = _CLASSES.get(triage.failure_class) if triage else None
     if job.state is JobState.CANCELLED:
@@ -201,7 +204,7 @@ def _diagnose_cancellation(job: Job, log_cause: Cause | None) -> Cause:
     if job.stopped_by is not None:
         return Cause.BY_HAND
     if message := job.other_cause:
-        if _PREEMPTED.search(message):
+        if _PREEMPTION.search(message):
             return Cause.PREEMPTION
         return Cause.TIME_LIMIT if _LIMIT.search(message) else Cause.INFRA
     return (
@@ -234,7 +237,7 @@ def _log_clause(triage: Triage | None, before: str, after: str = "") -> str:
     return f"{before}{triage.failure_class}{at}{excerpt}{after}"
 
 
-def _store_and_disk_text(triage: Triage | None, scene: Scene) -> str:
+def _store_and_disk_text(triage: Triage | None, scene: EndContext) -> str:
     """What the store and the disks add if the log mentions files or shows no cause."""
     failure_class, disk = triage.failure_class if triage else "unknown", _disk(scene)
     if failure_class == DISK_FULL and disk:

@@ -51,7 +51,7 @@ def end_of(
 def end_to_record(evidence: Evidence, history: History, at: datetime) -> End | None:
     """The current job's end, if it is not recorded yet or is known in more detail now."""
     job, not_read = evidence.get(Job), Unavailable("this evidence was not read")
-    if not isinstance(job, Job) or not job.state.ended:
+    if not isinstance(job, Job) or not job.state.is_final:
         return None
     metrics, checkpoints = evidence.get(Metrics, not_read), evidence.get(Checkpoints, not_read)
     triage = evidence.get(Triage)

@@ -17,7 +17,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scene:
+class EndContext:
     """Evidence about an end, besides the job itself. None: not read, or unreadable."""
 
     triage: Triage | None = None
@@ -29,7 +29,7 @@ class Scene:
     history: History = field(default_factory=History)
 
 
-def scene_of(evidence: Evidence) -> Scene:
+def end_context_of(evidence: Evidence) -> EndContext:
     """The scene, from a tick's evidence."""
     triage, root, checkpoints = (
         evidence.get(Triage),
@@ -37,7 +37,7 @@ def scene_of(evidence: Evidence) -> Scene:
         evidence.get(Checkpoints),
     )
     disks, history = evidence.get(Disks), evidence.get(History)
-    return Scene(
+    return EndContext(
         triage=triage if isinstance(triage, Triage) else None,
         root=root if isinstance(root, RootAtEnd) else None,
         root_unread=root.why if isinstance(root, Unavailable) else "",

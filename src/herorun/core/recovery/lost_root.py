@@ -1,7 +1,7 @@
 """Whether a root that the run wrote to is missing, for a live or an ended job."""
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.recovery.job_evidence import Scene
+from herorun.core.recovery.job_evidence import EndContext
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class LostRoot:
         return f"Find out who removed or unmounted {self.path}, and restore it with its contents."
 
 
-def lost_root(scene: Scene) -> LostRoot | None:
+def lost_root(scene: EndContext) -> LostRoot | None:
     """The missing root of a live or ended job. None if the roots exist, if nothing was ever seen in
     them, or if it is unknown.
     """
@@ -38,7 +38,7 @@ def lost_root(scene: Scene) -> LostRoot | None:
     return None
 
 
-def _was_used(path: str, scene: Scene) -> bool:
+def _was_used(path: str, scene: EndContext) -> bool:
     """Whether this run's files were seen in the root: checkpoints that are all missing now, or a
     receipt that is. A job may fail before it writes anything there, and one whose receipt is in its
     log may never have written.
@@ -51,7 +51,7 @@ def _was_used(path: str, scene: Scene) -> bool:
     return alone and (is_emptied or lost_receipt)
 
 
-def _temporary_was_used(path: str, scene: Scene) -> bool:
+def _temporary_was_used(path: str, scene: EndContext) -> bool:
     """Whether data was lost with the temporary root: its newest checkpoint was newer than all
     remaining ones, or the log reports a missing file in it. (A trainer deletes its last temporary
     checkpoint itself after a permanent one.)

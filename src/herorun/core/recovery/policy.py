@@ -66,7 +66,7 @@ def format_hourly_cost(accelerators: int | None, rate: float | None) -> str:
 
 
 @dataclass(frozen=True)
-class Tries:
+class FailedAttempts:
     """The failed attempts under one key."""
 
     count: int
@@ -116,7 +116,7 @@ class Ledger:
     """Earlier actions and attempts, as `decide` needs them."""
 
     done: frozenset[str] = frozenset()
-    failed: Mapping[str, Tries] = field(default_factory=dict)
+    failed: Mapping[str, FailedAttempts] = field(default_factory=dict)
     unfinished: frozenset[str] = frozenset()  # intended, with an unknown outcome
     relaunched: tuple[datetime, ...] = ()  # those that count against the budget
     instance: str = ""
@@ -141,7 +141,7 @@ class Ledger:
         """The answer about the current instance."""
         return self.answers.get(self.instance)
 
-    def paused(self, now: datetime) -> bool:
+    def is_paused(self, now: datetime) -> bool:
         return self.pause is not None and now < self.pause.until
 
 

@@ -13,7 +13,7 @@ _NAME = (
 )
 # Weaker words, which name a secret only where they end a name: not `key_size`, `monkey`, `passes`.
 _LAST = r"(?:(?<![A-Za-z])(?:key|pass|pwd|pat)|(?-i:(?<=[a-z])(?:Key|Pass|Pwd)))(?:[_-]?\d++)?(?![\w-]|\.\w)"  # noqa: E501  # one pattern
-_ASSIGNED = lazy_regex(
+_ASSIGNMENT = lazy_regex(
     # the name, which may be quoted, also with escaped quotes
     rf"(?P<name>(?<![\w.-])(?=[\w.-]*?(?:{_NAME}|{_LAST}))[\w.-]++)(?:'\"'\"'|\\*+[\"']?)\]?"
     # what joins them: `=`, `:`, the word `value` of a list of variables, a sign of a table, a
@@ -53,7 +53,7 @@ _SECRET_KEY = lazy_regex(
     re.IGNORECASE,
 )
 _RANDOM = lazy_regex(r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+=]{16,}")
-_MIXED = lazy_regex(r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+/=_.~-]{8,}")
+_MIXED_TEXT = lazy_regex(r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+/=_.~-]{8,}")
 _LONG = lazy_regex(r"(?=[^\d]*\d)(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[A-Za-z0-9+/=]{32,}")
 _OF_AWS = lazy_regex(r"aws_(?:secret_access_key|session_token)", re.IGNORECASE)
 _PATH = lazy_regex(r"[~.]{0,2}/\S*|\w+://\S*")
@@ -86,7 +86,7 @@ def _find_secret_values(text: str) -> Iterator[tuple[int, int]]:
     at = 0
     if not _may_assign(text):
         return
-    while match := _ASSIGNED.search(text, at):
+    while match := _ASSIGNMENT.search(text, at):
         kind = next(kind for kind in ("quoted", "inside", "bare") if match[kind] is not None)
         value = match[kind]
         if _is_joined(match, value) and is_secret(match["name"], value) and not _is_folder(match):
@@ -119,12 +119,12 @@ def _is_joined(match: re.Match[str], value: str) -> bool:
     if sign == "," or "value" in sign.lower():
         return bool(_OF_ENVIRONMENT.fullmatch(name))
     if sign in ("is", "->", "→", "|", "│"):
-        return bool(_OF_ENVIRONMENT.fullmatch(name) and _MIXED.fullmatch(value))
+        return bool(_OF_ENVIRONMENT.fullmatch(name) and _MIXED_TEXT.fullmatch(value))
     if sign:
         return len(value) > 3 and not (name == "pass" and match["bare"] and value.isalpha())
     if _OF_AWS.search(name):
         return len(value) > 15
-    shapes = (_MIXED,) if _OF_ENVIRONMENT.fullmatch(name) else (_RANDOM, _LONG)
+    shapes = (_MIXED_TEXT,) if _OF_ENVIRONMENT.fullmatch(name) else (_RANDOM, _LONG)
     is_random = any(shape.fullmatch(value) for shape in shapes) and not _PATH.fullmatch(value)
     return is_random and names_strongly(name)
 

@@ -92,7 +92,7 @@ _BEARER = lazy_regex(
 )
 _KEYS_OF = ("api", "access", "secret", "account", "license", "licence")
 # What people and libraries say about a key, with the key in it.
-_SPOKEN = lazy_regex(
+_KEY_PHRASE = lazy_regex(
     r"(?P<head>\b(?:wandb\s++login\b|(?:api|access|secret|account|licen[cs]e)[ "
     r"_-]keys?\b)(?:(?!\[scrubbed)[^\n]){0,120}?[\s:=\"'`(])"
     r"(?P<value>(?<![^\s:=\"'`(])(?=[A-Za-z_+*/=-]*\d)[A-Za-z0-9_+*=-]{20,}+)(?![\w:/]|\.\w)",
@@ -107,7 +107,7 @@ _PLACES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (("cookie",), _COOKIE),
     (("</", "&lt;/"), _ELEMENT),
     (("bearer", "basic"), _BEARER),
-    (("wandb", *(f"{of}{by}key" for of in _KEYS_OF for by in " _-")), _SPOKEN),
+    (("wandb", *(f"{of}{by}key" for of in _KEYS_OF for by in " _-")), _KEY_PHRASE),
 )
 
 

@@ -14,7 +14,7 @@ _WORD = r"[A-Za-z0-9]"
 _URLSAFE = r"[A-Za-z0-9_-]"
 # A capital, or digits and letters in turn. Without this the name of a run or a folder, such as
 # `sk-moe-30b-long-context`, reads as a key, and all its instances become one.
-_MIXED = (
+_MIXED_CASE = (
     r"(?=[a-z0-9_-]{0,80}(?:[A-Z]|(?:[0-9]{1,9}[a-z]{1,9}){3}[0-9]))"
     rf"{_URLSAFE}"
 )
@@ -40,14 +40,14 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("hf_ api_org_", rf"{_WORD}{{20,}}"),
     (
         "sk-",
-        rf"(?:{_MIXED}{{20,}}|(?:[a-z0-9]{{1,8}}-){{0,3}}{_LONG}{_URLSAFE}*)",
+        rf"(?:{_MIXED_CASE}{{20,}}|(?:[a-z0-9]{{1,8}}-){{0,3}}{_LONG}{_URLSAFE}*)",
     ),
     ("sk-helicone-", rf"{_URLSAFE}{{20,}}"),
     ("sess-", rf"(?=[a-z0-9]*[A-Z]){_WORD}{{40}}(?![A-Za-z0-9])"),
     ("gsk_ csk- fw_ rpa_", rf"{_WORD}{{36,}}"),
     ("fw_", rf"(?=[A-Za-z]*\d)(?=[a-z\d]*[A-Z]){_WORD}{{22,}}(?![\w])"),
     ("tgp_v1_ nvapi-", rf"{_URLSAFE}{{32,}}"),
-    ("xai- pplx-", rf"(?:{_MIXED}{{32,}}|{_WORD}{{32,}})"),
+    ("xai- pplx-", rf"(?:{_MIXED_CASE}{{32,}}|{_WORD}{{32,}})"),
     ("r8_", rf"{_WORD}{{30,}}"),
     ("lsv2_pt_ lsv2_sk_", r"[0-9a-f_]{32,}"),
     # clouds
@@ -85,7 +85,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("shpat_ shpca_ shppa_ shpss_", r"[0-9a-fA-F]{32}"),
     ("sq0atp- sq0csp- sq0idp-", rf"{_URLSAFE}{{20,}}"),
 )
-_SIGNED = (  # a JWT: what it says in base64 and its signature, with points between
+_JWT = (  # a JWT: what it says in base64 and its signature, with points between
     r"eyJ(?:(?<![A-Za-z0-9_-]eyJ)|(?<=\\[nrt]eyJ))"
     rf"{_URLSAFE}{{10,}}+\.(?:eyJ{_URLSAFE}{{5,}}+\.?{_URLSAFE}*+|{_URLSAFE}{{10,}}+\.{_URLSAFE}{{5,}}+|\.{_URLSAFE}{{5,}}+\.{_URLSAFE}{{5,}}+)(?:\.{_URLSAFE}*+)*"
 )
@@ -94,7 +94,7 @@ _PRIVATE = r"[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 # A word that ends a line, and what begins the next one if it reads like the rest of a key: no word,
 # date or path does. It begins where the word does, so that a long line is not
 # tried from each character.
-_WRAPPED = lazy_regex(
+_WRAPPED_KEY = lazy_regex(
     r"(?<![\w.-])[\w.-]{4,}+(?:\r?\n(?=[\w.-]*\d)(?=[\w.-]*[a-z])(?=[\w.-]*[A-Z])[\w.-]{6,}+(?=[\s\"']|\Z)){1,60}"
 )
 
@@ -121,7 +121,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     *chain.from_iterable(
         ((start, _prefixed_pattern(start, tail)) for start in row.split()) for row, tail in _ROWS
     ),
-    ("eyJ", _SIGNED),
+    ("eyJ", _JWT),
     ("Q~", r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"),
     (".atlasv1.", rf"{_WORD}{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,}}"),
     (":AA", rf"(?<![0-9A-Za-z:])\d{{8,10}}:AA{_URLSAFE}{{30,}}"),
@@ -161,7 +161,7 @@ def mask_wrapped(text: str, mask: str) -> str:
             at += len(row)
         return "\n".join(out)
 
-    return _WRAPPED.sub(masked, text) if "\n" in text else text
+    return _WRAPPED_KEY.sub(masked, text) if "\n" in text else text
 
 
 def _span(text: str, border: int) -> tuple[int, int]:

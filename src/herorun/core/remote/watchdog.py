@@ -123,6 +123,6 @@ def _quiet(slug: str, memory: Memory, contract: Contract, checks: Mapping[str, C
 def _describe_finished(slug: str, memory: Memory) -> str:
     """A run that has finished may still have problems that nobody acknowledged."""
     firing = [a for a in memory.alerts.values() if a.firing and a.key not in memory.acked]
-    if number := len(firing) + len(memory.unacknowledged):
+    if number := len(firing) + len(memory.unacknowledged_alerts):
         return f"it has finished with {count(number, 'open alert')}: `herorun status {slug}`"
     return "it has finished and waits for the seal"

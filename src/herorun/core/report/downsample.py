@@ -22,7 +22,7 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Strand:
+class ChartLine:
     """What is drawn as one line: finite values alone. Lane 0 is what the run continued from; the
     lanes above it are steps that were repeated.
     """
@@ -66,7 +66,7 @@ def thin(
     return [steps[place] for place in places], [values[place] for place in places]
 
 
-def strands(traces: Sequence[Trace], most: int = MOST) -> list[Strand]:
+def strands(traces: Sequence[Trace], most: int = MOST) -> list[ChartLine]:
     """The traces of all attempts as few lines. A step that a later attempt did again counts as its
     later value.
     """
@@ -80,7 +80,7 @@ def strands(traces: Sequence[Trace], most: int = MOST) -> list[Strand]:
         if cut < len(trace.steps):
             _extend(_lane(lanes, trace.steps[cut]), trace, cut, len(trace.steps))
     return [
-        Strand(number, tuple(steps), tuple(values))
+        ChartLine(number, tuple(steps), tuple(values))
         for number, lane in enumerate([main, *lanes])
         for steps, values in [thin(*lane, most)]
         if steps
@@ -122,7 +122,7 @@ def _find_nonfinite_spans(trace: Trace) -> Iterator[NonFiniteSpan]:
             yield NonFiniteSpan(steps[0], steps[-1], len(steps))
 
 
-def chart_table(strand: Strand) -> list[ChartRow]:
+def chart_table(strand: ChartLine) -> list[ChartRow]:
     """The curve in words for who cannot see it: `TABLE_ROWS` stretches at most, equal in
     points.
     """

@@ -25,15 +25,15 @@ class OtherForm(ValueError):
     """It is a seal, in a form that this herorun cannot judge: it is unknown whether it holds."""
 
 
-class _Shape(BaseModel):
+class _StatementModel(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
 
 
-class _Named(_Shape):
+class _NamedEntry(_StatementModel):
     name: str
 
 
-class _Manifest(_Shape):
+class _Manifest(_StatementModel):
     path: str
     digest: Digest
     files: int
@@ -41,18 +41,18 @@ class _Manifest(_Shape):
     proof: str
 
 
-class _Waiver(_Shape):
+class _Waiver(_StatementModel):
     check: str
     reason: str
     approved_by: str
 
 
-class _Tracker(_Shape):
+class _Tracker(_StatementModel):
     id: str | None
     name: str | None
 
 
-class _Facts(_Shape):
+class _Facts(_StatementModel):
     """What is read of herorun's own part."""
 
     run: Slug
@@ -62,7 +62,7 @@ class _Facts(_Shape):
     launch_commit: Oid
     record: Oid
     edits: dict[str, Oid]
-    instances: list[_Named]
+    instances: list[_NamedEntry]
     plan_digest: str
     launch_command: list[str]
     output_root: str
@@ -79,11 +79,11 @@ class _Facts(_Shape):
     caveats: list[str]
 
 
-class _Subject(_Shape):
+class _Subject(_StatementModel):
     digest: dict[str, str]
 
 
-class _StatementShape(_Shape):
+class _StatementShape(_StatementModel):
     subject: list[_Subject]
 
 

@@ -58,7 +58,7 @@ class LoadedState(StrEnum):
     RESUMED = "resumed"
 
 
-class Strength(IntEnum):
+class RootStrength(IntEnum):
     """How much a root explains: the strongest wins, among equals the earliest."""
 
     FAINT = 0  # that it ended, not why: `Killed`

@@ -26,7 +26,9 @@ _ASIDE = lazy_regex(
     rb"\b(?:eval|evaluation|val|valid|validation|test|dev|warm-?up|calibration)\b", re.IGNORECASE
 )
 # What is measured once a step is made; a heading without it comes before the step.
-_MEASURED = lazy_regex(rb"\w(?:loss|acc(?:uracy)?|ppl)?\b[\"'\]]?\s?[:=|]?\s{0,4}-?\d+\.\d", re.I)
+_MEASUREMENT = lazy_regex(
+    rb"\w(?:loss|acc(?:uracy)?|ppl)?\b[\"'\]]?\s?[:=|]?\s{0,4}-?\d+\.\d", re.I
+)
 
 
 def last_step_line(parts: Iterable[tuple[int, bytes]]) -> int:
@@ -63,5 +65,5 @@ def _is_complete(part: bytes, counters: list[tuple[bytes, bytes, bytes]]) -> boo
         and all(step == total for _, step, total in counters)
         and all(step == total for step, total in _PAIR.findall(part))
         and not _ASIDE.search(_COUNTER.split(part, 1)[0])
-        and _MEASURED.search(part) is not None
+        and _MEASUREMENT.search(part) is not None
     )

@@ -17,14 +17,14 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.triage import tracker_lines
 from herorun.core.triage.classes import LineRole
 from herorun.core.triage.match import Match
-from herorun.core.triage.prefilter import Sieve
+from herorun.core.triage.prefilter import LinePrefilter
 from herorun.core.triage.scan import LONGEST, Scan, finish, scan, skip
 from herorun.core.triage.signatures import SignatureSet
 from herorun.core.triage.state import AttemptLog, see
 from herorun.core.triage.verdict import TriageVerdict, judge_log, part_read
 
 RECENT = 2_000  # lines: a sign of a wedge, or a path, further up is over
-KEPT = 5  # lines of a wedge, and paths
+MAX_LINES = 5  # lines of a wedge, and paths
 LOADS = 8  # lines that say what was loaded
 RUNS = 20  # tracker runs; a log that names more is not one run's
 _SAVE = lazy_regex(
@@ -35,12 +35,14 @@ _SAVE = lazy_regex(
 
 
 @cache
-def _prefilter() -> Sieve:
-    return Sieve((*WORDS, *tracker_lines.KEYWORDS, "saving ", "saved ", "phase: checkpoint"))
+def _prefilter() -> LinePrefilter:
+    return LinePrefilter(
+        (*WORDS, *tracker_lines.KEYWORDS, "saving ", "saved ", "phase: checkpoint")
+    )
 
 
 @dataclass(frozen=True)
-class Signs:
+class LogSignals:
     """What a log shows about a job that may still run."""
 
     runs: tuple[str, ...] = ()  # as `entity/project/id`, in order
@@ -60,7 +62,7 @@ class OwnLog:
     mark: str = ""  # the scheduler's own, by which it knows the log again
     scan: Scan = field(default_factory=Scan)
     attempt_log: AttemptLog = field(default_factory=AttemptLog)
-    signs: Signs = field(default_factory=Signs)
+    signs: LogSignals = field(default_factory=LogSignals)
     changed_at: datetime | None = None
     skipped: int = 0  # bytes that the last query skipped
     # complaints, each with when it stood there at the latest
@@ -88,7 +90,7 @@ class OwnLog:
         return self._recent(self.signs.saves)
 
     @property
-    def crowded(self) -> Match | None:
+    def host_contention(self) -> Match | None:
         """A recent line about host contention."""
         crowded_match = self.attempt_log.crowded
         return (
@@ -97,7 +99,7 @@ class OwnLog:
             else None
         )
 
-    def dated(self, at: datetime, before: "OwnLog") -> "OwnLog":
+    def date_complaints(self, at: datetime, before: "OwnLog") -> "OwnLog":
         """Dates each complaint: since `before` had it, otherwise since `at`."""
         times = dict(before.complaint_times)
         return replace(
@@ -177,13 +179,15 @@ def _telling(before: Scan, data: bytes) -> Iterator[tuple[int, str]]:
         )
 
 
-def _read_sign(signs: Signs, number: int, line: str) -> Signs:
+def _read_sign(signs: LogSignals, number: int, line: str) -> LogSignals:
     if signal_in(line):
-        return replace(signs, wedges=(*signs.wedges, (number, scrub(line.strip())[:300]))[-KEPT:])
+        return replace(
+            signs, wedges=(*signs.wedges, (number, scrub(line.strip())[:300]))[-MAX_LINES:]
+        )
     if save := _SAVE.search(line):
         path = save[1].rstrip("/.,;)")
         others = (other for other in signs.saves if other[1] != path)
-        return replace(signs, saves=(*others, (number, path))[-KEPT:])
+        return replace(signs, saves=(*others, (number, path))[-MAX_LINES:])
     if dropped_step := tracker_lines.dropped_step(line):
         return replace(signs, dropped=_one_more(signs.dropped, number, *dropped_step))
     if not (reported_run := tracker_lines.reported_run(line)):

@@ -6,12 +6,12 @@ from dataclasses import field, replace
 from typing import TypeVar
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.triage.classes import FailureClass, LineRole, Strength
+from herorun.core.triage.classes import FailureClass, LineRole, RootStrength
 from herorun.core.triage.lines import LogLine, readable
 from herorun.core.triage.match import (
     COMPLEX,
+    SAVE_FAILED,
     SMALL,
-    UNSAVED,
     Match,
     failed_save,
     of_exception,
@@ -69,7 +69,7 @@ def match_line(now: LineParser, raw: bytes, number: int, inside: bool) -> None:
             now.matches += of_line(now.signature_set, line, number)
         else:
             _read_line(now, line, number)
-    if any(m.role is LineRole.ROOT or m.signature == UNSAVED for m in now.matches[before:]):
+    if any(m.role is LineRole.ROOT or m.signature == SAVE_FAILED for m in now.matches[before:]):
         now.watch = ProgressWatch(on=True)
 
 
@@ -268,7 +268,7 @@ def _stays_true(match: Match, exception: LoggedException) -> bool:
         return False
     if exception.logs and match.failure is FailureClass.STORAGE:
         return False
-    return match.strength is not Strength.BUG or match.signature in _OF_THE_DEVICE
+    return match.strength is not RootStrength.BUG or match.signature in _OF_THE_DEVICE
 
 
 def _remember_stream(streams: dict[str, T], stream: str, value: T) -> None:

@@ -39,7 +39,7 @@ _LABEL = lazy_regex(
     r"|(?![\w.-]*(?:error|exception|warning))[a-z][\w-]{0,60}\d[\w.-]{0,60}: "  # pdsh: node17:
 )
 
-WRAPPED = 2  # envelopes, one in another
+MAX_ENVELOPES = 2  # envelopes, one in another
 
 
 def without_escapes(text: str) -> str:
@@ -74,7 +74,7 @@ def readable(raw: bytes) -> Iterator[LogLine]:
     """The lines that a terminal would have shown in turn where a carriage return redraws one, or
     where a collector wrapped several.
     """
-    yield from _readable(raw.decode("utf-8", "replace"), "", WRAPPED)
+    yield from _readable(raw.decode("utf-8", "replace"), "", MAX_ENVELOPES)
 
 
 def _readable(text: str, writer: str, depth: int) -> Iterator[LogLine]:

@@ -4,7 +4,7 @@ import re
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.triage.classes import FailureClass, LineRole, Strength
+from herorun.core.triage.classes import FailureClass, LineRole, RootStrength
 from herorun.core.triage.fingerprint import fingerprint
 from herorun.core.triage.lines import LogLine
 from herorun.core.triage.signatures import LogSignature, SignatureSet
@@ -14,7 +14,7 @@ from herorun.core.triage.tracebacks import Frame, LoggedException
 SMALL, COMPLEX, CASCADE = "code-bug-small", "code-bug-complex", "process-cascade"
 PIPE_CLOSED = "pipe-closed"
 CORRUPT = "corrupt-data"
-UNSAVED = "save-failed"
+SAVE_FAILED = "save-failed"
 UNREACHABLE, THROTTLED = "service-unreachable", "storage-throttled"
 SUSPECT = "unexplained-error"
 # The levels of a logger's prefix; PyTorch and glog print a letter for the milder ones.
@@ -37,7 +37,7 @@ class Match:
     signature: str
     failure: FailureClass
     role: LineRole
-    strength: Strength
+    strength: RootStrength
     line: int  # of the log, from 1
     excerpt: str
     fingerprint: str
@@ -71,7 +71,7 @@ def _suspicions(
     if signature_set.source_text.match(line.content):
         return []
     if severe:
-        return [(signature_set.named(SUSPECT), 0)]
+        return [(signature_set.signature(SUSPECT), 0)]
     hedge = signature_set.hedges.search(line.content)
     return _matches(
         suspects, line.content, line.content[: hedge.start()] if hedge else line.content
@@ -97,7 +97,7 @@ def failed_save(
     signature_set: SignatureSet, line: LogLine, number: int, exception: LoggedException
 ) -> Match:
     """An exception that ended nothing, but a save."""
-    return _match_exception(signature_set.named(UNSAVED), line, number, exception)
+    return _match_exception(signature_set.signature(SAVE_FAILED), line, number, exception)
 
 
 def _match_exception(
@@ -125,7 +125,7 @@ def match_torn_traceback(traceback_line: int, where: Frame | None, text: str) ->
         signature="torn-traceback",
         failure=unknown,
         role=LineRole.CASCADE,
-        strength=Strength.FAINT,
+        strength=RootStrength.FAINT,
         line=traceback_line,
         excerpt=text,
         fingerprint=mark,
@@ -194,23 +194,23 @@ def _by_type(signature_set: SignatureSet, exception: LoggedException) -> LogSign
     name = exception.exception.rpartition(".")[2]
     exceptions = signature_set.exceptions
     if exception.peer_left:
-        return signature_set.named(PIPE_CLOSED)
+        return signature_set.signature(PIPE_CLOSED)
     if exception.decodes and name not in exceptions.small:
-        return signature_set.named(CORRUPT)
+        return signature_set.signature(CORRUPT)
     if name in exceptions.cascade:
-        return signature_set.named(CASCADE)
+        return signature_set.signature(CASCADE)
     small = name in exceptions.small or (
         name in exceptions.small_in_one_file and exception.one_file
     )
-    return signature_set.named(SMALL if small else COMPLEX)
+    return signature_set.signature(SMALL if small else COMPLEX)
 
 
-def _strength(hit: LogSignature, exception: LoggedException) -> Strength:
+def _strength(hit: LogSignature, exception: LoggedException) -> RootStrength:
     """An exception's line without its traceback may have been caught: it explains less."""
-    if hit.strength is not Strength.BUG or exception.traced:
+    if hit.strength is not RootStrength.BUG or exception.traced:
         return hit.strength
     return (
-        Strength.FAINT
+        RootStrength.FAINT
         if hit.id == COMPLEX and not hit.pattern.search(exception.message)
-        else Strength.SYMPTOM
+        else RootStrength.SYMPTOM
     )

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from herorun.core.canonical_json import digest
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.triage.classes import FailureClass, LineRole, LoadedState, Strength
+from herorun.core.triage.classes import FailureClass, LineRole, LoadedState, RootStrength
 from herorun.core.triage.prefilter import EDGE
 from herorun.core.triage.signatures import Exceptions, ExitCode, LogSignature, SignatureSet
 
@@ -157,9 +157,9 @@ def _one_of(kind: type[T], value: str, what: str) -> T:
         raise WrongUse(f"{what} {value!r} is not one of {', '.join(kind)}.") from None
 
 
-def _strength(value: object, what: str) -> Strength:
+def _strength(value: object, what: str) -> RootStrength:
     try:
-        return Strength[str(value).upper()]
+        return RootStrength[str(value).upper()]
     except KeyError:
         raise WrongUse(
             f"{what}: strength {value!r} is not one of faint, symptom, bug, cause."

@@ -24,7 +24,7 @@ _HIDDEN, _SPACE, _MARK, _DIGIT = b"\1", b" ", b"\2", b"0"
 _AT_EDGES = (_SPACE, _MARK)
 
 
-class Sieve:
+class LinePrefilter:
     """Lines that hold a stem; `|` at an end of a stem stands for the edge of a word.
 
     In a line with control characters, or in an envelope, an edge may be hidden: there a stem counts
@@ -235,9 +235,9 @@ class WordFinder:
     def __init__(self, words: Iterable[bytes], first_alone: bool = False) -> None:
         self._words, self._bytes_left = list(words), FEW
         self._overlapping = not first_alone
-        self._automaton = self._made("ContiguousNFA")
+        self._automaton = self._make_automaton("ContiguousNFA")
 
-    def _made(self, implementation: str) -> "BytesAhoCorasick":
+    def _make_automaton(self, implementation: str) -> "BytesAhoCorasick":
         from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
 
         return BytesAhoCorasick(
@@ -251,5 +251,5 @@ class WordFinder:
         if self._bytes_left > 0:
             self._bytes_left -= len(text)
             if self._bytes_left <= 0:
-                self._automaton = self._made("DFA")
+                self._automaton = self._make_automaton("DFA")
         return self._automaton.find_matches_as_indexes(text, overlapping=self._overlapping)

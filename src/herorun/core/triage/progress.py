@@ -8,10 +8,10 @@ from functools import cache
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.triage.classes import FailureClass, LineRole, Strength
+from herorun.core.triage.classes import FailureClass, LineRole, RootStrength
 from herorun.core.triage.declared_end import last_step_line
 from herorun.core.triage.match import Match
-from herorun.core.triage.prefilter import Sieve
+from herorun.core.triage.prefilter import LinePrefilter
 
 # steps that were each higher than all before; ranks that merely outlive a dead one do not come so
 # far
@@ -26,7 +26,7 @@ _STEP = lazy_regex(
 _WORDS = ("step", "iter", "num_updates", "epoch", *(f"{digit} [" for digit in range(10)))
 # What a trainer measures. A config may set a weight or a target of that name: a step must be in the
 # same line, or another value in a later one.
-_MEASURED = lazy_regex(
+_MEASUREMENT = lazy_regex(
     rb"\b(?!(?:z|max|min|target|best|\w{0,20}aux)_|grad\w{0,10}_acc)"
     rb"(\w{0,40}(?:loss|accuracy|acc|perplexity|ppl|grad_norm|tokens_per_second)|(?-i:mAP))\b"
     rb"[\"'\]]?\s{0,4}[:=]\s{0,4}\[?(-?\d{1,12}\.?\d{0,12})",
@@ -84,8 +84,8 @@ def step_of(line: bytes) -> int | None:
 
 
 @cache
-def _prefilter() -> Sieve:
-    return Sieve(_WORDS)
+def _prefilter() -> LinePrefilter:
+    return LinePrefilter(_WORDS)
 
 
 def step_lines(block: bytes) -> list[int]:
@@ -99,7 +99,7 @@ def can_survive(match: Match) -> bool:
     """
     return (
         match.role is LineRole.ROOT
-        and match.strength <= Strength.BUG
+        and match.strength <= RootStrength.BUG
         and match.failure is not FailureClass.NUMERIC
     )
 
@@ -109,7 +109,7 @@ def progress_match(number: int) -> Match:
         signature="progress",
         failure=FailureClass.NOT_A_FAILURE,
         role=LineRole.PROGRESS,
-        strength=Strength.FAINT,
+        strength=RootStrength.FAINT,
         line=number,
         excerpt="",
         fingerprint="",
@@ -141,7 +141,7 @@ def signs_of_training(end: bytes, last_line: int) -> list[Match]:
 
 def _trains(part: bytes, step: int | None, values: dict[bytes, bytes]) -> bool:
     """Whether this part of a line shows that a step was made, the earlier values known."""
-    measurements = _MEASURED.findall(part)
+    measurements = _MEASUREMENT.findall(part)
     changes = [value for name, value in measurements if values.setdefault(name, value) != value]
     if step is None:
         return bool(changes)

@@ -121,7 +121,7 @@ def finish(signature_set: SignatureSet, state: Scan) -> tuple[Scan, list[Match]]
 def _walk(now: LineParser, body: bytes, lines: int, inside: bool) -> int:
     """Look at the lines that may matter: those that hold a stem, those that may hold a step while
     steps are watched, and all of them while a traceback is open."""
-    at, marks = 0, _Marks(now.signature_set, body)
+    at, marks = 0, _LineStarts(now.signature_set, body)
     while at <= len(body):
         reads_all = bool(now.open) or awaits_ignored(now, lines)
         start = at if reads_all else marks.next_step(at) if now.watch.on else marks.next(at)
@@ -143,7 +143,7 @@ def _newlines(text: bytes) -> int:
     return len(text) - len(text.replace(b"\n", b""))
 
 
-class _Marks:
+class _LineStarts:
     """Where the lines of a block begin that are worth matching."""
 
     def __init__(self, signature_set: SignatureSet, body: bytes) -> None:

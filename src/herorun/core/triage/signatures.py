@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.triage.classes import FailureClass, LineRole, LoadedState, Strength
-from herorun.core.triage.prefilter import KeywordFilter, Sieve, WordFinder
+from herorun.core.triage.classes import FailureClass, LineRole, LoadedState, RootStrength
+from herorun.core.triage.prefilter import KeywordFilter, LinePrefilter, WordFinder
 
 LEAST_DUE = 1 << 20  # bytes: a row states a whole number of MiB
 # an exception's lines hold one
@@ -23,7 +23,7 @@ class LogSignature:
     id: str
     failure: FailureClass
     role: LineRole
-    strength: Strength
+    strength: RootStrength
     keywords: tuple[str, ...]  # lower case; one of them must be there before the pattern is tried
     pattern: re.Pattern[str]
     person: bool  # whether a person may be needed
@@ -75,16 +75,16 @@ class SignatureSet:
         return KeywordFilter((signature.keywords for signature in self.signatures), _FIRST)
 
     @cached_property
-    def prefilter(self) -> Sieve:
+    def prefilter(self) -> LinePrefilter:
         """The lines that are worth a full match."""
-        return Sieve(_stems((*_FIRST, *self.stems), self.signatures))
+        return LinePrefilter(_stems((*_FIRST, *self.stems), self.signatures))
 
     @cached_property
     def due(self) -> Mapping[str, int]:
         """The rows that say within how many bytes a line of theirs is due."""
         return {signature.id: signature.due for signature in self.signatures if signature.due}
 
-    def named(self, name: str) -> LogSignature:
+    def signature(self, name: str) -> LogSignature:
         """The signature of that id; KeyError where there is none."""
         return self._by_id[name]
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.classes import FailureClass, LineRole
-from herorun.core.triage.match import COMPLEX, SMALL, THROTTLED, UNREACHABLE, UNSAVED, Match
+from herorun.core.triage.match import COMPLEX, SAVE_FAILED, SMALL, THROTTLED, UNREACHABLE, Match
 from herorun.core.triage.progress import can_survive
 
 _BY_TYPE = (SMALL, COMPLEX)  # of an exception that no row knows
 # Classes after which a job is relaunched without a question.
-_RELAUNCHED = (
+_RELAUNCH_CLASSES = (
     FailureClass.PREEMPTION,
     FailureClass.TIMEOUT,
     FailureClass.NODE_FAILURE,
@@ -123,7 +123,7 @@ def _with_cascade(log: AttemptLog, match: Match) -> AttemptLog:
     """The earliest, but a failed save counts before how other processes ended."""
     if step := _ENDED_STEP.search(match.excerpt):
         log = replace(log, ended_step=step[1])
-    keeps = log.cascade and (log.cascade.signature == UNSAVED or match.signature != UNSAVED)
+    keeps = log.cascade and (log.cascade.signature == SAVE_FAILED or match.signature != SAVE_FAILED)
     return log if keeps else replace(log, cascade=match)
 
 
@@ -178,7 +178,10 @@ def _names_meaning(match: Match, root: Match) -> bool:
 
 def _with_bug(log: AttemptLog, match: Match) -> AttemptLog:
     """A time-out that may be a service's is kept as negative."""
-    is_cause = match.role is LineRole.ROOT and match.failure not in (*_RELAUNCHED, *_NOT_FAILED)
+    is_cause = match.role is LineRole.ROOT and match.failure not in (
+        *_RELAUNCH_CLASSES,
+        *_NOT_FAILED,
+    )
     if not is_cause and not _of_bug(log, match):
         return log
     line = -match.line if is_cause and _TIMED_OUT.search(match.excerpt) else match.line
@@ -195,11 +198,13 @@ def _of_bug(log: AttemptLog, match: Match) -> bool:
 
 def _wraps_bug(log: AttemptLog, match: Match) -> bool:
     """No bug is relaunched on the word of the code around it, however sure it sounds."""
-    return match.role is LineRole.ROOT and match.failure in _RELAUNCHED and _of_bug(log, match)
+    return (
+        match.role is LineRole.ROOT and match.failure in _RELAUNCH_CLASSES and _of_bug(log, match)
+    )
 
 
 def _repeats_wrapper(log: AttemptLog, match: Match) -> bool:
-    return match.failure in _RELAUNCHED and any(
+    return match.failure in _RELAUNCH_CLASSES and any(
         message in match.excerpt for message in log.wrapper_messages
     )
 
@@ -285,4 +290,4 @@ def _mark_progressed(log: AttemptLog) -> AttemptLog:
     log = replace(log, lately=(), cascade=None, wrapper_messages=())
     if log.root and can_survive(log.root):
         return replace(log, root=None, survived=log.root)
-    return replace(log, survived=cascade) if cascade and cascade.signature == UNSAVED else log
+    return replace(log, survived=cascade) if cascade and cascade.signature == SAVE_FAILED else log

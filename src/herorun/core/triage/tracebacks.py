@@ -17,7 +17,7 @@ _BARE = lazy_regex(
     r"^((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Interrupt|Fault))(?::\s(.*)|\s*)$"
 )
 _HANDLING = "During handling of the above exception"
-_CAUSED = "The above exception was the direct cause"
+_DIRECT_CAUSE = "The above exception was the direct cause"
 _NOT_OURS = lazy_regex(
     r"[\\/](?:site|dist)-packages[\\/]|[\\/]lib(?:64)?[\\/]python\d|[\\/]python\d[\d.]*[\\/]lib[\\/]|^<|[\\/]bin[\\/]"
     r"|[\\/]Python\d+[\\/][Ll]ib[\\/]|[\\/]runpy\.py$|^python\d"
@@ -27,7 +27,7 @@ _FOLDERS = lazy_regex(r"[\\/]")
 # bar: by CPython (python/cpython:Python/errors.c, Modules/atexitmodule.c, Lib/logging/__init__.py;
 # a thread that it ends is not meant), and by torch.compile where it continues without compiling a
 # function (pytorch/pytorch:torch/_dynamo/convert_frame.py).
-_IGNORED = lazy_regex(
+_IGNORED_EXCEPTION = lazy_regex(
     r"(?:^|(?:it/s|s/it|\?)[^\]]{0,40}\]\s{0,4})Exception ignored (?:in(?! thread)|on|while)\b"
     r"|^(?:Error in atexit\._run_exitfuncs:|--- Logging error ---)\s*$"
     r"|^WON'T CONVERT \S.{0,300} line \d{1,9}\s*$"
@@ -131,7 +131,7 @@ def announces_ignored(content: str) -> bool:
         or _LOGGING_ERROR in content
         or "Error in atexit." in content
         or "WON'T CONVERT " in content
-    ) and bool(_IGNORED.search(content))
+    ) and bool(_IGNORED_EXCEPTION.search(content))
 
 
 def begins_logging_error(content: str) -> bool:
@@ -164,7 +164,7 @@ def handles(content: str) -> bool:
 
 
 def is_chain_marker(content: str) -> bool:
-    return content.lstrip().startswith((_HANDLING, _CAUSED))
+    return content.lstrip().startswith((_HANDLING, _DIRECT_CAUSE))
 
 
 def with_frame(traceback: Open, frame: Frame) -> Open:

@@ -10,9 +10,9 @@ from herorun.core.lazy_regex import lazy_regex
 
 KEYWORDS = ("is less than", "view run")  # each line of interest holds one of them
 LONGEST = 2_000  # characters of a line: a log may hold a line of megabytes, and a tick must end
-_REPORTED = lazy_regex(r"wandb: .*View run .*?(https?://[^/\s]+)/([^/\s]+/[^/\s]+)/runs/([^/\s?]+)")
+_RUN_URL = lazy_regex(r"wandb: .*View run .*?(https?://[^/\s]+)/([^/\s]+/[^/\s]+)/runs/([^/\s?]+)")
 # W&B's client, and Levanter's, Lightning's and older ones' words for the same: the row is dropped.
-_DROPPED = lazy_regex(
+_DROPPED_ROW = lazy_regex(
     r"\b(?:log to step|step:?) (\d{1,18}) (?:that )?is less than (?:the )?current (?:W&B )?step:? "
     r"(\d{1,18})",
     re.IGNORECASE,
@@ -29,7 +29,7 @@ def reported_run(line: str) -> tuple[str, str] | None:
     >>> reported_run("wandb: View run tiny at: https://wandb.ai/a/b/runs/ab12cd34")
     ('a/b/ab12cd34', 'https://wandb.ai')
     """
-    match = _REPORTED.search(line)
+    match = _RUN_URL.search(line)
     if not match:
         return None
     server = match[1].rpartition("@")[2]
@@ -42,7 +42,7 @@ def dropped_step(line: str) -> tuple[int, int] | None:
     >>> dropped_step("Step 3 is less than current W&B step 120")
     (3, 120)
     """
-    match = _DROPPED.search(line)
+    match = _DROPPED_ROW.search(line)
     return (int(match[1]), int(match[2])) if match else None
 
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.triage.classes import QUIET, FailureClass, LineRole, LoadedState, Strength
-from herorun.core.triage.match import CASCADE, PIPE_CLOSED, UNSAVED, Match
+from herorun.core.triage.classes import QUIET, FailureClass, LineRole, LoadedState, RootStrength
+from herorun.core.triage.match import CASCADE, PIPE_CLOSED, SAVE_FAILED, Match
 from herorun.core.triage.signatures import SignatureSet
 from herorun.core.triage.state import AttemptLog
 from herorun.core.triage.tracebacks import Frame
@@ -40,7 +40,7 @@ def judge_log(
     if code == 0:
         return _ended_well(signature_set, log)
     root = log.root
-    if root and root.strength > Strength.FAINT and code not in _SAYS_MORE:
+    if root and root.strength > RootStrength.FAINT and code not in _SAYS_MORE:
         return _verdict_of(signature_set, root, log)
     return _settle_by_confirmation(signature_set, log, code) or _without_a_root(
         signature_set, log, code, last_line
@@ -51,7 +51,7 @@ LONG_SILENCE = 60.0  # minutes; a trainer that runs writes at least a line in th
 _SAYS_MORE = (78,)
 # Cascades after which something may be missing that the program should have written.
 _INCOMPLETE = (
-    UNSAVED,
+    SAVE_FAILED,
     "interpreter-shutdown",
     "loader-worker",
     "launcher-end",
@@ -74,7 +74,7 @@ def _settle_by_confirmation(
         verdict,
         failure=confirmation.failure,
         role=LineRole.ROOT,
-        advice=f"{verdict.advice} {signature_set.named(confirmation.signature).advice}"
+        advice=f"{verdict.advice} {signature_set.signature(confirmation.signature).advice}"
         if attempt.root
         else verdict.advice,
     )
@@ -114,7 +114,9 @@ def _faint(match: Match) -> FailureClass:
     return match.failure if match.role is LineRole.ROOT else FailureClass.UNKNOWN
 
 
-_SURVIVED = "It did not end the training, which continued for many steps: investigate it later."
+_SURVIVED_ADVICE = (
+    "It did not end the training, which continued for many steps: investigate it later."
+)
 _NO_TEXT = "This is no text, so nothing can be read in it: name the job's own log, unpacked."
 _NO_LOG = (
     "By its name this is a document or a program, and no log: name the job's own log, or pipe "
@@ -257,12 +259,14 @@ def _quiet(signature_set: SignatureSet, attempt: AttemptLog) -> TriageVerdict:
     """Nothing ended it."""
     if (
         attempt.loading
-        and signature_set.named(attempt.loading.signature).loads is not LoadedState.RESUMED
+        and signature_set.signature(attempt.loading.signature).loads is not LoadedState.RESUMED
     ):
         return _verdict_of(signature_set, attempt.loading, attempt)
     if attempt.survived:
         verdict = _verdict_of(signature_set, attempt.survived, attempt)
-        return replace(verdict, failure=FailureClass.NOT_A_FAILURE, advice=_SURVIVED, person=False)
+        return replace(
+            verdict, failure=FailureClass.NOT_A_FAILURE, advice=_SURVIVED_ADVICE, person=False
+        )
     if attempt.benign:
         return _verdict_of(signature_set, attempt.benign, attempt)
     return replace(

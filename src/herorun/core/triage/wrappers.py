@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 MESSAGES = ("log", "message", "msg", "event", "textPayload", "MESSAGE", "@message")
-NESTED = ("jsonPayload", "fields", "record")
+NESTED_KEYS = ("jsonPayload", "fields", "record")
 ENVELOPE = frozenset({
     "time", "timestamp", "ts", "@timestamp", "asctime", "level", "levelname", "lvl", "severity",
     "PRIORITY", "stream", "logger", "logger_name", "logName", "insertId", "kubernetes", "_PID",
@@ -50,7 +50,7 @@ def _logged_message(document: Mapping[str, Any]) -> str | None:
     for key in MESSAGES:
         if isinstance(document.get(key), str):
             return str(document[key])
-    for key in NESTED:
+    for key in NESTED_KEYS:
         inner = document.get(key)
         if isinstance(inner, dict):
             for each in MESSAGES:

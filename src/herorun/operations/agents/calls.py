@@ -54,12 +54,12 @@ class ToolAnswer:
     own_text: bool = False
 
     @property
-    def failed(self) -> bool:
+    def is_failure(self) -> bool:
         """Whether there is no answer, which is neither a yes nor a no."""
         return "error" in self.document
 
     @property
-    def structured(self) -> dict[str, Any]:
+    def structured_content(self) -> dict[str, Any]:
         data = {"document": self.document, "messages": self.messages}
         return {
             "command": self.command,
@@ -72,7 +72,7 @@ class ToolAnswer:
     @property
     def text(self) -> str:
         """The same for a model: data is enclosed in markers that the data cannot predict."""
-        answer = self.structured
+        answer = self.structured_content
         data = answer.pop("untrusted_data", None)
         head = json.dumps(answer, indent=1, ensure_ascii=False)
         if data is None:
@@ -118,7 +118,7 @@ class ToolCalls:
         order = order_named(name)
         argv_of(order, values, order=True)
         self._must_be_run(values)
-        answer, digest = self._shown(order, values)
+        answer, digest = self._preview(order, values)
         facts = {**answer.facts, "order": order.name, "arguments": dict(values), "done": False}
         facts["would_run"] = self._command(argv_of(order, values, order=True))
         if digest:
@@ -140,7 +140,7 @@ class ToolCalls:
                 "or is older than 15 minutes. Preview the order again."
             )
         order, values = pending.order, pending.values
-        if self._shown(order, values)[1] != digest:
+        if self._preview(order, values)[1] != digest:
             raise Blocked(
                 "The run has changed since the preview, so nothing was done. Preview it again."
             )
@@ -149,14 +149,16 @@ class ToolCalls:
             argv.insert(1, f"--plan={self._plan(values)}")
         return self._call(order, argv, ORDER_SECONDS)
 
-    def _shown(self, order: Tool, values: Mapping[str, Any]) -> tuple[ToolAnswer, str]:
+    def _preview(self, order: Tool, values: Mapping[str, Any]) -> tuple[ToolAnswer, str]:
         """The document of the preview, and its digest; "" if the order would be refused."""
         argv = preview_argv(order, values)
         if order.name == "launch":
             argv.insert(1, f"--out={self._plan(values)}")
         answer = self._call(_shown_by(order), argv, READ_SECONDS)
         status = answer if order.preview == "status" else self.read("run_status", _run_of(values))
-        has_failed = answer.failed or status.failed or (answer.code and answer is not status)
+        has_failed = (
+            answer.is_failure or status.is_failure or (answer.code and answer is not status)
+        )
         if has_failed or why_refused(order, values, status.document):
             return answer, ""
         return answer, order_digest(order, values, status.document, answer.document)

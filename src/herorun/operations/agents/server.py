@@ -175,8 +175,8 @@ def _call_tool(
         return CallToolResult(content=[TextContent(text=scrub(text))], is_error=True)
     return CallToolResult(
         content=[TextContent(text=answer.text)],
-        structured_content=answer.structured,
-        is_error=answer.failed,
+        structured_content=answer.structured_content,
+        is_error=answer.is_failure,
     )
 
 

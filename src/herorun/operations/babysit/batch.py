@@ -35,7 +35,7 @@ class BatchResult(Generic[T]):
     code: int = 0
 
     @property
-    def unread(self) -> NotRead:
+    def unread_entry(self) -> NotRead:
         """The entry of a run without a value."""
         return NotRead.of(self)
 
@@ -82,7 +82,7 @@ def slugs_to_watch(repository: Repository) -> list[str]:
 
 def _to_watch(repository: Repository, slug: str) -> bool:
     try:
-        memory = Record.found(repository, slug).memory()
+        memory = Record.discover(repository, slug).memory()
     except (HerorunError, OSError):
         return True
     mine = memory.handed is None or memory.handed.to == host.owner()

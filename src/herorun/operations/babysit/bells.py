@@ -11,7 +11,7 @@ from pathlib import Path
 POLL_INTERVAL = 1.0  # seconds until a bell is heard, and a request to end
 
 
-class Bells:
+class WakeSignals:
     """The bells that sleeping loops listen for, each by the event that wakes its loop."""
 
     def __init__(self, stop_event: threading.Event) -> None:

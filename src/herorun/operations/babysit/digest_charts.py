@@ -14,7 +14,7 @@ from herorun.operations.metrics.charts import ChartDrawing, charts_of
 from herorun.operations.metrics.series import names_for, stored_curves
 from herorun.runs import MonitoredRun
 
-DRAWN = ("loss", "throughput")  # the charts of a report that fit under a comment
+DIGEST_CHARTS = ("loss", "throughput")  # the charts of a report that fit under a comment
 
 
 def with_pictures(run: MonitoredRun, intent: Intended) -> Intended:
@@ -31,7 +31,7 @@ def pictures_of(run: MonitoredRun) -> list[str]:
         charts = charts_of(curves, names_for(run)) if curves else []
     except (HerorunError, OSError):
         return []
-    pictures = [_picture(chart) for chart in charts if chart.id in DRAWN]
+    pictures = [_picture(chart) for chart in charts if chart.id in DIGEST_CHARTS]
     return [text for text in pictures if text]
 
 

@@ -19,7 +19,7 @@ from herorun.core.canonical_json import timestamp
 from herorun.core.errors import UNFORESEEN, HandedOver, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
-from herorun.operations.babysit.bells import Bells, file_mtime
+from herorun.operations.babysit.bells import WakeSignals, file_mtime
 from herorun.operations.babysit.outcome import TickOutcome, tick_exit_code
 from herorun.operations.babysit.tick import run_tick
 from herorun.operations.health.evaluate import must_be_launched
@@ -36,7 +36,7 @@ from herorun.runs import MonitoredRun, Run, watched_run
 from herorun.system.clock import now
 from herorun.system.files import is_locked, take_lock
 
-UNATTENDED = "HERORUN_UNATTENDED"  # for the scheduler: no person launches from here
+UNATTENDED_VARIABLE = "HERORUN_UNATTENDED"  # for the scheduler: no person launches from here
 
 # Modules that a quiet tick does not import.
 NOT_EACH_TICK = (
@@ -61,7 +61,7 @@ def watch(
     *,
     open_monitored: Callable[[str, Path], tuple[W, str]],
     before_tick: Callable[[], None] = lambda: None,
-    bells: Bells | None = None,
+    bells: WakeSignals | None = None,
 ) -> int:
     """Tick at the run's cadence until it is finished or sealed. There is one such loop for each run
     and machine.
@@ -151,15 +151,15 @@ def mark_unattended() -> Iterator[None]:
     """Marks submissions in this context as not by a person: the scheduler then uses the environment
     of the launch.
     """
-    before = os.environ.get(UNATTENDED)
-    os.environ[UNATTENDED] = "1"
+    before = os.environ.get(UNATTENDED_VARIABLE)
+    os.environ[UNATTENDED_VARIABLE] = "1"
     try:
         yield
     finally:
         if before is None:
-            del os.environ[UNATTENDED]
+            del os.environ[UNATTENDED_VARIABLE]
         else:
-            os.environ[UNATTENDED] = before
+            os.environ[UNATTENDED_VARIABLE] = before
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +175,7 @@ class BabysitLoop(Generic[W]):
     stop_event: threading.Event
     opened: Callable[[str, Path], tuple[W, str]]
     before_tick: Callable[[], None]
-    bells: Bells | None
+    bells: WakeSignals | None
 
     def sleep(self, seconds: float, bell_time: float) -> None:
         """Sleep so many seconds, or until the bell file changes after `bell_time`."""
@@ -221,7 +221,7 @@ def _once(own: BabysitLoop[W]) -> tuple[float, int | None]:
     run, drift = own.opened(own.name, own.start)
     with mark_unattended():
         tick = own.tick(run, drift)
-    ends = tick.is_complete or own.until.reached(tick.step, now())
+    ends = tick.is_complete or own.until.is_reached(tick.step, now())
     pause = _seconds_to_next_tick(tick, own.until)
     # a full disk: the tick was taken and is still in the record
     with contextlib.suppress(OSError):

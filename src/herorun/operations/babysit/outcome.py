@@ -29,7 +29,7 @@ from herorun.runs import MonitoredRun
 from herorun.schemas.tick import TickEntry
 
 if TYPE_CHECKING:  # code that only shows an outcome need not import it
-    from herorun.operations.babysit.perform import Performed
+    from herorun.operations.babysit.perform import ActionResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class TickOutcome:
     run: MonitoredRun
     tick: Tick | None
     evidence: Evidence
-    performed: "tuple[Performed, ...]" = ()
+    performed: "tuple[ActionResult, ...]" = ()
     doubts: tuple[str, ...] = ()
     push: str = ""
     paused: bool = False
@@ -76,7 +76,12 @@ class TickOutcome:
     def _job_is_over(self, tick: Tick) -> bool:
         """Whether the job is at its terminal state and no action follows."""
         job = self.evidence.get(Job)
-        if not isinstance(job, Job) or not job.state.ended or self.paused or tick.wake is not None:
+        if (
+            not isinstance(job, Job)
+            or not job.state.is_final
+            or self.paused
+            or tick.wake is not None
+        ):
             return False
         attempts = [
             each for each in self.performed if each.action.key in interventions(tick.actions)

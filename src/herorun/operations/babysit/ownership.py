@@ -9,7 +9,7 @@ from herorun.core.journal import Memory
 from herorun.core.record.lease import takeover_command
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.lease import (
-    HeldElsewhere,
+    LeaseHeldElsewhere,
     is_watched_elsewhere,
     root_names_us,
     take_in_time,
@@ -55,11 +55,11 @@ def renew_lease(run: MonitoredRun) -> tuple[str, bool]:
     """Why we do not hold the lease, or ""; and whether another owner certainly holds it."""
     try:
         take_in_time(run)
-    except HeldElsewhere:
+    except LeaseHeldElsewhere:
         raise
     except (HerorunError, OSError) as error:
         is_lost = isinstance(error, Blocked)
         if is_lost and is_watched_elsewhere(run):
-            raise HeldElsewhere(describe_error(error)) from None
+            raise LeaseHeldElsewhere(describe_error(error)) from None
         return scrub(describe_error(error)), is_lost
     return "", False

@@ -31,18 +31,18 @@ from herorun.system.clock import now
 
 
 @dataclass(frozen=True)
-class Performed:
+class ActionResult:
     """The result of an action; `why` is the error, or ""."""
 
     action: Action
     why: str = ""
 
 
-def perform(run: MonitoredRun, action: Action) -> Performed:
+def perform(run: MonitoredRun, action: Action) -> ActionResult:
     """Do one action once. A failure is journalled and returned as text; the tick continues."""
     memory = run.record.memory()
     if action.key in memory.done:
-        return Performed(action)
+        return ActionResult(action)
     if action.key not in memory.intended:
         run.record.append(*intents(run, [action], now(), memory, {}))
     intent = run.record.memory().intended[action.key]
@@ -63,8 +63,8 @@ def perform(run: MonitoredRun, action: Action) -> Performed:
                 confirm_lease(run, intent)
                 delete_node(run, intent, action)
     except (HerorunError, OSError) as error:
-        return Performed(action, scrub(describe_error(error)))
-    return Performed(action)
+        return ActionResult(action, scrub(describe_error(error)))
+    return ActionResult(action)
 
 
 def confirm_lease(run: MonitoredRun, intent: Intended) -> None:

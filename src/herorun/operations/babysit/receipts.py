@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import Evidence, History, Job
 from herorun.core.ports import Store
-from herorun.receipt_file import UNFINISHED
+from herorun.receipt_file import TEMPORARY_NAME
 from herorun.runs import MonitoredRun
 
 
@@ -17,7 +17,7 @@ def sweep_receipts(run: MonitoredRun, evidence: Evidence) -> None:
     """
     job, history = evidence.get(Job), evidence.get(History)
     root = run.contract.output.root.rstrip("/")
-    has_ended = isinstance(job, Job) and job.state.ended and not job.state.in_doubt
+    has_ended = isinstance(job, Job) and job.state.is_final and not job.state.in_doubt
     # check-ins write no receipts into object stores
     if not has_ended or not isinstance(history, History) or "://" in root:
         return
@@ -30,5 +30,7 @@ def sweep_receipts(run: MonitoredRun, evidence: Evidence) -> None:
 def _sweep(store: Store, folder: str, ended_names: Sequence[str]) -> None:
     """Only those of ended instances: an instance that this tick started may be writing its own."""
     for name in store.names(folder):
-        if UNFINISHED.fullmatch(name) and any(name.startswith(f"{each}.") for each in ended_names):
+        if TEMPORARY_NAME.fullmatch(name) and any(
+            name.startswith(f"{each}.") for each in ended_names
+        ):
             store.delete(f"{folder}/{name}")

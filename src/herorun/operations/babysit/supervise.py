@@ -21,7 +21,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.watchdog import LEAST, MISSED_TICKS
 from herorun.operations.babysit.batch import slugs_to_watch
-from herorun.operations.babysit.bells import Bells
+from herorun.operations.babysit.bells import WakeSignals
 from herorun.operations.babysit.loop import watch
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.tick import run_tick
@@ -92,7 +92,7 @@ class Fleet:
         self._one_at_a_time = threading.Lock()
         self._room = TickLimiter(MAX_CONCURRENT_TICKS)
         self._stop_event = threading.Event()
-        self._bells = Bells(self._stop_event)
+        self._bells = WakeSignals(self._stop_event)
         self._together = PushPacer()
         self._refreshed_at = time.monotonic()
 

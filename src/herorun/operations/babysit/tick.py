@@ -30,13 +30,13 @@ from herorun.core.triage.incremental import OwnLog
 from herorun.operations.babysit.intents import intents
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.ownership import must_be_ours, renew_lease
-from herorun.operations.babysit.perform import Performed, perform, settle
+from herorun.operations.babysit.perform import ActionResult, perform, settle
 from herorun.operations.babysit.receipts import sweep_receipts
 from herorun.operations.babysit.upgrade import replay_for_upgrade
 from herorun.operations.health.evaluate import evaluate, must_be_launched
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
 from herorun.operations.health.shared_polls import SharedPolls
-from herorun.operations.record.lease import HeldElsewhere
+from herorun.operations.record.lease import LeaseHeldElsewhere
 from herorun.operations.record.page import holds_pages, send_pages
 from herorun.record import FoldedMemory, Pushed
 from herorun.runs import MonitoredRun, Run
@@ -61,7 +61,7 @@ def run_tick(
     """
     try:
         return _acting_tick(run, drift, polls, push)
-    except HeldElsewhere as error:
+    except LeaseHeldElsewhere as error:
         return replace(observe_run(run, str(error), polls, push), monitored_elsewhere=True)
     except NewerRecord as error:  # anyone who may push can write it: monitoring continues
         outcome = observe_run(
@@ -92,7 +92,7 @@ def _acting_tick(
         furthest=run.furthest_before(outcome.step),
         doubts=doubts,
         push=push_result.why,
-        paused=after.ledger.paused(this_tick.at),
+        paused=after.ledger.is_paused(this_tick.at),
         holds_pages=holds_pages(run, after),
         pause=pause_after(run, this_tick, after),
     )
@@ -107,7 +107,7 @@ def _evaluate_and_perform(
     doubts = [f"contract-drift: {drift}; the admitted contract still applies"] if drift else []
     doubts += unsettled_reasons
     questions, observes = replay_for_upgrade(run, rules_of(run))
-    observes = run.withheld or observes
+    observes = run.observe_only_reason or observes
     folded_memory = run.record.folded_memory()
     this_tick, evidence = evaluate(run, not unsettled_reasons, folded_memory.memory, polls)
     doubts += _unread_lines(evidence)
@@ -135,7 +135,7 @@ def _evaluate_and_perform(
 
 def _own_news(
     run: MonitoredRun, evidence: Evidence, cause: JobCause | None
-) -> tuple[list[Performed], list[str]]:
+) -> tuple[list[ActionResult], list[str]]:
     """The notifications of a run without a contract, and the errors of those that failed."""
     try:
         news = [perform(run, action) for action in run.own_news(evidence, cause)]

@@ -23,7 +23,7 @@ from herorun.schemas.parts import (
 )
 
 if TYPE_CHECKING:
-    from herorun.operations.babysit.perform import Performed
+    from herorun.operations.babysit.perform import ActionResult
 
 
 def finding_entries(
@@ -70,7 +70,7 @@ def shown_alerts(this_tick: Tick, memory: Memory) -> list[Alert]:
     before.
     """
     now = {alert.key for alert in (*this_tick.ended, *this_tick.alerts.values())}
-    before = [alert for alert in memory.unacknowledged if alert.key not in now]
+    before = [alert for alert in memory.unacknowledged_alerts if alert.key not in now]
     return [
         *this_tick.alerts.values(),
         *before,
@@ -202,7 +202,7 @@ def title_of(action: actions.Action, results: Mapping[str, str]) -> str:
             return action.instance
 
 
-def actions_of(outcomes: "Iterable[Performed]", results: Mapping[str, str]) -> list[Action]:
+def actions_of(outcomes: "Iterable[ActionResult]", results: Mapping[str, str]) -> list[Action]:
     return [
         Action.of(
             each.action,

@@ -10,12 +10,12 @@ from herorun.core.finding import count
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import QUESTION_WAYS, EscalationReason
 from herorun.core.version_gate import REPLAY_WINDOW, must_replay, observe_reason
-from herorun.operations.babysit.perform import Performed, perform
+from herorun.operations.babysit.perform import ActionResult, perform
 from herorun.runs import MonitoredRun
 from herorun.system.clock import now
 
 
-def replay_for_upgrade(run: MonitoredRun, rules: Rules) -> tuple[tuple[Performed, ...], str]:
+def replay_for_upgrade(run: MonitoredRun, rules: Rules) -> tuple[tuple[ActionResult, ...], str]:
     """Replay if needed. Returns the notifications, and why this version only observes ("" if it may
     act).
     """
@@ -33,7 +33,7 @@ def replay_for_upgrade(run: MonitoredRun, rules: Rules) -> tuple[tuple[Performed
     return _ask_about_upgrade(run, memory), observe_reason(memory.judge, __version__)
 
 
-def _ask_about_upgrade(run: MonitoredRun, memory: Memory) -> tuple[Performed, ...]:
+def _ask_about_upgrade(run: MonitoredRun, memory: Memory) -> tuple[ActionResult, ...]:
     """Ask whether the new version may act, or report that it decides differently with the same
     actions; once.
     """

@@ -27,7 +27,7 @@ def watch_run(name: str, start: Path, comment: bool, is_named: bool = True) -> W
     the machine that launched it may have its record. Among all runs it counts as never initialised.
     """
     run, _ = watched_run(name, start)
-    memory = run.record.published()
+    memory = run.record.remote_memory()
     if run.record.remote and memory.initialised is None:
         missing = f"{run.record.remote} has no branch {run.record.branch}"
         if is_named:

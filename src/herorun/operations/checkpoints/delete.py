@@ -14,7 +14,7 @@ MARKERS = (
     *("trainer_state.json", "meta.pt"),
 )
 AT_ONCE = 32  # files that are deleted at the same time
-NAMED = 3  # of the files that could not be deleted
+MAX_NAMES = 3  # of the files that could not be deleted
 
 
 def delete_checkpoint(run: Run, path: str) -> None:
@@ -68,8 +68,8 @@ def _delete_one(delete: Callable[[str], None], path: str) -> Exception | None:
 
 
 def _describe_errors(errors: Sequence[Exception]) -> str:
-    more = f"; and {len(errors) - NAMED} more" if len(errors) > NAMED else ""
-    return "; ".join(describe_error(error).rstrip(".") for error in errors[:NAMED]) + more
+    more = f"; and {len(errors) - MAX_NAMES} more" if len(errors) > MAX_NAMES else ""
+    return "; ".join(describe_error(error).rstrip(".") for error in errors[:MAX_NAMES]) + more
 
 
 def _has_files(run: Run, path: str) -> bool:

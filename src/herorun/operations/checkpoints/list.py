@@ -221,7 +221,7 @@ def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
         )
     memory = with_taints_now(run, memory)
     names, listing = all_references(run), list_checkpoints(run)
-    final = run.given(memory)[FinalStep]
+    final = run.base_evidence(memory)[FinalStep]
     rules = run.contract.checkpoints
     policy = RetentionPolicy(
         keep,

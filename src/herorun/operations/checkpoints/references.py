@@ -85,7 +85,7 @@ def _all_events(run: Run, slug: str, contract: Contract | None) -> list[Event]:
     source = contract or run.contract
     branch = source.record_branch if contract else ""
     remote = source.record_remote if source.record_remote in run.repository.remotes() else None
-    record = Record.found(run.repository, slug, branch, remote)
+    record = Record.discover(run.repository, slug, branch, remote)
     try:
         record.must_understand()
         lines = {line.id: line.event for line in (*record.published_lines(), *record.lines())}

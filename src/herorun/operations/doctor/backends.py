@@ -14,7 +14,7 @@ from herorun import adapter_declarations, discover, signatures
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate
-from herorun.core.doctor_report import DoctorPart, Examined, Fit, Probe
+from herorun.core.doctor_report import DoctorPart, ExaminesItself, Fit, Probe
 from herorun.core.errors import HerorunError, describe_error
 from herorun.core.evidence import TrackerState
 from herorun.core.finding import count
@@ -71,7 +71,7 @@ def _join_kind_and_slug(kind: str, slug: str) -> str:
 
 
 def _contract(run: Run) -> Iterator[DoctorPart]:
-    signed_values = run.file.signed
+    signed_values = run.file.is_reviewable
     message = f"{run.file.path} is valid" + (
         "" if signed_values else ", and differs from the committed one"
     )
@@ -166,7 +166,7 @@ def _nearest_folder(path: Path) -> Path:
 def _issue(run: Run) -> Iterator[DoctorPart]:
     issue = run.contract.issue
     name = f"{issue.kind} {issue.repo}" if issue.repo else f"{issue.kind}, {run.slug}"
-    if isinstance(run.issue, Examined):
+    if isinstance(run.issue, ExaminesItself):
         yield from run.issue.examine()
         return
     run.issue.find(write_key(Verb.ISSUE, run.slug))
@@ -279,5 +279,5 @@ def _babysitter(run: Run) -> Iterator[DoctorPart]:
 
 
 def _more(adapter: object) -> Iterator[DoctorPart]:
-    if isinstance(adapter, Examined):
+    if isinstance(adapter, ExaminesItself):
         yield from adapter.examine()

@@ -67,7 +67,7 @@ def run_diagnosed(name: str, start: Path) -> Failure:
     if current is None:
         return _failure(name, FailureClass.NOT_A_FAILURE, f"{name} has not been launched", 1)
     ending, message = memory.endings.get(current.name), f"how {current.name} ended is not known"
-    if not (run.shut or memory.sealed):
+    if not (run.closed_reason or memory.sealed):
         result, evidence = evaluate(run, memory=memory)
         job = evidence.get(Job)
         ending = result.ending

@@ -36,7 +36,17 @@ from herorun.system.files import is_locked
 
 READ_DEADLINE = 60.0  # seconds for all reads of a tick
 # Evidence that is shown or recorded, whether a check asks for it or not.
-SHOWN = (Metrics, Receipt, FinalStep, Checkpoints, Triage, OtherJobs, RootAtEnd, Disks, JobWarnings)
+SHOWN_EVIDENCE = (
+    Metrics,
+    Receipt,
+    FinalStep,
+    Checkpoints,
+    Triage,
+    OtherJobs,
+    RootAtEnd,
+    Disks,
+    JobWarnings,
+)
 
 
 def must_be_launched(run: MonitoredRun, memory: Memory, order: str = "") -> None:
@@ -57,7 +67,7 @@ def memory_and_acting(run: MonitoredRun) -> tuple[Memory, bool]:
     actions now. An action that a tick has found unfinished counts as that until a tick settles it.
     """
     memory = run.record.memory()
-    if not memory.unfinished.actions:
+    if not memory.unfinished_actions.actions:
         return memory, False
     if is_locked(run.lock("act")):
         return memory, all(a.check != "unfinished-action" for a in memory.alerts.values())
@@ -80,12 +90,12 @@ def evaluate(
     """
     memory = memory or run.record.memory()
     rules = rules_of(run)
-    inputs = run.given(memory)
+    inputs = run.base_evidence(memory)
     inputs[Scheduler] = (polls or SharedPolls()).of(run, memory)
     at, clock = now(), uptime()
     inputs[Now] = Now(at, *clock) if clock else Now(at)
     if is_certain and memory.unsettled is not None and memory.unsettled.relaunch_of:
-        inputs[Unfinished] = replace(memory, unsettled=None).unfinished
+        inputs[Unfinished] = replace(memory, unsettled=None).unfinished_actions
     if is_acting:
         inputs[Unfinished] = Unfinished()
     evidence = gather(_evidence_kinds(rules.checks), discover.sources(), inputs, READ_DEADLINE)
@@ -93,7 +103,7 @@ def evaluate(
 
 
 def _evidence_kinds(checks: Iterable[Check]) -> list[Any]:
-    return [*(need for check in checks for need in check.needs), *SHOWN]
+    return [*(need for check in checks for need in check.needs), *SHOWN_EVIDENCE]
 
 
 def import_all() -> None:

@@ -95,11 +95,11 @@ class SharedPolls:
 
     def of(self, run: MonitoredRun, memory: Memory) -> Scheduler:
         """The run's scheduler, with the answers of a poll that other runs may share."""
-        return self.shared(
+        return self.share(
             str(run.state), run.scheduler, newest_intent(memory), run.contract.babysit.cadence / 2
         )
 
-    def shared(
+    def share(
         self, run: str, scheduler: Any, intent: Intent | None, oldest: timedelta
     ) -> Scheduler:
         """The same, by the run's key and the greatest allowed age of a poll."""
@@ -113,7 +113,7 @@ class SharedPolls:
                 _poll_cluster(cluster, scheduler)
             cluster.had[run] = cluster.at or now()
             if cluster.error:
-                return _Blind(scheduler, cluster.error)
+                return _FailedPoll(scheduler, cluster.error)
             view: Scheduler = scheduler.with_snapshot(cluster.snapshot)
             return view
 
@@ -157,7 +157,7 @@ def _earliest(intents: Iterable[Intent]) -> dict[str, datetime]:
     return by_instance
 
 
-class _Blind:
+class _FailedPoll:
     """A scheduler whose shared poll failed."""
 
     def __init__(self, scheduler: Scheduler, why: str) -> None:

@@ -24,7 +24,7 @@ def with_taints_now(run: Run, memory: Memory) -> Memory:
     rules, at = rules_of(run), now()
     rules = replace(rules, checks=[check for check in rules.checks if check.name in TAINTING])
     needs = [need for check in rules.checks for need in check.needs]
-    inputs = {**run.given(memory), Now: Now(at)}
+    inputs = {**run.base_evidence(memory), Now: Now(at)}
     evidence = gather([*needs, Metrics, FinalStep], discover.sources(), inputs, READ_DEADLINE)
     result = tick(memory.alerts, memory.ledger, evidence, rules, at)
     return replace(

@@ -40,7 +40,7 @@ class Journal:
         lines = self.lines()
         return lines[-1].hash if lines else None
 
-    pushed = anchor = tip
+    pushed_tip = anchor = tip
 
     def memory(self) -> Memory:
         self._read()

@@ -30,7 +30,7 @@ def job_news(
     if current is None:
         return []
     end_actions = (
-        _end_actions(scheduler, job, cause) if isinstance(job, Job) and job.state.ended else ()
+        _end_actions(scheduler, job, cause) if isinstance(job, Job) and job.state.is_final else ()
     )
     notices = [
         *_tracker_run_actions(scheduler, memory, current.name),
@@ -58,7 +58,7 @@ def job_doubts(scheduler: ExternalJobs, facts: JobSpec, evidence: Evidence) -> l
 def cause_of(scheduler: ExternalJobs, evidence: Evidence) -> JobCause | None:
     """The cause of the current job's failure; None while it lives and if it succeeded."""
     job, triage = evidence.get(Job), evidence.get(Triage)
-    if not isinstance(job, Job) or not job.crashed:
+    if not isinstance(job, Job) or not job.has_crashed:
         return None
     ends = ""
     with contextlib.suppress(HerorunError, OSError):

@@ -75,7 +75,7 @@ def _done_already(run: JobRun, reason: str) -> str:
 
 def _must_have_ended(run: JobRun, name: str, stop_first: bool, reason: str, wait: float) -> None:
     job = find_job(run, name)
-    if job is not None and not job.state.ended:
+    if job is not None and not job.state.is_final:
         if not stop_first:
             raise Blocked(f"{job.id} is still {job.state}: add --stop-first to stop it first.")
         stop_and_wait(run, name, reason, wait)

@@ -28,7 +28,7 @@ from herorun.operations.jobs.scheduler import LINES, adapter_for
 from herorun.system.files import make_folders, write_atomic
 from herorun.system.process_registry import state_home
 
-LOST = "NOT FOUND"  # nel's own word, for what any source does not know
+NOT_FOUND_STATE = "NOT FOUND"  # nel's own word, for what any source does not know
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class JobStatus:
     events: tuple[str, ...] = ()  # of its launcher, not reported before
 
     @property
-    def ended(self) -> bool:
-        return self.state.ended
+    def has_ended(self) -> bool:
+        return self.state.is_final
 
     @property
     def code(self) -> int:
@@ -93,7 +93,7 @@ def poll_entry(entry: Entry) -> JobStatus:
         return JobStatus(entry, JobState.UNKNOWN, before, scrub(answer.why))
     reset_not_found(memory_path(entry))
     job = answer.job
-    result = result_of(jobs, job) if job.state.ended else ""
+    result = result_of(jobs, job) if job.state.is_final else ""
     events = _new_events(entry, jobs, job)
     return JobStatus(
         entry,
@@ -118,10 +118,12 @@ def _status_of_missing(entry: Entry, before: str) -> JobStatus:
     sources are asked for an hour, see `not_found`.
     """
     why = job_kind(str(entry["type"])).missing_twice
-    if why and before == LOST:
-        return JobStatus(entry, JobState.GONE, LOST, why)
+    if why and before == NOT_FOUND_STATE:
+        return JobStatus(entry, JobState.GONE, NOT_FOUND_STATE, why)
     has_expired, why = not_found(memory_path(entry))
-    return JobStatus(entry, JobState.GONE if has_expired else JobState.UNKNOWN, LOST, why)
+    return JobStatus(
+        entry, JobState.GONE if has_expired else JobState.UNKNOWN, NOT_FOUND_STATE, why
+    )
 
 
 def _spec_of_entry(entry: Entry) -> JobSpec:

@@ -54,7 +54,7 @@ from herorun.system.clock import now
 from herorun.system.files import make_folders, write_atomic
 from herorun.system.git import Repository
 
-UNPLANNED = Nothing("the job has no contract")
+NO_CONTRACT = Nothing("the job has no contract")
 # What can be asked of a job by its scheduler and its log alone. The others need a contract, a
 # tracker or a store.
 _CHECKS = (
@@ -194,11 +194,11 @@ class JobRun(MonitoredRun):
         """The id of the newest job."""
         return self.current.job if self.current else self.facts.job
 
-    def given(self, memory: Memory) -> dict[Any, Any]:
+    def base_evidence(self, memory: Memory) -> dict[Any, Any]:
         """All that is known without a query; what only a contract could state is `Nothing`."""
         return {
-            **super().given(memory),
-            **dict.fromkeys((*_UNKNOWN_KINDS, Repository, Layout), UNPLANNED),
+            **super().base_evidence(memory),
+            **dict.fromkeys((*_UNKNOWN_KINDS, Repository, Layout), NO_CONTRACT),
             FinalStep: self._final(memory),
             Tracker: JobLogTracker(
                 self.scheduler,
@@ -212,7 +212,7 @@ class JobRun(MonitoredRun):
         tick.
         """
         if memory.current is None:
-            return UNPLANNED
+            return NO_CONTRACT
         try:
             progress = progress_in(self.scheduler.tail(memory.current.name, LINES))
         except FileNotFoundError:

@@ -74,7 +74,7 @@ class ExternalJobs:
         """A failure with the ends of its tasks: what they say of memory comes before any decision,
         and without them there is none.
         """
-        if not job.crashed or job.state is JobState.OUT_OF_MEMORY:
+        if not job.has_crashed or job.state is JobState.OUT_OF_MEMORY:
             return Found(job)
         try:
             tasks = self.tasks(job.instance)
@@ -91,18 +91,18 @@ class ExternalJobs:
         answer = self.find(current.name, current.started) if current else Absent()
         if isinstance(answer, Unknown):
             raise CouldNotLook(answer.why)
-        return (answer.job,) if isinstance(answer, Found) and not answer.job.state.ended else ()
+        return (answer.job,) if isinstance(answer, Found) and not answer.job.state.is_final else ()
 
     def tail(self, instance: str, lines: int) -> str:
         with self._lock:
             if instance not in self._tails:
-                self._tails[instance] = self._fetched(instance, lines)
+                self._tails[instance] = self._fetch_log(instance, lines)
         text = self._tails[instance]
         if isinstance(text, CouldNotLook):
             raise CouldNotLook(str(text))
         return text
 
-    def _fetched(self, instance: str, lines: int) -> str | CouldNotLook:
+    def _fetch_log(self, instance: str, lines: int) -> str | CouldNotLook:
         """Who asks next in this tick must not wait for the same silent machine once more."""
         try:
             text: str = self._jobs.tail(self._job(instance), lines)

@@ -28,7 +28,7 @@ from herorun.system.clock import now
 from herorun.system.files import create_atomic, hold_lock, read_regular, write_atomic
 
 LARGEST = 16 << 20  # bytes of a file that may have come with a clone
-_RENAMED = {"wandb_runs": "tracker_runs", "wandb_links": "tracker_links"}  # of older files
+_EARLIER_KEYS = {"wandb_runs": "tracker_runs", "wandb_links": "tracker_links"}  # of older files
 
 
 def newest(start: Path) -> tuple[JobSpec, Path, list[str]] | None:
@@ -112,7 +112,7 @@ def project(run: JobRun, more: Mapping[str, Any] | None = None) -> None:
             job,
             restarts,
             now(),
-            {_RENAMED.get(key, key): value for key, value in _read_document(path).items()},
+            {_EARLIER_KEYS.get(key, key): value for key, value in _read_document(path).items()},
             {**_failure_before(memory), **(more or {}), **journal},
         )
         write_atomic(path, _encode_state(document), 0o644)

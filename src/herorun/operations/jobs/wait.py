@@ -10,7 +10,7 @@ from herorun import signatures
 from herorun.core.errors import HerorunError, WrongUse, describe_error
 from herorun.core.patrol.advice import PatrolCommands
 from herorun.core.patrol.log import own_log
-from herorun.core.patrol.observation import Alive, Blind, HostObservation, LogEnd
+from herorun.core.patrol.observation import HostObservation, Liveness, LogEnd, MachineUnread
 from herorun.core.patrol.parse import alive_by
 from herorun.core.patrol.table import decide
 from herorun.core.patrol.wait_condition import WaitCondition
@@ -53,7 +53,7 @@ def _observe_job(
         name=job,
         where=run.facts.host or run.facts.cluster or run.facts.kind,
         alive=liveness,
-        why="" if liveness is Alive.YES else scrub(why),
+        why="" if liveness is Liveness.YES else scrub(why),
         succeeded=has_succeeded,
         log=_read_own_log(adapter, run),
         awaited_marker=_read_mtime(condition.marker) if condition.marker else None,
@@ -61,21 +61,21 @@ def _observe_job(
     return observation, answer.job.state.value if isinstance(answer, Found) else None
 
 
-def _read_own_log(adapter: ById, run: JobRun) -> LogEnd | Blind | None:
+def _read_own_log(adapter: ById, run: JobRun) -> LogEnd | MachineUnread | None:
     try:
         end = adapter.tail(run.facts.job, LINES)
     except FileNotFoundError:
         return None
     except (HerorunError, OSError) as error:
-        return Blind(scrub(describe_error(error)))
+        return MachineUnread(scrub(describe_error(error)))
     signature_set = signatures.of_contract(run.contract, run.folder)
     return own_log(signature_set, end.encode(), None, True)
 
 
-def _read_mtime(path: str) -> datetime | Blind | None:
+def _read_mtime(path: str) -> datetime | MachineUnread | None:
     try:
         return datetime.fromtimestamp(Path(path).stat().st_mtime, UTC)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        return Blind(describe_error(error))
+        return MachineUnread(describe_error(error))

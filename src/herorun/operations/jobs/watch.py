@@ -39,13 +39,13 @@ def check_jobs(session: JobSession) -> tuple[list[JobStatus], str]:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         statuses = list(pool.map(poll_entry, entries))
     status_by_job = {key_of(each.entry): each.word for each in statuses}
-    ended_keys = [key_of(each.entry) for each in statuses if each.ended]
+    ended_keys = [key_of(each.entry) for each in statuses if each.has_ended]
     if entries or fault:
         change_jobs(
             session, lambda current: without(with_status(current, status_by_job, at), ended_keys)
         )
     for each in statuses:
-        if each.ended:
+        if each.has_ended:
             shutil.rmtree(memory_path(each.entry), ignore_errors=True)
     return statuses, fault
 
@@ -53,7 +53,7 @@ def check_jobs(session: JobSession) -> tuple[list[JobStatus], str]:
 def lines_of(statuses: Sequence[JobStatus]) -> list[str]:
     """Every job, for a person who asks: what changed, and how the others stand."""
     news = news_of(statuses)
-    same = [e for e in statuses if not (e.changed or e.ended or e.state is JobState.UNKNOWN)]
+    same = [e for e in statuses if not (e.changed or e.has_ended or e.state is JobState.UNKNOWN)]
     lines = [*(each.line for each in same), *news]
     return lines if statuses else ["no job is registered"]
 
@@ -64,7 +64,7 @@ def news_of(statuses: Sequence[JobStatus], ended_jobs: Sequence[JobStatus] = ())
     `ended_jobs` are those that ended before, and are not in the registry any more: "2 of 4
     completed" counts them.
     """
-    lines = [each.line for each in statuses if each.changed or each.ended]
+    lines = [each.line for each in statuses if each.changed or each.has_ended]
     all_statuses = [*ended_jobs, *statuses]
     total = summed_up(
         [each.state for each in all_statuses],
@@ -121,8 +121,8 @@ def _watch(
         last_fault = fault
         for line in news_of(statuses, ended_jobs):
             print_line(line)
-        ended_jobs += [each for each in statuses if each.ended]
-        code = worst([code, *(each.code for each in statuses if each.ended)])
+        ended_jobs += [each for each in statuses if each.has_ended]
+        code = worst([code, *(each.code for each in statuses if each.has_ended)])
         if is_empty:
             return code, False
         # Counted in polls, and not by a clock: a machine that slept for a weekend has polled

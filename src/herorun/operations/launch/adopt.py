@@ -46,7 +46,7 @@ def _refreshed_at(run: Run, job: str, jobs: Any) -> Adoptee:
             f"{kind} lists no job {job}: nothing was adopted. Check its id, and [scheduler]."
         )
     state = answer.job.state
-    if state.ended:
+    if state.is_final:
         raise Blocked(
             f"Job {job} has ended ({state}): nothing was adopted. `herorun launch {run.slug}` "
             "starts an instance."

@@ -91,7 +91,7 @@ def _candidate_entry(
         else "incomplete"
         if candidate.incomplete
         else "unread"
-        if candidate.unread
+        if candidate.is_unread
         else "unexamined"
     )
     is_start = _is(candidate, start)

@@ -111,7 +111,7 @@ def _new_intent(run: Run, order: LaunchOrder) -> Launching:
 def _must_not_be_paused(run: Run) -> None:
     """`CouldNotLook` where a person paused the run after the babysitter decided to act."""
     ledger, at = run.record.memory().ledger, now()
-    if ledger.pause is None or not ledger.paused(at):
+    if ledger.pause is None or not ledger.is_paused(at):
         return
     pause = ledger.pause
     reason = f" ({pause.reason})" if pause.reason else ""

@@ -210,7 +210,7 @@ def _fresh(
         foreign=_foreign(run, answer, adoptee),
         policy=answer.policy,
         overlooked=tuple(
-            scrub(f"{f.check}: {f.verdict.message}") for f in answer.report.overlooked
+            scrub(f"{f.check}: {f.verdict.message}") for f in answer.report.report_only_findings
         ),
         show_request=show_request,
         adopts=Adopted(adoptee.job.id, adoptee.since) if adoptee else None,

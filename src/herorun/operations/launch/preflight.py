@@ -88,10 +88,10 @@ class PreflightOutcome:
         """What a lenient `[policy] mode` let pass; empty under `enforce`."""
         if self.report.mode is Mode.ENFORCE:
             return ""
-        names = list(dict.fromkeys(finding.check for finding in self.report.overlooked))
+        names = list(dict.fromkeys(finding.check for finding in self.report.report_only_findings))
         count = (
-            f"{len(self.report.overlooked)} "
-            f"finding{'s were' if len(self.report.overlooked) != 1 else ' was'} open"
+            f"{len(self.report.report_only_findings)} "
+            f"finding{'s were' if len(self.report.report_only_findings) != 1 else ' was'} open"
         )
         return (
             f"{self.report.mode}; {count}: {', '.join(names)}"
@@ -102,7 +102,9 @@ class PreflightOutcome:
     @property
     def what_runs(self) -> str:
         """Which code a launch runs although the work tree is dirty; "" if it is clean."""
-        is_dirty = any(finding.check == "dirty-tree" for finding in self.report.overlooked)
+        is_dirty = any(
+            finding.check == "dirty-tree" for finding in self.report.report_only_findings
+        )
         if self.plan is None or not is_dirty:
             return ""
         if self.plan.in_place.value:

@@ -183,12 +183,12 @@ class Proposer:
         except Blocked:
             return None
         for step in self._steps(before)[:TRIES]:
-            back = self._chosen(step)
+            back = self._rollback_to(step)
             if back and self._passes(back.plan, (back.given_up(),)):
                 return back
         return None
 
-    def _chosen(self, step: int) -> RollbackPreview | None:
+    def _rollback_to(self, step: int) -> RollbackPreview | None:
         try:
             return choose(self.run, self._instance, step, "", self.memory, self.evidence)
         except (HerorunError, OSError):
@@ -218,9 +218,9 @@ class Proposer:
 
     @cached_property
     def _other_jobs(self) -> object:
-        live = gather([LiveJobs], discover.sources(), self.run.given(self.memory), DEADLINE)[
-            LiveJobs
-        ]
+        live = gather(
+            [LiveJobs], discover.sources(), self.run.base_evidence(self.memory), DEADLINE
+        )[LiveJobs]
         if not isinstance(live, LiveJobs):
             return live
         return LiveJobs(tuple(job for job in live.jobs if job.instance != self._instance))

@@ -151,7 +151,9 @@ def _warnings(report: GateReport) -> tuple[str, ...]:
 
 def must_be_admitted_tree(run: Run, plan: Plan) -> None:
     """Raise unless the checkout of an in-place run is the admitted tree."""
-    evidence = gather([WorkTree, ImportClosure], discover.sources(), run.given(run.record.memory()))
+    evidence = gather(
+        [WorkTree, ImportClosure], discover.sources(), run.base_evidence(run.record.memory())
+    )
     tree = evidence[WorkTree]
     if not isinstance(tree, WorkTree):
         raise CouldNotLook(f"The checkout that the run is started in could not be read: {tree.why}")
@@ -191,7 +193,7 @@ def _newest_checkpoint(run: Run, memory: Memory) -> Candidate | None:
     """The checkpoint to continue from; None where the admitted plan names its own. Raises if there
     is neither.
     """
-    evidence = gather([Checkpoints], discover.sources(), run.given(memory))
+    evidence = gather([Checkpoints], discover.sources(), run.base_evidence(memory))
     checkpoints = evidence[Checkpoints]
     if not isinstance(checkpoints, Checkpoints):
         raise CouldNotLook(f"The checkpoints could not be read: {checkpoints.why}")

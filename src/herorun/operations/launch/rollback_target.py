@@ -54,7 +54,7 @@ def steps_to_go_back_to(run: Run, memory: Memory) -> list[int]:
     """The steps of the run's own checkpoints that nothing excludes and that are not known to be
     incomplete, newest first.
     """
-    inputs = {**run.given(memory), Now: Now(now())}
+    inputs = {**run.base_evidence(memory), Now: Now(now())}
     checkpoints = gather([Checkpoints], discover.sources(), inputs)[Checkpoints]
     if not isinstance(checkpoints, Checkpoints):
         raise CouldNotLook(f"The checkpoints could not be read: {sentence(checkpoints.why)}")
@@ -72,7 +72,7 @@ def choose(
 ) -> RollbackPreview:
     """The run's own complete checkpoint of that step, and what a rollback to it discards."""
     memory = memory or run.record.memory()
-    inputs = {**run.given(memory), Now: Now(now()), **(extra_evidence or {})}
+    inputs = {**run.base_evidence(memory), Now: Now(now()), **(extra_evidence or {})}
     evidence = gather([Checkpoints, Metrics, FinalStep], discover.sources(), inputs)
     checkpoints = evidence[Checkpoints]
     if not isinstance(checkpoints, Checkpoints):
@@ -109,7 +109,7 @@ def target_of(run: Run, checkpoints: Checkpoints, memory: Memory, step: int) -> 
     good = [c for c in of_step if not _against(run, c, memory)]
     if good:
         return min(good, key=lambda c: (c.temporary, c.path))
-    if any(c.unread for c in of_step):
+    if any(c.is_unread for c in of_step):
         raise CouldNotLook(
             f"The checkpoint of step {step} could not be read: {reasons_once(refusals)}."
         )
@@ -127,7 +127,9 @@ def _unusable(run: Run, step: int, why: str) -> Blocked:
 
 def _against(run: Run, candidate: Candidate, memory: Memory) -> str:
     if candidate.problem:
-        return candidate.problem if candidate.unread else f"it is incomplete ({candidate.problem})"
+        return (
+            candidate.problem if candidate.is_unread else f"it is incomplete ({candidate.problem})"
+        )
     if is_rejected(candidate.path, run.contract.start.rejected):
         return "it is under [start] rejected"
     return mistrust(candidate, memory.history)

@@ -62,7 +62,7 @@ def _submit_order(run: Run, order: LaunchOrder, launching: Launching) -> Job:
 def _adopt_job(run: Run, launching: Launching) -> Job:
     """The adopted job, read once more; if it cannot be read, the intent stays open."""
     answer = _search(run, launching)
-    if isinstance(answer, Found) and not answer.job.state.ended:
+    if isinstance(answer, Found) and not answer.job.state.is_final:
         return answer.job
     if isinstance(answer, Unknown):
         raise CouldNotLook(

@@ -8,10 +8,17 @@ from math import isnan, nan
 from herorun.core.detectors.names import Names, is_eval
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.report.annotations import AttemptStart
-from herorun.core.report.downsample import MOST, NonFiniteSpan, Strand, Trace, not_finite, strands
+from herorun.core.report.downsample import (
+    MOST,
+    ChartLine,
+    NonFiniteSpan,
+    Trace,
+    not_finite,
+    strands,
+)
 from herorun.operations.metrics.series import Curves
 from herorun.system import progress
-from herorun.system.metrics_cache import Piece
+from herorun.system.metrics_cache import PointColumns
 
 EVALS = 2  # evaluation losses besides the loss
 MOST_FURTHER = 12  # metrics that the contract names
@@ -21,7 +28,7 @@ MOST_STRETCHES = 200  # stretches without a finite value that are drawn, the lon
 @dataclass(frozen=True)
 class Series:
     metric: str
-    strands: tuple[Strand, ...]
+    strands: tuple[ChartLine, ...]
     not_finite: tuple[NonFiniteSpan, ...] = ()
 
 
@@ -165,7 +172,7 @@ def traces_of(curves: Curves, metric: str, shift: int) -> Iterator[tuple[Trace, 
         )
 
 
-def _attempt_stretches(piece: Piece) -> Iterator[tuple[int, int, int]]:
+def _attempt_stretches(piece: PointColumns) -> Iterator[tuple[int, int, int]]:
     """The stretches of one attempt: its number, and their first and end index."""
     numbers, start = piece.attempts, 0
     if len(numbers) and numbers.count(numbers[0]) == len(numbers):  # the usual case

@@ -21,7 +21,13 @@ from herorun.core.row_bounds import drop_implausible
 from herorun.runs import MonitoredRun, Run
 from herorun.sources.metrics import COLUMNS, read_rows
 from herorun.system import progress
-from herorun.system.metrics_cache import Fetched, Piece, Point, columns_of_points, read_fetched
+from herorun.system.metrics_cache import (
+    FetchedRows,
+    Point,
+    PointColumns,
+    columns_of_points,
+    read_fetched,
+)
 
 READING = "reading the tracker's rows"
 
@@ -34,7 +40,7 @@ class Curves(Protocol):
 
     def points(self, metric: str) -> Iterator[Point]: ...
 
-    def pieces(self, metric: str) -> Iterator[Piece]:
+    def pieces(self, metric: str) -> Iterator[PointColumns]:
         """The same as columns."""
         ...
 
@@ -43,7 +49,7 @@ class RowSeries:
     """Rows in memory. If the source names no attempts, a step that goes back begins a new one."""
 
     def __init__(self) -> None:
-        self._segments: dict[str, list[Piece | list[Point]]] = {}
+        self._segments: dict[str, list[PointColumns | list[Point]]] = {}
         self._attempt, self._execution, self._last = 1, "", -1
 
     @property
@@ -54,9 +60,9 @@ class RowSeries:
         for segment in self._segments.get(metric, ()):
             yield from segment
 
-    def pieces(self, metric: str) -> Iterator[Piece]:
+    def pieces(self, metric: str) -> Iterator[PointColumns]:
         for segment in self._segments.get(metric, ()):
-            yield segment if isinstance(segment, Piece) else columns_of_points(segment)
+            yield segment if isinstance(segment, PointColumns) else columns_of_points(segment)
 
     def add_all(self, rows: Sequence[Row]) -> None:
         for part in parts_of(rows):
@@ -67,7 +73,7 @@ class RowSeries:
             attempts = array("I", [self._attempt]) * len(part)
             seconds = array("d", [at.timestamp() for at in part.times] or [nan] * len(part))
             for name, values in part.columns.items():
-                piece = Piece(attempts, part.steps, seconds, values)
+                piece = PointColumns(attempts, part.steps, seconds, values)
                 self._segments.setdefault(_scrub_metric_name(name), []).append(piece)
             self._last = part.steps[-1]
 
@@ -100,10 +106,10 @@ def _scrub_metric_name(name: str) -> str:
 
 
 @dataclass
-class GrownCurves:
+class ExtendedCurves:
     """The stored rows, followed by newer ones of the tracker, which are not written to disk."""
 
-    stored: Fetched
+    stored: FetchedRows
     since: RowSeries
 
     @property
@@ -114,12 +120,12 @@ class GrownCurves:
         yield from self.stored.points(metric)
         yield from self.since.points(metric)
 
-    def pieces(self, metric: str) -> Iterator[Piece]:
+    def pieces(self, metric: str) -> Iterator[PointColumns]:
         yield from self.stored.pieces(metric)
         yield from self.since.pieces(metric)
 
 
-class _Replaced(Exception):
+class _HistoryReplaced(Exception):
     """The tracker reports another history than the stored one."""
 
 
@@ -138,15 +144,15 @@ def curves_of(run: Run) -> tuple[Curves, str]:
         0,
     )
     try:
-        for attempt, row in curves.numbered(_behind(run.tracker, curves.cursor), names_for(run)):
+        for attempt, row in curves.number_rows(_behind(run.tracker, curves.cursor), names_for(run)):
             since.put(row, attempt)
             rows += 1
-    except (FileNotFoundError, _Replaced):
+    except (FileNotFoundError, _HistoryReplaced):
         return curves, f"{message}; the tracker does not have these any more"
     except (HerorunError, OSError) as error:
         return curves, f"{message}; what came later could not be read: {describe_error(error)}"
     return (
-        (GrownCurves(curves, since), f"{message}, and {rows:,} more as the tracker has them now")
+        (ExtendedCurves(curves, since), f"{message}, and {rows:,} more as the tracker has them now")
         if rows
         else (curves, message)
     )
@@ -157,7 +163,7 @@ def _behind(tracker: Tracker, cursor: str) -> Iterator[Row]:
     while True:
         batch = tracker.read(cursor)
         if batch.restarted:
-            raise _Replaced
+            raise _HistoryReplaced
         yield from batch.rows
         if not batch.rows:
             progress.progress(READING, 1, 1)
@@ -166,7 +172,7 @@ def _behind(tracker: Tracker, cursor: str) -> Iterator[Row]:
         progress.progress(READING, 0, None)
 
 
-def stored_curves(run: MonitoredRun) -> Fetched | None:
+def stored_curves(run: MonitoredRun) -> FetchedRows | None:
     """The curves that the babysitter stored on this machine; None if there are no intact ones."""
     curves = read_fetched(run.state / COLUMNS)
     return curves if curves is not None and curves.fetched_at is not None else None

@@ -35,7 +35,7 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
     repeated.
     """
     memory = memory_for_orders(run)
-    open_alerts = (*memory.alerts.values(), *memory.unacknowledged)
+    open_alerts = (*memory.alerts.values(), *memory.unacknowledged_alerts)
     if not open_alerts:
         _refuse_unrecorded(run, memory)
     alerts = _select_alerts(run, open_alerts, name)
@@ -43,7 +43,7 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
     if not fresh:
         message = "already acknowledged" if alerts else "no open alert is recorded"
         return OrderOutcome(run, message, warnings=push_warning(run))
-    ended_keys = [alert.key for alert in memory.unacknowledged]
+    ended_keys = [alert.key for alert in memory.unacknowledged_alerts]
     warnings = order(run, Word.ACK, [alert.key for alert in fresh], reason)
     return OrderOutcome(
         run,
@@ -94,7 +94,7 @@ def _consequence_while_down(run: MonitoredRun, memory: Memory) -> str:
     if needs_person:
         return f"{message}. {_monitoring_then(run)}"
     who = "the babysitter" if babysitter_runs(run) else "a babysitter, if one runs,"
-    when = "once the pause is over" if memory.ledger.paused(now()) else "at a next tick"
+    when = "once the pause is over" if memory.ledger.is_paused(now()) else "at a next tick"
     return (
         f"{run.slug} was down at its last tick, and {who} may relaunch it {when}, by its rules; to "
         f"prevent that: `herorun stop {run.slug}`"
@@ -115,7 +115,7 @@ def end_of_monitoring(run: MonitoredRun) -> str:
     alerts = [alert for alert in memory.alerts.values() if alert.check in checks]
     if not all_answered(alerts, checks, memory.ledger):
         return ""
-    when = " once the pause is over" if memory.ledger.paused(now()) else ""
+    when = " once the pause is over" if memory.ledger.is_paused(now()) else ""
     return (
         f"It waits for nobody now, so its babysitter ends{when}: until the run is launched or "
         "relaunched, nothing monitors it and nothing reminds of it"

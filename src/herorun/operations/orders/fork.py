@@ -156,7 +156,7 @@ def _source(old: Run, step: int | None) -> Candidate:
     memory = with_taints_now(old, old.record.memory())
     if not memory.instances:
         raise Blocked(f"{old.slug} was never launched, so there is nothing to fork.")
-    checkpoints = gather([Checkpoints], discover.sources(), old.given(memory))[Checkpoints]
+    checkpoints = gather([Checkpoints], discover.sources(), old.base_evidence(memory))[Checkpoints]
     if not isinstance(checkpoints, Checkpoints):
         why = sentence(checkpoints.why)
         raise CouldNotLook(
@@ -189,7 +189,7 @@ def _check_fork(old: Run, new: Run, step: int | None) -> Run:
         )
     if not (start.reason or "").strip():
         raise Blocked(f"[start] in {new.file.path} has no reason: state one, and commit it.")
-    if not new.file.signed:
+    if not new.file.is_reviewable:
         raise Blocked(
             f"{new.file.path} is not committed, or was changed since: commit and push it, so that "
             "people can read it."
@@ -239,7 +239,7 @@ def _start_of(new: Run) -> Candidate | None:
     """The checkpoint that the contract names, as its store lists it; None if it is not listed, or
     the store cannot be read.
     """
-    siblings = gather([StartSiblings], discover.sources(), new.given(new.record.memory()))[
+    siblings = gather([StartSiblings], discover.sources(), new.base_evidence(new.record.memory()))[
         StartSiblings
     ]
     candidates = siblings.candidates if isinstance(siblings, StartSiblings) else ()
@@ -248,7 +248,7 @@ def _start_of(new: Run) -> Candidate | None:
 
 def _left_behind(old: Run, source: Candidate | None) -> str:
     """What the old run did beyond the checkpoint, which the new run does not have."""
-    inputs = {**old.given(old.record.memory()), Now: Now(now())}
+    inputs = {**old.base_evidence(old.record.memory()), Now: Now(now())}
     metrics = gather([Metrics], discover.sources(), inputs)[Metrics]
     if source is None or not isinstance(metrics, Metrics):
         return f"what {old.slug} did beyond the checkpoint stays there; how much is not known"

@@ -171,7 +171,7 @@ def _gather_handoff(run: Run) -> tuple[datetime, object]:
     """
     run.record.fetch()
     at = now()
-    inputs = {**run.given(run.record.memory()), Now: Now(at)}
+    inputs = {**run.base_evidence(run.record.memory()), Now: Now(at)}
     evidence = gather([LeaseSeen], discover.sources(), inputs)
     lease = evidence[LeaseSeen]
     if isinstance(lease, Unavailable):

@@ -76,7 +76,7 @@ def _signal(run: Run) -> str:
     ]
     firing += [
         f"{alert.check} ended unresolved: {alert.message}"
-        for alert in run.record.memory().unacknowledged
+        for alert in run.record.memory().unacknowledged_alerts
     ]
     health = f"{progress_of(evidence)}, run {result.run}, monitor {result.monitor}{newest}"
     return f"{health}; {'; '.join(firing) or 'no alert fires'}"
@@ -84,7 +84,7 @@ def _signal(run: Run) -> str:
 
 def _links(run: Run) -> tuple[str, ...]:
     """Tracker links, from the contract and from the job's log."""
-    evidence = gather([JobLog], discover.sources(), run.given(run.record.memory()))
+    evidence = gather([JobLog], discover.sources(), run.base_evidence(run.record.memory()))
     log = evidence[JobLog]
     if not isinstance(log, JobLog):
         return tracker_links(run.contract)

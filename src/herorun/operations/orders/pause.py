@@ -35,7 +35,7 @@ def pause(run: Run, until: datetime, reason: str = "") -> OrderOutcome:
 def resume(run: Run, reason: str = "") -> OrderOutcome:
     """End a pause before its time."""
     memory = memory_for_orders(run)
-    if not memory.ledger.paused(now()):
+    if not memory.ledger.is_paused(now()):
         return OrderOutcome(run, "it is not paused", warnings=push_warning(run))
     recovery = run.contract.babysit.recovery
     message = f'the pause is over: [babysit] recovery = "{recovery}" applies from the next tick on'

@@ -113,7 +113,7 @@ def _go_back(
             f"{reason_option(reason)}` stops {name} if it runs, and goes back to step {step}"
         )
     job = find_job(run, name)
-    if job is not None and not job.state.ended:
+    if job is not None and not job.state.is_final:
         if not stop_first:
             memory = with_taints_now(run, run.record.memory())
             proposer = Proposer(run, memory, reason=reason)

@@ -64,7 +64,7 @@ def _is_new_end(run: Run, name: str, job: Job) -> bool:
     """
     memory = run.record.memory()
     was_stopped = write_key(Verb.STOP, name) in {*memory.done, *memory.intended}
-    return job.state.ended and name not in memory.ends and not was_stopped
+    return job.state.is_final and name not in memory.ends and not was_stopped
 
 
 def _next_report(run: Run) -> str:
@@ -78,7 +78,7 @@ def stop_and_wait(
     run: MonitoredRun, name: str, reason: str, wait: float, is_forgotten: bool = False
 ) -> OrderOutcome:
     job = None if is_forgotten else _stopping_job(run, name, min(wait, STOP_GRACE))
-    if job is None or job.state.ended:
+    if job is None or job.state.is_final:
         _close(run, name)
         message = (
             f"{name} had already {_how(job)}"
@@ -94,7 +94,7 @@ def stop_and_wait(
     why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
     stop_once(run, intended_once(run, write_key(Verb.STOP, name), f"stop {name}: {why}"), name, why)
     ended_job = _until_ended(run, name, wait)
-    if ended_job and not ended_job.state.ended:
+    if ended_job and not ended_job.state.is_final:
         raise CouldNotLook(
             f"{name} was asked to stop and is still {ended_job.state} after {format_span(wait)}; "
             "nothing else was done. Repeat the same command to wait again."
@@ -152,7 +152,7 @@ def _until_ended(run: MonitoredRun, name: str, wait: float) -> Job | None:
     until = time.monotonic() + wait
     while True:
         job = _read_job(run, name, "; it was asked to stop, and nothing was started")
-        if job is None or (job.state.ended and not job.state.in_doubt):
+        if job is None or (job.state.is_final and not job.state.in_doubt):
             return job
         if time.monotonic() >= until:
             return _still_there(job, name)

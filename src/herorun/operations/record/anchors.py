@@ -47,8 +47,8 @@ def compare_anchors(name: str, start: Path) -> ExternalAnchors:
     """
     outside = ExternalAnchors()
     run = _run_of_name(name, start, outside)
-    if run is not None and run.shut:
-        outside.notes.append(f"the issue and the output root were not read: {run.shut}")
+    if run is not None and run.closed_reason:
+        outside.notes.append(f"the issue and the output root were not read: {run.closed_reason}")
     elif run is not None:
         _try(run, "issue", _issue, outside)
         _try(run, "receipts", _receipts, outside)

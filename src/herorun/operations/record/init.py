@@ -26,7 +26,7 @@ from herorun.system.clock import now
 from herorun.system.files import hold_lock
 from herorun.system.git.commit_content import resolved_config
 
-UNRESOLVED = "the config could not be resolved"
+UNRESOLVED_CONFIG = "the config could not be resolved"
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _admissible(run: Run) -> Sourced[int | None]:
     there.
     """
     path = run.file.path
-    if not run.file.signed:
+    if not run.file.is_reviewable:
         raise WrongUse(
             f"{path} is not committed in its present form, and a record must name a committed "
             "contract: commit and push it "
@@ -84,7 +84,7 @@ def _admissible(run: Run) -> Sourced[int | None]:
         )
     _connect(run)
     final = resolved_final_step(run)
-    missing = final.value is None and not final.source.startswith(UNRESOLVED)
+    missing = final.value is None and not final.source.startswith(UNRESOLVED_CONFIG)
     if isinstance(run.contract.final_step, str) and missing:
         line = line_of(run.file.text, ("final_step",))
         raise WrongUse(
@@ -115,7 +115,7 @@ def resolved_final_step(run: Run) -> Sourced[int | None]:
     except HerorunError as error:
         if not contract.config.command:
             raise
-        return Sourced(None, f"{UNRESOLVED}: {scrub(describe_error(error))}")
+        return Sourced(None, f"{UNRESOLVED_CONFIG}: {scrub(describe_error(error))}")
     return resolve_final_step(contract, config, source, path)
 
 

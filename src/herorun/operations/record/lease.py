@@ -30,11 +30,11 @@ DEADLINE = 30.0  # seconds that a tick gives it
 LEAST = timedelta(minutes=2)  # that a lease may stay unchanged, however short the cadence is
 
 
-class HeldElsewhere(Blocked):
+class LeaseHeldElsewhere(Blocked):
     """Another clone watches it, on this machine or another, and nothing was taken from this one."""
 
 
-_REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
+_REFUSAL_ERRORS = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def take_lease(run: MonitoredRun) -> Lease:
@@ -84,7 +84,7 @@ def is_watched_elsewhere(run: MonitoredRun) -> bool:
     if memory.handed or not launchers or launchers & {"", run.launcher.owner}:
         return False
     at = now()
-    inputs = {**run.given(memory), Now: Now(at)}
+    inputs = {**run.base_evidence(memory), Now: Now(at)}
     lease = gather([LeaseSeen], discover.sources(), inputs)[LeaseSeen]
     if isinstance(lease, Unavailable):
         return True  # as at the last look
@@ -114,13 +114,13 @@ def hand_lease(run: MonitoredRun, owner: str) -> Lease:
     """Give the lease that we hold to another owner."""
     mine = take_lease(run)
     if by_record(run):
-        return _write_on_record(run, mine.handed(owner))
+        return _write_on_record(run, mine.hand_to(owner))
     path = _path(run)
-    if not run.store.swap(path, mine.bytes(), mine.handed(owner).bytes()):
+    if not run.store.swap(path, mine.bytes(), mine.hand_to(owner).bytes()):
         raise CouldNotLook(
             f"The lease {path} was changed meanwhile, so it was not handed to {owner}. Try again."
         )
-    return mine.handed(owner)
+    return mine.hand_to(owner)
 
 
 def seize_lease(run: MonitoredRun, stale_lease: LeaseSeen) -> Lease:
@@ -140,7 +140,7 @@ def seize_lease(run: MonitoredRun, stale_lease: LeaseSeen) -> Lease:
             f"The lease in {run.place.output_root} is for another run, {lease.slug}: give each "
             "run an output root of its own."
         )
-    new_lease = lease.handed(run.launcher.owner, run.launcher.clone)
+    new_lease = lease.hand_to(run.launcher.owner, run.launcher.clone)
     if by_record(run):
         return _write_on_record(run, new_lease)
     if not run.store.swap(_path(run), lease.bytes(), new_lease.bytes()):
@@ -160,7 +160,7 @@ def _take_in_root(run: MonitoredRun) -> Lease:
     try:
         data = _create_or_read(run, path, mine)
     except OSError as error:
-        if error.errno in _REFUSED and not run.record.memory().launchings:
+        if error.errno in _REFUSAL_ERRORS and not run.record.memory().launchings:
             return _take_on_record(run)
         raise CouldNotLook(
             sentence(f"The lease {path} could not be written: {describe_error(error)}")
@@ -190,7 +190,7 @@ def _renew_in_root(run: MonitoredRun, path: str, data: bytes) -> Lease:
             "it. Move it away only if no babysitter of another machine or clone uses this root."
         )
     _must_be_ours(run, lease, path)
-    renewed_lease = lease.renewed(run.launcher.clone)
+    renewed_lease = lease.renew(run.launcher.clone)
     if not run.store.swap(path, data, renewed_lease.bytes()):
         raise CouldNotLook(f"The lease {path} was changed just now. Try again.")
     return renewed_lease
@@ -201,7 +201,7 @@ def _take_on_record(run: MonitoredRun) -> Lease:
     if lease is None:
         return _write_on_record(run, _new(run))
     _must_be_ours(run, lease, run.record.branch)
-    return _write_on_record(run, lease.renewed(run.launcher.clone))
+    return _write_on_record(run, lease.renew(run.launcher.clone))
 
 
 def _write_on_record(run: MonitoredRun, lease: Lease) -> Lease:
@@ -235,7 +235,7 @@ def _must_be_ours(run: MonitoredRun, lease: Lease, place: str) -> None:
         return
     take = takeover_command(run.slug, run.contract.babysit.cadence)
     if (lease.owner, lease.slug) == (run.launcher.owner, run.slug):
-        raise HeldElsewhere(
+        raise LeaseHeldElsewhere(
             f"{place} is held by {lease.holder}, another clone on this machine: run the command "
             "there. "
             f"To continue in this clone instead, end its babysitter there, then `{take}` here."

@@ -12,7 +12,7 @@ from herorun.core.event import Done, Failed, Intended
 from herorun.core.journal import Memory
 from herorun.core.notify.page_policy import (
     FOLDED,
-    GROUPED,
+    GROUPED_RESULT,
     MOST_INTERRUPTED,
     SENT,
     Page,
@@ -158,7 +158,7 @@ def _by(run: MonitoredRun, channel: Channel, pages: list[Page]) -> str:
             run.record.append(Failed(now(), key, attempt, why))
         return why
     for at, (key, attempt) in enumerate(zip(keys, attempts, strict=True)):
-        run.record.append(Done(now(), key, attempt, result=GROUPED if at else SENT))
+        run.record.append(Done(now(), key, attempt, result=GROUPED_RESULT if at else SENT))
     return ""
 
 

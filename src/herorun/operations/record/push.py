@@ -126,7 +126,7 @@ class PushPacer:
         """The result, once it was pushed; without a `cadence` it waits only while another push is
         under way.
         """
-        if record.remote is None or record.tip == record.pushed:
+        if record.remote is None or record.tip == record.pushed_tip:
             return record.push()  # nothing to send: at most a look at the remote
         with self._guard:
             key = record.repository.common, record.remote

@@ -24,14 +24,14 @@ from herorun.system.git import Repository, find_repository
 from herorun.system.git.plumbing import delete_refs, fetch
 
 NOT_ANCHORED = "not anchored"
-UNNAMED = (
+NOT_ANCHORED_NOTE = (
     f"the record is {NOT_ANCHORED} yet: until a seal, an issue comment or a job's receipt names "
     "one of its commits, a rewrite of the whole branch cannot be detected"
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verified:
+class RecordVerification:
     """What was found. `notes` are what could not be proven either way."""
 
     entries: int
@@ -77,10 +77,10 @@ def _without_contract(name: str, start: Path, follow: bool) -> Record:
         return watched_run(name, start, follow)[0].record
     repository, slug = find_repository(start), Path(name).stem
     remote = "origin" if "origin" in repository.remotes() else None
-    return Record.found(repository, slug, remote=remote)
+    return Record.discover(repository, slug, remote=remote)
 
 
-def verify_run(name: str, start: Path) -> Verified:
+def verify_run(name: str, start: Path) -> RecordVerification:
     """The record of RUN, held also against what its issue and its output root name. What the remote
     has beyond it is judged, and not taken over.
     """
@@ -155,7 +155,7 @@ def _report_unreadable(record: Record, why: str) -> tuple[list[str], list[str]]:
         return [], [why]
 
 
-def verify_record(record: Record, outside: ExternalAnchors | None = None) -> Verified:
+def verify_record(record: Record, outside: ExternalAnchors | None = None) -> RecordVerification:
     """Walk every commit of the record, here and on its remote, and demand that each anchor lies on
     its line.
 
@@ -169,10 +169,12 @@ def verify_record(record: Record, outside: ExternalAnchors | None = None) -> Ver
             delete_refs(record.repository, private)
 
 
-def _verify_branch(record: Record, private: str, outside: ExternalAnchors | None) -> Verified:
+def _verify_branch(
+    record: Record, private: str, outside: ExternalAnchors | None
+) -> RecordVerification:
     tip = record.tip
     assert tip is not None
-    pushed_tip = record.pushed  # before the remote is asked: a babysitter may push meanwhile
+    pushed_tip = record.pushed_tip  # before the remote is asked: a babysitter may push meanwhile
     try:
         remote_tip, remote_problem = _on_remote(record, private), ""
     except HerorunError as error:
@@ -187,7 +189,7 @@ def _verify_branch(record: Record, private: str, outside: ExternalAnchors | None
         record, lines, outside, is_complete=bool(remote_tip) and not missing_start
     )
     if not (has_anchor or outside is None or any(note.startswith(NOT_ANCHORED) for note in notes)):
-        notes.append(UNNAMED)
+        notes.append(NOT_ANCHORED_NOTE)
     judgements = [judge_history(read_history(record, line)) for line in lines]
     history_faults = dict.fromkeys(fault for each in judgements for fault in each.faults)
     first = judgements[0]
@@ -199,7 +201,7 @@ def _verify_branch(record: Record, private: str, outside: ExternalAnchors | None
     unfound += missing_start
     outside_notes = outside.notes if outside else ()
     all_notes = tuple(filter(None, (*notes, *unfound, *outside_notes, first.dated)))
-    return Verified(
+    return RecordVerification(
         entries=first.entries,
         commits=first.commits,
         faults=(*history_faults, *faults, *anchor_faults),
@@ -241,7 +243,7 @@ def _compare_tips(
             [],
             [f"{where} is ahead of this clone: it was verified up to {remote_tip[:9]}"],
         )
-    if record.pushed and repository.is_ancestor(record.pushed, remote_tip):
+    if record.pushed_tip and repository.is_ancestor(record.pushed_tip, remote_tip):
         return (
             [remote_tip, tip],
             [],
@@ -263,7 +265,7 @@ def _check_other_refs(record: Record) -> tuple[list[str], list[str]]:
     """Faults and notes where no remote has the record."""
     if record.remote is None:
         return [], [f"{NOT_ANCHORED}: there is no remote"]
-    if record.pushed:
+    if record.pushed_tip:
         return [f"anchor: {record.branch} is gone from {record.remote}, where it was pushed"], []
     return [], [f"{NOT_ANCHORED}: {record.branch} is not on {record.remote}"]
 

@@ -37,7 +37,7 @@ def check_anchors(
         f"the record that {what} names ({c[:9]}) is not in this clone"
         for c, what in missing.items()
     ]
-    own = record.pushed if record.pushed != record.tip else None
+    own = record.pushed_tip if record.pushed_tip != record.tip else None
     if own and not repository.has(own):
         unfound.append(f"{_OWN} ({own[:9]}) is not in this clone")
     elif own and not repository.is_ancestor(own, str(record.tip)):

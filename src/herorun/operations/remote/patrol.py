@@ -184,7 +184,7 @@ def _stays_down(memory: Memory) -> str:
         return f"A relaunch was {answer.summary}"
     if by := memory.stopped_instances.get(memory.current.name):
         return f"Its stop was ordered by {by}"
-    pause = memory.pause if memory.ledger.paused(now()) else None
+    pause = memory.pause if memory.ledger.is_paused(now()) else None
     if pause is None:
         return ""
     return f"{pause.by} paused automatic relaunches until {pause.until:%Y-%m-%d %H:%M} UTC"

@@ -21,7 +21,7 @@ from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import write_atomic
 
-SENT = "patrol-sent.json"
+SENT_FILE = "patrol-sent.json"
 AT_LEAST = timedelta(days=1)
 
 
@@ -56,7 +56,7 @@ def _patrol_post(run: Run, tick: PatrolTick, facts: str) -> Post:
 
 def _last_sent(run: Run) -> tuple[str, datetime | None]:
     with suppress(OSError, ValueError, KeyError, TypeError):
-        document = read_json((run.state / SENT).read_bytes())
+        document = read_json((run.state / SENT_FILE).read_bytes())
         return str(document["facts"]), datetime.fromisoformat(document["at"])
     return "", None
 
@@ -65,4 +65,4 @@ def _keep_sent(run: Run, facts: str) -> None:
     with suppress(OSError, HerorunError):  # a full disk costs a second message, not the tick
         run.prepare()
         document = {"facts": facts, "at": now().isoformat()}
-        write_atomic(run.state / SENT, (canonical(document) + "\n").encode())
+        write_atomic(run.state / SENT_FILE, (canonical(document) + "\n").encode())

@@ -23,7 +23,13 @@ from herorun.core.durations import format_span
 from herorun.core.errors import HerorunError, WrongUse, describe_error
 from herorun.core.health.run_health import AT_THE_END, RunHealth
 from herorun.core.patrol.log import own_log
-from herorun.core.patrol.observation import Alive, Blind, Copy, HostObservation, LogEnd
+from herorun.core.patrol.observation import (
+    FolderCopy,
+    HostObservation,
+    Liveness,
+    LogEnd,
+    MachineUnread,
+)
 from herorun.core.patrol.parse import (
     alive_by,
     chain_of,
@@ -108,7 +114,7 @@ def _parse_probe(
         name=name,
         where=remote_to(reach).transport.where,
         alive=liveness,
-        why="" if liveness is Alive.YES else scrub(why),
+        why="" if liveness is Liveness.YES else scrub(why),
         unreachable=unreachable(box, answers.get("job") or answers.get("named")),
         succeeded=has_succeeded,
         log=_read_log_by_end(run, answers),
@@ -214,7 +220,7 @@ def _paths(run: Run, condition_text: str) -> dict[str, Any]:
 
 
 def _together(questions: Mapping[str, Callable[[], Any]], seconds: float) -> dict[str, Any]:
-    """Every answer, or `Blind`. Threads that still hang are abandoned."""
+    """Every answer, or `MachineUnread`. Threads that still hang are abandoned."""
     answers: dict[str, Any] = {}
 
     def answer(part: str, ask: Callable[[], Any]) -> None:
@@ -223,7 +229,7 @@ def _together(questions: Mapping[str, Callable[[], Any]], seconds: float) -> dic
         except FileNotFoundError:
             result = None
         except Exception as error:  # one part must not fail the others
-            result = Blind(scrub(describe_error(error)))
+            result = MachineUnread(scrub(describe_error(error)))
         answers[part] = result
 
     threads = [Thread(target=answer, args=each, daemon=True) for each in questions.items()]
@@ -232,11 +238,11 @@ def _together(questions: Mapping[str, Callable[[], Any]], seconds: float) -> dic
     until = time.monotonic() + seconds
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
-    timed_out = Blind(f"there was no answer within {format_span(seconds)}")
+    timed_out = MachineUnread(f"there was no answer within {format_span(seconds)}")
     return {part: answers.get(part, timed_out) for part in questions}
 
 
-def _copy(run: Run, answers: Mapping[str, Any], path: str) -> Copy:
+def _copy(run: Run, answers: Mapping[str, Any], path: str) -> FolderCopy:
     remote, local = (
         entry_of(part_of(answers, "count_copies"), "copies", path),
         answers.get(f"copy {path}"),
@@ -244,12 +250,12 @@ def _copy(run: Run, answers: Mapping[str, Any], path: str) -> Copy:
     return copy_of(path, source(run, run.contract.patrol.copies[path]), remote, local)
 
 
-def _read_log_by_end(run: Run, answers: Mapping[str, Any]) -> LogEnd | Blind | None:
+def _read_log_by_end(run: Run, answers: Mapping[str, Any]) -> LogEnd | MachineUnread | None:
     """What the end of the log shows about progress, success and failure."""
     signature_set = signatures.of_contract(run.contract, Path(run.place.repository))
     keys = run.contract.patrol
     log_answer = answers.get("matched_lines", answers.get("tail"))
-    if log_answer is None or isinstance(log_answer, Blind):
+    if log_answer is None or isinstance(log_answer, MachineUnread):
         return log_answer
     if isinstance(log_answer, str):
         is_done = (

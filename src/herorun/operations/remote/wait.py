@@ -35,7 +35,7 @@ LONGEST = timedelta(days=30)  # no wait lasts longer
 
 
 @dataclass(frozen=True)
-class Ended:
+class WaitEnd:
     """The end of a wait."""
 
     code: int  # 0 reached, 1 impossible or a person must check, 3 the last query failed
@@ -52,7 +52,7 @@ def wait_for(
     every: float,
     most: int,
     show: Callable[[str], None],
-) -> Ended:
+) -> WaitEnd:
     """Query at most `most` times, `every` seconds apart. A failed query does not end the loop.
 
     `observer` returns the query for such a run, or raises if it can never observe the condition.
@@ -129,7 +129,7 @@ def _loop(
     every: float,
     most: int,
     again: str,
-) -> Ended:
+) -> WaitEnd:
     movement, moved_at = "", now()
     advice: PatrolAdvice | None = None
     line = ""
@@ -148,11 +148,11 @@ def _loop(
                 raise  # the next poll would say the same
             outcome, why, advice = WaitOutcome.WAIT, scrub(describe_error(error)), None
         if outcome is not WaitOutcome.WAIT:
-            return Ended(int(outcome is WaitOutcome.OVER), why, line, poll, advice)
+            return WaitEnd(int(outcome is WaitOutcome.OVER), why, line, poll, advice)
         if poll < most:
             time.sleep(max(0.0, every - (time.monotonic() - began)))
     blind = advice is None or advice.state is PatrolState.UNKNOWN
-    return Ended(
+    return WaitEnd(
         3 if blind else 1,
         f"stopped waiting after {count(most, 'query', 'queries')} (--max): {why.rstrip('.')}. Type "
         f"the same command to wait on; `{again}` checks once",

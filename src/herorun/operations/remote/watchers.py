@@ -69,7 +69,7 @@ def _stale(each: RegisteredWatcher, newest: dict[tuple[str, str, str], Registere
     if each.until and now().timestamp() > each.until + SENTINEL_GRACE:
         return "it is past its own time limit"
     try:
-        if each.top and Record.found(find_repository(Path(each.top)), each.run).memory().sealed:
+        if each.top and Record.discover(find_repository(Path(each.top)), each.run).memory().sealed:
             return "its run is sealed"
     except (HerorunError, OSError):
         return ""  # it is unknown

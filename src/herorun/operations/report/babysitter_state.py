@@ -49,7 +49,7 @@ def describe_babysitter(run: Run, needless: str = "", next_command: str = "") ->
 
 def _starter(run: Run, next_command: str) -> str:
     """What starts a babysitter: one command is proposed, not two."""
-    is_paused = run.record.memory().ledger.paused(now())  # then nobody relaunches it yet
+    is_paused = run.record.memory().ledger.is_paused(now())  # then nobody relaunches it yet
     command = f"`herorun babysit {run.slug}`"
     if run.other_babysit_owner:
         return f"{command} on {run.other_babysit_owner}"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from herorun.core.compare.gate import ComparisonGate, parse_gate
-from herorun.core.compare.operand import Side
+from herorun.core.compare.operand import Operand
 from herorun.core.compare.verdict import compare
 from herorun.core.config.diff import diff_launches
 from herorun.core.contract import KeyClass
@@ -37,7 +37,7 @@ TRAINS = ("code_tree", "patch", "container", "packages", "hardware")
 class Subject:
     """One side of the comparison, with its run and plan, unless it is a file."""
 
-    side: Side
+    side: Operand
     run: Run | None = None
     launching: Launching | None = None
 
@@ -106,7 +106,7 @@ def _subject(word: str, start: Path) -> Subject:
     return _of_instance(run, word)
 
 
-def _of_file(path: Path, word: str) -> Side:
+def _of_file(path: Path, word: str) -> Operand:
     series = RowSeries()
     try:
         names = names_of_columns(columns_of(path)) or Names(loss=())
@@ -114,7 +114,7 @@ def _of_file(path: Path, word: str) -> Side:
             series.add(row)
     except OSError as error:
         raise WrongUse(f"{word} cannot be read: {error.strerror or error}.") from None
-    return Side(name=word, values=_last_of_each(series), names=names, attempts=_spans(series))
+    return Operand(name=word, values=_last_of_each(series), names=names, attempts=_spans(series))
 
 
 def _of_run(run: Run) -> Subject:
@@ -158,9 +158,9 @@ def _of_instance(run: Run, name: str) -> Subject:
     return Subject(_side(run, name_too, own), run, memory.launchings[name])
 
 
-def _side(run: Run, name: str, curves: Curves) -> Side:
+def _side(run: Run, name: str, curves: Curves) -> Operand:
     contract = run.contract
-    return Side(
+    return Operand(
         name=name,
         values=_last_of_each(curves),
         names=names_of(contract),
@@ -190,7 +190,7 @@ def _spans(curves: Curves) -> dict[int, tuple[int, int]]:
     return spans
 
 
-def _shift_steps(side: Side, a: Subject, b: Subject) -> Side:
+def _shift_steps(side: Operand, a: Subject, b: Subject) -> Operand:
     """B's rows with A's step numbers: if the trainers count from different first steps, the runs
     are joined on completed updates.
     """
@@ -211,7 +211,7 @@ def _gates_of(b: Subject) -> list[ComparisonGate]:
     """
     if b.run is None:
         return []
-    signed_values = b.run.signed
+    signed_values = b.run.committed_contract
     return [parse_gate(text) for text in signed_values.compare.gates] if signed_values else []
 
 

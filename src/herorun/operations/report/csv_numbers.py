@@ -12,7 +12,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.row_bounds import LARGEST_STEP
 
-_SWAPPED = str.maketrans(",.", ".,")
+_SWAP_POINT_AND_COMMA = str.maketrans(",.", ".,")
 # a number with a point before its decimals and, perhaps, commas between thousands
 _WITH_POINT = lazy_regex(
     r"[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+|(?=\.\d))(?:\.\d*)?(?:[eE][+-]?\d+)?"
@@ -26,7 +26,7 @@ class Notation(Enum):
     def number(self, cell: str) -> float:
         """The number; `ValueError` if the cell is not a number in this notation."""
         if self is Notation.COMMA and ("," in cell or "." in cell):
-            cell = cell.translate(_SWAPPED)
+            cell = cell.translate(_SWAP_POINT_AND_COMMA)
         if "," in cell:
             if not _WITH_POINT.fullmatch(cell):
                 raise ValueError(cell)
@@ -45,7 +45,7 @@ def notation_of(
     path: Path, rows: Iterable[Sequence[str]], judged_places: Sequence[int]
 ) -> Notation:
     """The notation of the judged columns, or of the others if those do not show it."""
-    firsts = [_Firsts(), _Firsts()]  # of the judged columns, and of the others
+    firsts = [_NotationSamples(), _NotationSamples()]  # of the judged columns, and of the others
     places = frozenset(judged_places)
     for cells in rows:
         for place, cell in enumerate(cells):
@@ -64,18 +64,18 @@ def notation_of(
     return _assume_point(path, firsts)
 
 
-def _assume_point(path: Path, firsts: Iterable["_Firsts"]) -> Notation:
+def _assume_point(path: Path, firsts: Iterable["_NotationSamples"]) -> Notation:
     example = next((each.either for each in firsts if each.either), "")
     if not example:
         return Notation.POINT
-    decimal = float(example.translate(_SWAPPED).replace(",", ""))
+    decimal = float(example.translate(_SWAP_POINT_AND_COMMA).replace(",", ""))
     raise WrongUse(
         f"{path}: {example!r} may be {float(example.replace(',', '')):g} or {decimal:g}, and no "
         "other number in the file shows which: write numbers with a point before the decimals."
     )
 
 
-class _Firsts:
+class _NotationSamples:
     """The first cells that show their notation, and the first that is ambiguous."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class _Firsts:
         if "," not in cell and self.point:
             return
         as_point = _WITH_POINT.fullmatch(cell) is not None
-        as_comma = _WITH_POINT.fullmatch(cell.translate(_SWAPPED)) is not None
+        as_comma = _WITH_POINT.fullmatch(cell.translate(_SWAP_POINT_AND_COMMA)) is not None
         self.with_comma |= "," in cell and (as_point or as_comma)
         if as_point and not as_comma:
             self.point = self.point or cell

@@ -1,7 +1,7 @@
 """The result of a comparison, as a document and as lines for people."""
 
-from herorun.core.compare.join import Pairing
-from herorun.core.compare.operand import Side
+from herorun.core.compare.join import CurveJoin
+from herorun.core.compare.operand import Operand
 from herorun.core.compare.verdict import ComparisonAnswer, RunComparison
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
@@ -12,8 +12,8 @@ from herorun.schemas.evaluations import CompareDocument
 class CompareOutcome:
     """What two runs, instances or files differ in, and whether the gates hold."""
 
-    a: Side
-    b: Side
+    a: Operand
+    b: Operand
     kind: str  # repeat, resume, change or curves
     comparison: RunComparison
     differs: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ KINDS = {
     "change": "their plans differ",
     "curves": "two curves",
 }
-UNJUDGED = (
+NO_VERDICT = (
     "no verdict, because no gate is set; exit code 0 does not mean go. Set one with --gate, or in "
     "the contract's [compare] gates"
 )
@@ -73,7 +73,7 @@ def _answer(result: RunComparison) -> str:
     window left untested.
     """
     if result.answer is ComparisonAnswer.UNJUDGED:
-        return UNJUDGED
+        return NO_VERDICT
     names = "; ".join(gate.gate for gate in result.gates if gate.answer is result.answer)
     if result.answer is ComparisonAnswer.UNKNOWN:
         return f"not comparable: {names or 'for the reasons above'}"
@@ -86,7 +86,7 @@ def _answer(result: RunComparison) -> str:
     return f"go: {gates} passed{gaps}"
 
 
-def _metric(pairing: Pairing, noise: bool) -> list[str]:
+def _metric(pairing: CurveJoin, noise: bool) -> list[str]:
     percent = pairing.percent("mean")
     by = f", {percent:+.3g}%" if percent is not None else ""
     largest = f"largest {pairing.largest:+.6g} at step {pairing.largest_step}"

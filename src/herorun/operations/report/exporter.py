@@ -86,7 +86,7 @@ class RunExporter:
             cadence=run.contract.babysit.cadence,
             running=is_locked(run.lock("babysitter")),
             lines=folded_memory.lines,
-            unpushed=run.record.unpushed,
+            unpushed=run.record.unpushed_lines,
             lease_held=lease.mine if isinstance(lease, LeaseSeen) else None,
             goodput=self._account(run, memory),
         )

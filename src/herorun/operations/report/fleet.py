@@ -96,7 +96,7 @@ def _run_card(summary: RunSummary, at: datetime, page: str) -> dict[str, Any]:
         "state": readable(format_state(summary)),
         "level": _level_of(summary),
         "error": readable(summary.error),
-        "share": summary.done,
+        "share": summary.done_share,
         "facts": [(name, readable(value)) for name, value in facts if value not in ("", "-")],
         "alerts": [*map(_alert_line, summary.alerts), *_list_awaited(summary)],
     }

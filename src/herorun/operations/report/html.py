@@ -15,7 +15,7 @@ from herorun.core.finding import count, few
 from herorun.core.goodput.states import WallTimeState
 from herorun.core.record.render import MARK
 from herorun.core.redaction.scrub import scrub_tree
-from herorun.core.report.downsample import NonFiniteSpan, Strand, chart_table, longest
+from herorun.core.report.downsample import ChartLine, NonFiniteSpan, chart_table, longest
 from herorun.core.report.text import readable_tree
 from herorun.operations.metrics.charts import MOST_STRETCHES, ChartDrawing, Series
 from herorun.operations.report.links import web_address
@@ -220,7 +220,7 @@ def _steps(stretch: NonFiniteSpan) -> str:
     )
 
 
-def _strand_name(one: Series, strand: Strand) -> str:
+def _strand_name(one: Series, strand: ChartLine) -> str:
     return f"{one.metric} (done again later)" if strand.lane else one.metric
 
 

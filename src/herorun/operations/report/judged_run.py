@@ -48,7 +48,7 @@ class JudgedRun:
     def code(self) -> int:
         """The exit code of `herorun status` of this run alone."""
         if self.summary.stage != "launched":
-            is_unfinished = bool(self.memory.unfinished.actions)
+            is_unfinished = bool(self.memory.unfinished_actions.actions)
             return inactive_code(self.summary.stage, self.monitor, is_unfinished)
         firing = [alert.check for alert in self.alerts if alert.firing]
         if self.result is None:
@@ -79,7 +79,7 @@ def judge(run: Run, polls: SharedPolls | None = None) -> JudgedRun:
 
 
 def _judge_by(run: Run, memory: Memory, is_acting: bool, polls: SharedPolls | None) -> JudgedRun:
-    why_shut = run.shut
+    why_shut = run.closed_reason
     if why_shut or not memory.instances or memory.sealed:
         return _judge_inactive(run, memory, is_acting, why_shut)
     result, evidence = evaluate(run, memory=memory, polls=polls, is_acting=is_acting)

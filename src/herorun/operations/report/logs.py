@@ -115,7 +115,7 @@ def _end_of(scheduler: Scheduler, instance: Instance) -> str:
         search = scheduler.find(instance.name, instance.since)
     except (CouldNotLook, OSError):
         return ""
-    return search.job.state.value if isinstance(search, Found) and search.job.state.ended else ""
+    return search.job.state.value if isinstance(search, Found) and search.job.state.is_final else ""
 
 
 class _LogReader:
@@ -150,7 +150,7 @@ class _LogReader:
 
     def new(self) -> Iterator[LogPart]:
         if self._ask is None:
-            yield self._added()
+            yield self._new_lines()
             return
         if not self._has_read:
             self._offset, self._has_read = self._first(self._ask), True
@@ -179,7 +179,7 @@ class _LogReader:
                 return start
             reach *= 4
 
-    def _added(self) -> LogPart:
+    def _new_lines(self) -> LogPart:
         """The lines after those that were read before, by the scheduler's newest lines."""
         newest = self._scheduler.tail(
             self._instance, TAIL if self._has_read or not self._lines else self._lines

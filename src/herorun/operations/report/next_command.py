@@ -42,9 +42,9 @@ def next_command(run: Run, result: Tick | None, memory: Memory, evidence: Eviden
         way = Option.ROLLBACK if health == RunHealth.FINISHED else Option.STOP_AND_ROLLBACK
         proposer = _proposer(run, memory, metrics, is_elsewhere)
         return proposer.proposals((way,))[0].command
-    if health == RunHealth.FINISHED and memory.unacknowledged and not memory.sealed:
+    if health == RunHealth.FINISHED and memory.unacknowledged_alerts and not memory.sealed:
         # the seal gate waits for it, and an order needs a tick that recorded the alert
-        is_recorded = run.record.memory().unacknowledged
+        is_recorded = run.record.memory().unacknowledged_alerts
         return f"herorun ack {run.slug}" if is_recorded else f"herorun babysit {run.slug} --once"
     if (
         health == RunHealth.FINISHED
@@ -90,7 +90,7 @@ def _seal_command(run: Run, memory: Memory) -> str:
     end = failed("", subject=memory.current.name if memory.current else "")
     if not any(waiver.covers(JOB_END, end, now()) for waiver in run.waivers):
         return f"herorun waive {JOB_END} {run.slug}"
-    return f"herorun {'ack' if memory.unacknowledged else 'seal'} {run.slug}"
+    return f"herorun {'ack' if memory.unacknowledged_alerts else 'seal'} {run.slug}"
 
 
 def _watched_again(run: Run) -> str:
@@ -121,7 +121,7 @@ def _up_again(run: Run, result: Tick, proposer: "Proposer") -> str:
         is_watched
         and not result.stays_down
         and not is_settled
-        and not memory.ledger.paused(now())
+        and not memory.ledger.is_paused(now())
         and not memory.ledger.taints
     )
     if waits and not open_questions(memory):

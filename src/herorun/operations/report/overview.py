@@ -48,7 +48,7 @@ from herorun.sources.metrics import COLUMNS
 from herorun.system.clock import now
 
 if TYPE_CHECKING:
-    from herorun.system.metrics_cache import Fetched
+    from herorun.system.metrics_cache import FetchedRows
 
 READ_DEADLINE = 10.0  # seconds for the scheduler's answer
 MOST_STEPS = 5_000  # steps of the newest attempt from which a curve is drawn
@@ -91,7 +91,7 @@ def stored_summary(
         if memory.sealed
         else judge((decision.run, "stale" if stale else decision.monitor))
     )
-    alerts = (*memory.alerts.values(), *memory.unacknowledged)
+    alerts = (*memory.alerts.values(), *memory.unacknowledged_alerts)
     evidence = last_evidence(run, decision.at)
     # otherwise the job's new state replaces the missing evidence
     missing = decision.awaited if state[0] == decision.run else ()
@@ -103,7 +103,7 @@ def job_now(run: Run, memory: Memory, polls: SharedPolls) -> Job | Unavailable:
     """The scheduler's answer about the current instance's job; the runs of one cluster share one
     query.
     """
-    inputs = {**run.given(memory), Now: Now(now())}
+    inputs = {**run.base_evidence(memory), Now: Now(now())}
     try:
         inputs[Scheduler] = polls.of(run, memory)
         job = gather([Job], discover.sources(), inputs, READ_DEADLINE).get(Job)
@@ -274,7 +274,7 @@ def _curve(run: Run) -> tuple[float | None, str, Pace | None]:
 class _ChartCache:
     """A cache key that is equal until rows are added, so that a curve is drawn once."""
 
-    def __init__(self, curves: "Fetched") -> None:
+    def __init__(self, curves: "FetchedRows") -> None:
         self.curves = curves
         self.key = (str(curves.folder), curves.rows, curves.fetched_at)
 

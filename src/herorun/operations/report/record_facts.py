@@ -57,15 +57,15 @@ def record_facts(run: Run, memory: Memory, drift: str) -> RecordFacts:
         slug=run.slug,
         stage=stage_of(run),
         instances=instance_entries(memory),
-        log=log_of(run, instances[-1].name) if instances and not run.shut else "",
+        log=log_of(run, instances[-1].name) if instances and not run.closed_reason else "",
         seal_tag=memory.sealed.tag if memory.sealed else None,
         record=run.record.tip,
         branch=run.record.branch,
         doubts=[*doubts, *_rejected_parts(run), *losses],
         contract=drift or AS_ADMITTED,
         pushed=is_there if _is_pushed(run) else False,
-        unfinished_actions=memory.unfinished.actions,
-        paused=memory.pause if memory.ledger.paused(now()) else None,
+        unfinished_actions=memory.unfinished_actions.actions,
+        paused=memory.pause if memory.ledger.is_paused(now()) else None,
         questions=[*_judge_question(memory), *open_questions(memory)],
         answer=person_answer.summary if person_answer else None,
         acknowledgements=_acknowledgements(memory),
@@ -74,7 +74,7 @@ def record_facts(run: Run, memory: Memory, drift: str) -> RecordFacts:
 
 
 def _is_pushed(run: MonitoredRun) -> bool:
-    return run.record.tip is not None and run.record.tip == run.record.pushed
+    return run.record.tip is not None and run.record.tip == run.record.pushed_tip
 
 
 def _branch_on_remote(run: Run) -> tuple[bool | None, list[str]]:
@@ -94,7 +94,13 @@ def _branch_on_remote(run: Run) -> tuple[bool | None, list[str]]:
 def _rejected_parts(run: Run) -> list[str]:
     """Which parts of the record do not count, and why only the record was read."""
     doubts = run.unproven.doubts if isinstance(run.unproven, LaunchProof) else ()
-    return [*(f"only the record was read. {run.shut}" for _ in filter(None, [run.shut])), *doubts]
+    return [
+        *(
+            f"only the record was read. {run.closed_reason}"
+            for _ in filter(None, [run.closed_reason])
+        ),
+        *doubts,
+    ]
 
 
 def unread_lines(run: Run, evidence: Evidence, is_sealed: bool = False) -> list[str]:

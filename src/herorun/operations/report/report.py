@@ -83,7 +83,7 @@ def report_of(run: Run, drift: str = "") -> RunReport:
     """
     at, memory = now(), run.record.memory()
     status, evidence, summary = status_of_run(run, drift)
-    if memory.sealed and not run.shut:
+    if memory.sealed and not run.closed_reason:
         evidence = _gather_report(run, memory)
     events = [line.event for line in run.record.lines()]
     rows = _load_rows(run, events, _none_yet(evidence, memory))
@@ -145,7 +145,7 @@ def _gather_report(run: Run, memory: Memory) -> Evidence:
     """The evidence. A sealed run is no longer evaluated: only its checkpoints and metrics are
     read.
     """
-    inputs = {**run.given(memory), Now: Now(now())}
+    inputs = {**run.base_evidence(memory), Now: Now(now())}
     return gather([Checkpoints, Metrics], discover.sources(), inputs, READ_DEADLINE)
 
 

@@ -18,7 +18,7 @@ def list_runs(start: Path) -> list[ListEntry]:
     entries = []
     for slug in known_slugs(repository):
         try:
-            entries.append(_entry(slug, Record.found(repository, slug).memory()))
+            entries.append(_entry(slug, Record.discover(repository, slug).memory()))
         except (HerorunError, OSError) as error:
             why = scrub(describe_error(error))
             entries.append(_entry(slug, Memory(), error=why))

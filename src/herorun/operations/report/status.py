@@ -12,7 +12,7 @@ from herorun.core.babysit.action_key import STARTS, verb_of
 from herorun.core.errors import UNFORESEEN, HerorunError
 from herorun.core.event import Launching
 from herorun.core.evidence import (
-    FORGOTTEN,
+    FORGOTTEN_JOB,
     Evidence,
     Job,
     Unavailable,
@@ -185,7 +185,7 @@ def _status_of(
     checks, alerts = look.checks, look.alerts
     memory_after = fold([build_decision(result, evidence, memory, ())], memory)
     command = next_command(run, result, memory_after, evidence)
-    is_paused = memory.ledger.paused(now())
+    is_paused = memory.ledger.is_paused(now())
     command_here = typed_here(run, command, evidence)
     decision = _decision(memory, command, command_here)
     lack, recovery = why_not_relaunched(run), run.contract.babysit.recovery
@@ -206,7 +206,7 @@ def _status_of(
         unjudged=unjudged_metrics(evidence),
         acting=is_acting,
         babysitter=name_holder(evidence, describe_babysitter(run, look.needless, command)),
-        forgotten_job=isinstance(job, Unavailable) and job.root == FORGOTTEN,
+        forgotten_job=isinstance(job, Unavailable) and job.root == FORGOTTEN_JOB,
     )
     return status, evidence, look.summary
 
@@ -222,7 +222,7 @@ def _decision(memory: Memory, command: str, command_here: str) -> str:
 def _forgotten_job(run: Run, memory: Memory, evidence: Evidence, at: datetime) -> list[str]:
     """How the run can end although its scheduler does not list the job, and from when on."""
     job = evidence.get(Job)
-    if not isinstance(job, Unavailable) or job.root != FORGOTTEN or memory.current is None:
+    if not isinstance(job, Unavailable) or job.root != FORGOTTEN_JOB or memory.current is None:
         return []
     from herorun.operations.orders.forgotten_job import out_of_reach
 

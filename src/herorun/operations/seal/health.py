@@ -37,7 +37,7 @@ def _list_ended_alerts(
     """Alerts above INFO that ended unresolved, except those that a person acknowledged or
     waived.
     """
-    by_key = {alert.key: alert for alert in (*memory.unacknowledged, *tick.ended)}
+    by_key = {alert.key: alert for alert in (*memory.unacknowledged_alerts, *tick.ended)}
     current_keys = {alert.key for alert in tick.alerts.values()}  # open by late evidence
     return [
         alert

@@ -50,7 +50,7 @@ from herorun.system.clock import now
 from herorun.system.files import hold_lock
 
 FINAL = Sealing()
-WANTED = (Job, Metrics, Checkpoints, FinalStep, Receipt, MilestoneCheckpoint)
+SEAL_EVIDENCE = (Job, Metrics, Checkpoints, FinalStep, Receipt, MilestoneCheckpoint)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +122,7 @@ def _seal_run(run: Run, sealing: Sealing) -> SealOutcome:
     tag, report, manifest = tag_name(run, memory), None, None
     statement = unfinished_seal(run, memory, tag, sealing)
     if statement is None:
-        report = run_seal_gate(run, sealing, WANTED, gather_health(run))
+        report = run_seal_gate(run, sealing, SEAL_EVIDENCE, gather_health(run))
         if report.verdict is not GateVerdict.CLEAR:
             warnings = _warn_unpushed(run, push_result)
             return SealOutcome(report=report, warnings=warnings, record_pushed=bool(push_result))

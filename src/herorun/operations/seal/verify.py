@@ -7,7 +7,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.seal.parse import OtherForm, statement_in
 from herorun.core.seal.render import split_tag
 from herorun.core.seal.verification import SealProof
-from herorun.operations.record.verify import Verified
+from herorun.operations.record.verify import RecordVerification
 from herorun.operations.seal.verify_checkpoint import ask_checkpoint
 from herorun.operations.seal.verify_record import ask_record, record_of, stored_manifest
 from herorun.operations.seal.verify_tag import (
@@ -65,7 +65,9 @@ def verify_seal(repository: Repository, name: str, offline: bool = False) -> Sea
     return proof
 
 
-def verify_newest_seal(repository: Repository, record: Verified, offline: bool) -> Verified:
+def verify_newest_seal(
+    repository: Repository, record: RecordVerification, offline: bool
+) -> RecordVerification:
     """The verification of the record, extended by its newest seal, if there is one."""
     if not record.seal:
         return record

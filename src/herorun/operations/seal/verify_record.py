@@ -24,7 +24,7 @@ def record_of(seal: SealedTag) -> Record:
     except HerorunError:
         contract = None
     branch = contract.record_branch if contract else ""
-    return Record.found(seal.repository, slug, branch, remote)
+    return Record.discover(seal.repository, slug, branch, remote)
 
 
 def _tip(seal: SealedTag, record: Record) -> str | None:

@@ -19,7 +19,7 @@ from herorun.schedulers._iris.argv import (
 )
 from herorun.schedulers._iris.parse import IrisListing, IrisRow, add_details, listing, log_text
 from herorun.schedulers._iris.state_names import iris_state_of
-from herorun.schedulers._iris.submit import FORWARDED
+from herorun.schedulers._iris.submit import FORWARDED_VARIABLES
 from herorun.system.process import ProcessResult, run
 
 NO_JOB = lazy_regex(r"not found|no such job", re.IGNORECASE)
@@ -60,7 +60,7 @@ class CommandLine:
         state = iris_state_of(row.word)
         if state in (JobState.PENDING, JobState.SUCCEEDED, JobState.UNKNOWN):
             return row
-        if (row.exit_code is not None) if state.ended else row.counts:
+        if (row.exit_code is not None) if state.is_final else row.counts:
             return row
         answer = self.ask(detail_argv(self.generation, row.id))
         return add_details(self.generation, row, answer.text) if answer.code == 0 else row
@@ -102,5 +102,5 @@ def environment() -> dict[str, str]:
     """The environment without variables that iris would forward or that would change its
     behaviour.
     """
-    without = (*FORWARDED, "IRIS_USER", "IRIS_CONTROLLER_URL")
+    without = (*FORWARDED_VARIABLES, "IRIS_USER", "IRIS_CONTROLLER_URL")
     return {name: value for name, value in os.environ.items() if name not in without}

@@ -144,7 +144,9 @@ class IrisReader:
             gang = gang_of(listing.rows, row.id, self._options.gang)
             record = keeping.read_submission(self._folder, name)
             answer = judge_iris(name, row, gang, record, _EVER, self._options.gang)
-            jobs += [answer.job] if isinstance(answer, Found) and not answer.job.state.ended else []
+            jobs += (
+                [answer.job] if isinstance(answer, Found) and not answer.job.state.is_final else []
+            )
         return tuple(jobs)
 
     def other_jobs(self, slug: str) -> tuple[Job, ...]:
@@ -162,7 +164,7 @@ class IrisReader:
             for row, name in rows
         )
         return tuple(
-            sorted((job for job in jobs if not job.state.ended), key=lambda job: job.instance)
+            sorted((job for job in jobs if not job.state.is_final), key=lambda job: job.instance)
         )
 
     def _list(self, name_prefix: str, is_full_name: bool = False) -> IrisListing:

@@ -26,7 +26,7 @@ OWN_FLAGS = {
     "terminate-on-exit": "the job outlives the command that submits it",
     "user": "say [scheduler] user",
 }
-TYPED = {
+TYPED_FLAGS = {
     "tpu": "tpu",
     "gpu": "gpu",
     "cpu": "cpu",
@@ -51,7 +51,7 @@ def check_argument(argument: str) -> str:
     >>> check_argument("--no-sync")
     '--no-sync'
     """
-    return long_argument(argument, TYPED, OWN_FLAGS)
+    return long_argument(argument, TYPED_FLAGS, OWN_FLAGS)
 
 
 def _check_job_name(value: str) -> str:

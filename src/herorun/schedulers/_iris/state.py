@@ -68,7 +68,7 @@ def _build_iris_job(
     if state is not JobState.RUNNING:
         return (
             _still_alive(job, root, live)
-            if state.ended and live
+            if state.is_final and live
             else _add_iris_end(job, root, gang, record)
         )
     if live:

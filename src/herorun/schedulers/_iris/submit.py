@@ -22,7 +22,7 @@ from herorun.schedulers._option_types import must_be_variables
 
 ADMISSION = "herorun-admission.json"
 # iris would pass them on by itself, even against the contract
-FORWARDED = ("HF_TOKEN", "WANDB_API_KEY")
+FORWARDED_VARIABLES = ("HF_TOKEN", "WANDB_API_KEY")
 NO_FOLDER = 76
 
 

@@ -15,13 +15,13 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.schedulers._kubernetes.options import Options
 from herorun.schedulers._kubernetes.request import literal
 
-UNPACKED = "/herorun-code/code"  # in the container
+CODE_FOLDER = "/herorun-code/code"  # in the container
 MOST = 100 << 20  # bytes, as Ray and Iris take
 _VOLUME, _FETCHED = "herorun-code", "/herorun-code/bundle.tar"
 _LEFT_OUT = (".git", "__pycache__", ".herorun")
-_WRITTEN = 315532800  # 1980-01-01: equal files must not differ by when they were exported
+_MODIFICATION_TIME = 315532800  # 1980-01-01: equal files must not differ by when they were exported
 # Of the container that runs, what the one that fetches needs to reach the same store.
-_SHARED = ("image", "imagePullPolicy", "env", "envFrom", "volumeMounts", "securityContext")
+_SHARED_FIELDS = ("image", "imagePullPolicy", "env", "envFrom", "volumeMounts", "securityContext")
 # $0 is the digest and "$@" the command that fetches. A node may run it a second time. 78 is "not
 # as admitted", after which nothing is relaunched.
 _SCRIPT = f"""\
@@ -29,8 +29,8 @@ _SCRIPT = f"""\
 echo "$0  {_FETCHED}" | sha256sum -c - >/dev/null || {{
   echo "herorun: the bundle does not have the digest sha256:$0"; exit 78
 }}
-rm -rf {UNPACKED}; mkdir {UNPACKED}
-tar -xf {_FETCHED} -C {UNPACKED}
+rm -rf {CODE_FOLDER}; mkdir {CODE_FOLDER}
+tar -xf {_FETCHED} -C {CODE_FOLDER}
 rm {_FETCHED}"""
 
 
@@ -80,7 +80,7 @@ def _list_code_files(top: Path) -> Iterator[Path]:
 
 def _add_file(tar: tarfile.TarFile, name: str, path: Path) -> None:
     entry = tarfile.TarInfo(name)
-    entry.mtime = _WRITTEN
+    entry.mtime = _MODIFICATION_TIME
     if path.is_symlink():
         entry.type, entry.linkname = tarfile.SYMTYPE, os.readlink(path)
         tar.addfile(entry)
@@ -103,7 +103,7 @@ def with_bundle(pod: Mapping[str, Any], bundle: CodeArchive, options: Options) -
     main = {**main, "volumeMounts": [*main.get("volumeMounts", ()), mount]}
     fetching = {
         "name": _VOLUME,
-        **{name: main[name] for name in (*_SHARED, "resources") if name in main},
+        **{name: main[name] for name in (*_SHARED_FIELDS, "resources") if name in main},
         "command": [literal(word) for word in ("sh", "-ec", _SCRIPT, bundle.digest, *argv)],
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }

@@ -26,7 +26,7 @@ _NEVER = ("Forbidden", "Invalid", "BadRequest", "NotFound", "MethodNotAllowed")
 _WEBHOOK = lazy_regex(r'admission webhook "(?P<name>[^"]+)" denied the request: ?(?P<why>.*)', re.S)
 
 
-class NotThere(FileNotFoundError):
+class ObjectNotFound(FileNotFoundError):
     """The server was asked, and has no such object."""
 
 
@@ -78,7 +78,7 @@ class Kubectl:
             return "batch/v1"
         try:
             return str(self.get(f"/apis/{group}")["preferredVersion"]["groupVersion"])
-        except NotThere:
+        except ObjectNotFound:
             raise CouldNotLook(
                 f"{self.where} does not serve the API group {group}: is its controller installed?"
             ) from None
@@ -92,7 +92,7 @@ class Kubectl:
 
     def create(self, path: str, document: Any) -> dict[str, Any]:
         argv = ["create", "--raw", path, "-f", "-"]
-        return self._table(self._checked(argv, path, canonical(document).encode()))
+        return self._table(self._run_checked(argv, path, canonical(document).encode()))
 
     def create_all(self, document: Any) -> list[dict[str, Any]]:
         """Create a List of queries, such as access reviews; returns the answers."""
@@ -115,15 +115,15 @@ class Kubectl:
 
     def change(self, kind: str, name: str, document: Any) -> None:
         argv = ["patch", kind, name, f"--namespace={self.namespace}", "--type=merge"]
-        self._checked([*argv, f"--patch={canonical(document)}", "--output=name"], name)
+        self._run_checked([*argv, f"--patch={canonical(document)}", "--output=name"], name)
 
     def _read(self, argv: Sequence[str], subject: str, stdin: bytes = b"") -> ProcessResult:
         try:
-            return self._checked(argv, subject, stdin)
+            return self._run_checked(argv, subject, stdin)
         except WrongUse as error:
             raise ReadRefusal(str(error)) from None
 
-    def _checked(self, argv: Sequence[str], subject: str, stdin: bytes = b"") -> ProcessResult:
+    def _run_checked(self, argv: Sequence[str], subject: str, stdin: bytes = b"") -> ProcessResult:
         answer = run([*self.argv, *argv], self._timeout + 5, env=kubectl_environment(), stdin=stdin)
         if answer.code:
             raise self.trouble(answer.err.decode("utf-8", "replace"), subject)
@@ -167,7 +167,7 @@ class Kubectl:
         if reason == "AlreadyExists":
             return NameTaken(why)
         if reason == "NotFound" and not why.startswith("namespaces "):
-            return NotThere(2, f"{self.where} has none", subject.partition("?")[0])
+            return ObjectNotFound(2, f"{self.where} has none", subject.partition("?")[0])
         if reason in _NEVER:
             return ServerRefusal(f"{self.where} refuses: {why[:400].rstrip('.')}.")
         return CouldNotLook(f"{self.where} did not answer the request: {why[:400].rstrip('.')}.")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from herorun.core.errors import WrongUse
-from herorun.schedulers._kubernetes.client import Kubectl, NameTaken, NotThere, ServerRefusal
+from herorun.schedulers._kubernetes.client import Kubectl, NameTaken, ObjectNotFound, ServerRefusal
 from herorun.schedulers._kubernetes.compare import differing_fields
 from herorun.schedulers._kubernetes.jobset import JOB, JOBSET, job_in, kind_of
 
@@ -18,7 +18,7 @@ def changed_fields(
     kind = kind_of(document)
     try:
         admitted_document = kube.create(kube.dry_run_path(kind.version, kind.plural), document)
-    except NotThere:
+    except ObjectNotFound:
         if kind == JOB:
             raise
         raise WrongUse(no_jobsets(kube)) from None

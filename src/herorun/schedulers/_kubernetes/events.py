@@ -13,7 +13,7 @@ from herorun.schedulers._kubernetes.parse import items_of
 from herorun.schedulers._kubernetes.request import MAIN
 
 MOST = 1000  # of a namespace; what is beyond them is reported as unread
-KEPT = 50  # the newest, of one job
+MAX_EVENTS = 50  # the newest, of one job
 _LONGEST = 400  # characters of one message
 
 
@@ -45,7 +45,7 @@ def read_warnings(kube: Kubectl) -> WarningEvents:
 def warning_lines(warnings: WarningEvents, names: re.Pattern[str]) -> tuple[str, ...]:
     """The newest last: `2026-03-02T12:00:00Z pod tiny-1-x: FailedScheduling: why (5 times)`."""
     own = [each for each in warnings.events if names.fullmatch(_about(each)[1])]
-    lines = sorted(map(warning_line, own))[-KEPT:]
+    lines = sorted(map(warning_line, own))[-MAX_EVENTS:]
     if warnings.more:
         lines.append(f"the namespace has more than {MOST} warnings: the others were not read")
     return tuple(lines)

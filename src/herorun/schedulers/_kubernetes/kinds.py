@@ -43,7 +43,7 @@ KINDS = (
 _NAME = r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?"
 _TYPES = "|".join(re.escape(each.resource) for each in KINDS)
 ID = lazy_regex(rf"(?:(?:{_TYPES}|{'|'.join(each.name for each in KINDS)})/)?{_NAME}")
-PRINTED = lazy_regex(rf"^((?:{_TYPES})/{_NAME})(?: created)?\s*$", re.MULTILINE)
+PRINTED_NAME = lazy_regex(rf"^((?:{_TYPES})/{_NAME})(?: created)?\s*$", re.MULTILINE)
 
 
 def kind_and_name(job: str) -> tuple[ObjectKind, str]:
@@ -150,7 +150,7 @@ def with_ray_state(job: Job, document: Mapping[str, Any]) -> Job:
         why = ": ".join(str(status[each]) for each in ("reason", "message") if status.get(each))
         state = JobState.CANCELLED if word == "STOPPED" else JobState.FAILED
         return replace(job, state=state, reason=why or job.reason)
-    if job.state.ended or deployment in (*_OVER, "Suspended"):
+    if job.state.is_final or deployment in (*_OVER, "Suspended"):
         return job
     if word in ("SUCCEEDED", "FAILED", "STOPPED"):
         reason = f"Ray says {word}, and KubeRay has not concluded the RayJob yet"

@@ -9,7 +9,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import LogPart
 from herorun.core.untrusted_json import parse_utc
-from herorun.schedulers._kubernetes.client import Kubectl, NotThere, ReadRefusal
+from herorun.schedulers._kubernetes.client import Kubectl, ObjectNotFound, ReadRefusal
 from herorun.schedulers._kubernetes.log_parts import LogMark, mark_of, part_of, stamped_lines
 from herorun.schedulers._kubernetes.parse import PodRecord
 from herorun.schedulers._kubernetes.request import MAIN
@@ -24,7 +24,7 @@ _NONE_YET = (
 )
 # A kubelet whose runtime has removed the container answers 200, with this as the log
 # (`GetContainerLogs` in kubernetes' pkg/kubelet/kuberuntime).
-_REMOVED = lazy_regex(rb"unable to retrieve container logs for [\w-]+://[0-9a-f]+")
+_REMOVED_CONTAINER = lazy_regex(rb"unable to retrieve container logs for [\w-]+://[0-9a-f]+")
 
 
 class LogGone(FileNotFoundError):
@@ -105,13 +105,13 @@ class PodLogs:
         path = self._kube.path("v1", "pods", f"{pod.name}/log", container=self._container, **query)
         try:
             data = self._kube.read(path)
-        except NotThere:
+        except ObjectNotFound:
             raise LogGone(2, "The pod was deleted, and its log with it", pod.name) from None
         except ReadRefusal as error:
             if any(phrase in str(error) for phrase in _NONE_YET):
                 raise FileNotFoundError(2, "It has no log yet", pod.name) from None
             raise CouldNotLook(str(error)) from None
-        if _REMOVED.fullmatch(data):
+        if _REMOVED_CONTAINER.fullmatch(data):
             raise LogGone(2, "Its node has removed the container, and its log", pod.name)
         return data
 

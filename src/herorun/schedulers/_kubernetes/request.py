@@ -24,7 +24,7 @@ QUEUE = "kueue.x-k8s.io/queue-name"
 _VARIABLE = lazy_regex(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 _FOLDER = "/herorun"  # in the container, where the admission appears
 MOST = 200 << 10  # bytes of an admission that travels as an annotation; all of them hold 256 KiB
-_DECIDED = ("restartPolicy", "activeDeadlineSeconds", "terminationGracePeriodSeconds")
+_DECIDED_FIELDS = ("restartPolicy", "activeDeadlineSeconds", "terminationGracePeriodSeconds")
 _OF_MAIN = ("image", "command", "args", "workingDir")
 
 
@@ -191,7 +191,7 @@ def _must_leave_ours(template: Mapping[str, Any]) -> None:
             "must be a mapping."
         )
     main = [each for each in spec.get("containers") or () if _name(each) == MAIN]
-    decided_fields = [name for name in _DECIDED if name in spec]
+    decided_fields = [name for name in _DECIDED_FIELDS if name in spec]
     decided_fields += [name for name in _OF_MAIN if main and name in main[0]]
     if decided_fields:
         raise WrongUse(

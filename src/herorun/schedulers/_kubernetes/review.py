@@ -12,7 +12,7 @@ from herorun.core.evidence import RequestReview
 from herorun.schedulers._kubernetes.client import (
     Kubectl,
     NameTaken,
-    NotThere,
+    ObjectNotFound,
     ReadRefusal,
     ServerRefusal,
 )
@@ -75,7 +75,7 @@ def _rehearse(
         changes = changed_fields(kube, document, options.ignore_changes)
     except NameTaken:
         return (), ()
-    except (WrongUse, NotThere) as error:
+    except (WrongUse, ObjectNotFound) as error:
         return (str(error),), ()
     return _refused_pod(kube, document), changes
 
@@ -142,7 +142,7 @@ def _missing_objects(kube: Kubectl, document: Mapping[str, Any]) -> Iterator[str
     for kind, name, key in sorted(set(_references(job_spec_of(document)["template"]["spec"]))):
         try:
             keys = kube.names_in(kind, name)
-        except NotThere:
+        except ObjectNotFound:
             yield f"{kind} {name}"
             continue
         if key and key not in keys:

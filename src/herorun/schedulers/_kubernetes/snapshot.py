@@ -11,7 +11,7 @@ from typing import Any
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
-from herorun.schedulers._kubernetes.client import Kubectl, NotThere
+from herorun.schedulers._kubernetes.client import Kubectl, ObjectNotFound
 from herorun.schedulers._kubernetes.dry_run import no_jobsets
 from herorun.schedulers._kubernetes.events import WarningEvents, read_warnings
 from herorun.schedulers._kubernetes.jobset import JOB, JOBSET, jobset_record
@@ -74,7 +74,7 @@ def _sets(kube: Kubectl, selector: str) -> list[dict[str, Any]]:
     path = kube.path(JOBSET.version, JOBSET.plural, labelSelector=selector)
     try:
         return items_of(kube.get(path))
-    except NotThere:
+    except ObjectNotFound:
         raise CouldNotLook(no_jobsets(kube)) from None
 
 
@@ -98,7 +98,7 @@ def lost_nodes(kube: Kubectl, pods: Iterable[PodRecord]) -> frozenset[str]:
 def _node_answers(kube: Kubectl, node: str) -> bool:
     try:
         node_object = kube.get(f"/api/v1/nodes/{node}")
-    except (NotThere, CouldNotLook):
+    except (ObjectNotFound, CouldNotLook):
         return False
     conditions = (node_object.get("status") or {}).get("conditions") or ()
     ready: Mapping[str, object] = next(

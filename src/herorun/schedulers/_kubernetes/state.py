@@ -12,7 +12,7 @@ from herorun.core.evidence import Job, JobState, Placement
 from herorun.schedulers._kubernetes.parse import Condition, JobRecord, PodRecord
 
 # What never gets better by waiting, of a container that waits.
-STUCK = (
+STUCK_REASONS = (
     "ErrImagePull",
     "ImagePullBackOff",
     "ErrImageNeverPull",
@@ -25,7 +25,7 @@ STUCK = (
     "RunContainerError",
     "StartError",
 )
-_PREEMPTED = (
+_PREEMPTION_REASONS = (
     "PreemptionByScheduler",
     "PreemptionByKubeScheduler",
     "EvictionByEvictionAPI",
@@ -39,7 +39,7 @@ _PREEMPTED = (
 )
 _NODE = ("DeletionByTaintManager", "DeletionByPodGC", "NodeLost", "NodeFailures")
 _NEVER = datetime.max.replace(tzinfo=UTC)
-_REPLACED = timedelta(seconds=30)  # a Job makes its pods at once
+_REPLACEMENT_DELAY = timedelta(seconds=30)  # a Job makes its pods at once
 
 
 def judge_kubernetes(
@@ -134,7 +134,7 @@ def _judge_live(job: Job, live: Sequence[PodRecord], lost_nodes: Collection[str]
 
 
 def _is_starting(pod: PodRecord) -> bool:
-    return bool(pod.node) and pod.waiting.reason not in STUCK
+    return bool(pod.node) and pod.waiting.reason not in STUCK_REASONS
 
 
 def _waits(pod: PodRecord) -> str:
@@ -169,7 +169,7 @@ def _age(pod: PodRecord) -> tuple[bool, str, str]:
 
 def _is_replacement(record: JobRecord, pod: PodRecord) -> bool:
     started_at = record.started
-    return bool(started_at and pod.created and pod.created - started_at > _REPLACED)
+    return bool(started_at and pod.created and pod.created - started_at > _REPLACEMENT_DELAY)
 
 
 def _replacing(pod: PodRecord) -> str:
@@ -223,7 +223,7 @@ def cause_of(pod: PodRecord) -> JobState:
     reasons = {pod.reason, pod.disruption.reason if pod.disruption else ""}
     if reasons.intersection(_NODE):
         return JobState.NODE_FAILED
-    if reasons.intersection(_PREEMPTED):
+    if reasons.intersection(_PREEMPTION_REASONS):
         return JobState.PREEMPTED
     if "DeadlineExceeded" in reasons:
         return JobState.TIMED_OUT

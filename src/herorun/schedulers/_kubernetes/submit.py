@@ -12,8 +12,8 @@ from herorun.core.evidence import Job
 from herorun.core.ports import Place, Submission
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import admitted_plan, taken_after
-from herorun.schedulers._kubernetes.bundle import UNPACKED, CodeArchive, bundle_of, with_bundle
-from herorun.schedulers._kubernetes.client import Kubectl, NameTaken, NotThere, ReadRefusal
+from herorun.schedulers._kubernetes.bundle import CODE_FOLDER, CodeArchive, bundle_of, with_bundle
+from herorun.schedulers._kubernetes.client import Kubectl, NameTaken, ObjectNotFound, ReadRefusal
 from herorun.schedulers._kubernetes.compare import differing_fields
 from herorun.schedulers._kubernetes.dry_run import changed_fields
 from herorun.schedulers._kubernetes.jobset import JOBSET, jobset_of, judge_admitted
@@ -89,7 +89,7 @@ class KubernetesSubmitter:
             facts = RunFacts(self._root, plan, code, admission)
         else:
             text = "<the admission>" if is_unread else _text_of(admission)
-            folder = self._options.folder or UNPACKED
+            folder = self._options.folder or CODE_FOLDER
             facts = RunFacts(self._root, plan, folder, admission_path(), text)
         job = job_of(submission, self._options, facts, self._template(code))
         if bundle := self.bundle(code):
@@ -134,7 +134,7 @@ class KubernetesSubmitter:
         """None if this login may not read it. Only the names of its keys are brought here."""
         try:
             keys = self._kube.names_in("secret", secret)
-        except NotThere:
+        except ObjectNotFound:
             return False
         except ReadRefusal:
             return None

@@ -70,7 +70,7 @@ class NelJobs:
         if job.executor == "slurm":
             answer = slurm.get(job.id, "Slurm was not asked")
             part = slurm_part(job, word, answer)
-            return self._settled(
+            return self._settle(
                 part, lambda: EndEvidence(slurm=answer if isinstance(answer, str) else "")
             )
         if job.executor == "local":
@@ -78,14 +78,14 @@ class NelJobs:
             end = _read_jobs_file(folder / "logs" / "stage.exit")
             task_stages = stages(_read_jobs_file(folder / "logs" / "stage.running"), end)
             part = local_part(job, word, task_stages)
-            return self._settled(
+            return self._settle(
                 part, lambda: EndEvidence(task_stages, bool(end.strip()), find_last_change(folder))
             )
         raise CouldNotLook(
             f"{job.id} runs by nel's executor {job.executor}, which herorun cannot follow."
         )
 
-    def _settled(self, part: JudgedTask, behind: Callable[[], EndEvidence]) -> JudgedTask:
+    def _settle(self, part: JudgedTask, behind: Callable[[], EndEvidence]) -> JudgedTask:
         """A task of unknown state is checked again, which settles one that nel has lost for
         good.
         """

@@ -16,11 +16,11 @@ from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._transport import Transport, transport_to
 
 _ABSENT = 44
-_NOTED = (
+_PRINT_JOB_ID = (
     'n=$(tail -n 1 -- "$2/.slurm_job_id.list" 2>/dev/null) && [ -n "$n" ] && echo "$1 ${n##* }"; '
     "shift 2"
 )
-_EACH = f"while [ $# -gt 0 ]; do {_NOTED}; done; exit 0"
+_EACH = f"while [ $# -gt 0 ]; do {_PRINT_JOB_ID}; done; exit 0"
 _READ = f'test -e "$1" || exit {_ABSENT}; head -c "$2" -- "$1"'
 _TAIL = (
     f'f=$(ls -t -- "$1"/logs/*.log 2>/dev/null | head -n 1); [ -n "$f" ] || exit {_ABSENT}; tail '

@@ -102,10 +102,12 @@ def judge_nel(
         state=state,
         raw=decisive.raw,
         reason="; ".join(part for part in reasons if part),
-        exit_code=decisive.exit_code if state.ended and state is not JobState.CANCELLED else None,
+        exit_code=decisive.exit_code
+        if state.is_final and state is not JobState.CANCELLED
+        else None,
         stopped_by=record.by if state is JobState.CANCELLED else None,
         started=min(starts, default=None),
-        ended=max(ends) if state.ended and len(ends) == len(parts) else None,
+        ended=max(ends) if state.is_final and len(ends) == len(parts) else None,
         submitted=min(part.entry.at for part in parts),
         tasks=len(parts),
         running_tasks=sum(part.state is JobState.RUNNING for part in parts) if live else None,

@@ -12,7 +12,7 @@ from herorun.core.evidence import Job
 from herorun.core.ports import Absent, Found, Search, Unknown
 from herorun.schedulers._ray.client import Dashboard
 from herorun.schedulers._ray.cluster import began
-from herorun.schedulers._ray.local_state import Notes
+from herorun.schedulers._ray.local_state import SubmissionFiles
 from herorun.schedulers._ray.options import Options
 from herorun.schedulers._ray.parse import RayJob, ray_state_of
 from herorun.schedulers._ray.snapshot import RaySnapshot
@@ -38,7 +38,7 @@ def _headers(options: Options) -> dict[str, str]:
 class RayReader:
     """The half of the scheduler `ray` that only reads."""
 
-    def __init__(self, options: Options, notes: Notes) -> None:
+    def __init__(self, options: Options, notes: SubmissionFiles) -> None:
         self._options = options
         self._notes = notes
         self._shared_snapshot: RaySnapshot | None = None
@@ -108,7 +108,7 @@ class RayReader:
         """
         if early := too_early(instance, intended_at, snapshot.at, self._options.settle):
             return early
-        note = self._notes.sent(instance)
+        note = self._notes.submission(instance)
         if note and note.cluster == snapshot.session:
             return Absent()
         if note:
@@ -135,7 +135,7 @@ class RayReader:
             for record in snapshot.records
             if record.submitted
             and (match := ours.fullmatch(record.name))
-            and not ray_state_of(record).ended
+            and not ray_state_of(record).is_final
         ]
         return tuple(sorted(jobs, key=lambda job: (len(job.instance), job.instance)))
 
@@ -145,7 +145,7 @@ class RayReader:
         others = [
             r
             for r in snapshot.records
-            if r.name.startswith(name) and not (r.instance or ray_state_of(r).ended)
+            if r.name.startswith(name) and not (r.instance or ray_state_of(r).is_final)
         ]
         jobs = (
             snapshot.job(each, each.name, None)

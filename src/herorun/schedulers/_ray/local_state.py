@@ -28,10 +28,10 @@ class SubmissionNote:
 
 
 @dataclass(frozen=True)
-class Notes:
+class SubmissionFiles:
     folder: Path
 
-    def sent(self, instance: str) -> SubmissionNote | None:
+    def submission(self, instance: str) -> SubmissionNote | None:
         return self._read(f"{instance}.sent.json", SubmissionNote)
 
     def stop(self, instance: str) -> RayStop | None:

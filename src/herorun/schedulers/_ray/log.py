@@ -20,7 +20,7 @@ def read_log(snapshot: RaySnapshot, record: RayJob, lines: int) -> str:
     """At most the last MiB; FileNotFoundError before the job is placed. Of one whose log is lost,
     Ray's last words.
     """
-    has_ended = STATES.get(record.status) is not None and STATES[record.status].ended
+    has_ended = STATES.get(record.status) is not None and STATES[record.status].is_final
     if not record.node and not has_ended:
         raise FileNotFoundError(f"{record.name} has no log until Ray starts it")
     try:

@@ -37,7 +37,9 @@ _NODE = lazy_regex(
     r"dead|NodeDiedError|raylet (has )?(died|crashed)",
     re.IGNORECASE,
 )
-_LOST = "actor|unexpected error|supervisor"  # the supervisor's own end, and not that of the command
+_SUPERVISOR_END = (
+    "actor|unexpected error|supervisor"  # the supervisor's own end, and not that of the command
+)
 _LOGS = lazy_regex(r",? last available logs \(truncated.*", re.DOTALL)
 _NAMES = lazy_regex(
     r"^\t(class_name|actor_id|pid|name|namespace|ip): "
@@ -161,7 +163,9 @@ def supervisor_lost(record: RayJob) -> bool:
     return (
         record.status == "FAILED"
         and record.exit_code is None
-        and bool(re.search(_LOST, f"{record.error} {record.message[:200]}", re.IGNORECASE))
+        and bool(
+            re.search(_SUPERVISOR_END, f"{record.error} {record.message[:200]}", re.IGNORECASE)
+        )
     )
 
 

@@ -31,7 +31,7 @@ from herorun.schedulers._ray.worker_failures import (
 )
 from herorun.system.clock import now
 
-LISTED = 10_000  # entries: the most that Ray's state API gives at once
+MAX_ENTRIES = 10_000  # entries: the most that Ray's state API gives at once
 _NO_JOB = lazy_regex(r"job .* does not exist", re.IGNORECASE)
 
 
@@ -61,7 +61,7 @@ class RaySnapshot:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        return nodes_of(self.dashboard.read(f"/api/v0/nodes?detail=1&limit={LISTED}"))
+        return nodes_of(self.dashboard.read(f"/api/v0/nodes?detail=1&limit={MAX_ENTRIES}"))
 
     @cached_property
     def records(self) -> tuple[RayJob, ...]:
@@ -80,7 +80,7 @@ class RaySnapshot:
     @cached_property
     def _groups(self) -> Any:
         try:
-            return self.dashboard.read(f"/api/v0/placement_groups?limit={LISTED}")
+            return self.dashboard.read(f"/api/v0/placement_groups?limit={MAX_ENTRIES}")
         except CouldNotLook:
             return None
 
@@ -135,7 +135,7 @@ def _of_driver(driver: str) -> tuple[str, str]:
         filters = [("job_id", driver), ("state", state)]
         pairs = [pair for key, value in filters for pair in _filter(key, value)]
         paths.append(
-            f"/api/v0/{kind}?{urlencode([('detail', '1'), ('limit', str(LISTED)), *pairs])}"
+            f"/api/v0/{kind}?{urlencode([('detail', '1'), ('limit', str(MAX_ENTRIES)), *pairs])}"
         )
     return paths[0], paths[1]
 

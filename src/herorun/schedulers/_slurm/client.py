@@ -11,7 +11,7 @@ from herorun.core.evidence import Job
 from herorun.core.lazy_regex import lazy_regex
 from herorun.schedulers._slurm.parse import (
     NO_ACCOUNTING,
-    PARTED,
+    SEPARATOR,
     SlurmRow,
     programs,
     sacct_argv,
@@ -24,7 +24,7 @@ from herorun.schedulers._slurm.submit import NO_FOLDER, NO_PROGRAM, RemotePaths
 from herorun.schedulers._transport import Transport
 from herorun.system.process import ProcessResult
 
-_REFUSED = lazy_regex(
+_REFUSAL = lazy_regex(
     r"invalid|unrecognized|unknown|not available|not permitted|denied|cannot be satisfied|can not "
     r"be satisfied"
     r"|ambiguous|requires an argument|exceeds|not allowed|no partition|limit",
@@ -121,7 +121,7 @@ def new_separator() -> str:
     """The separator of one answer's columns. No job's name or comment can contain it: they are
     older.
     """
-    return PARTED + os.urandom(8).hex()
+    return SEPARATOR + os.urandom(8).hex()
 
 
 def _has_failed(answer: ProcessResult) -> bool:
@@ -149,6 +149,6 @@ def refusal(instance: str, answer: ProcessResult, where: RemotePaths, place: str
         )
     if answer.code == NO_PROGRAM:
         return _missing("sbatch", place)
-    if _REFUSED.search(reason) and not _IN_DOUBT.search(reason):
+    if _REFUSAL.search(reason) and not _IN_DOUBT.search(reason):
         return WrongUse(f"Slurm refuses {instance}: {reason}")
     return CouldNotLook(f"{instance} was perhaps not submitted: {reason}")

@@ -87,7 +87,7 @@ class RemoteFolder:
                 f"{code} is a git checkout, and [code] in_place copies no code to "
                 f"{self._transport.where}: remove in_place."
             )
-        archive = self._packed(Path(code), Path(admission), where)
+        archive = self._pack(Path(code), Path(admission), where)
         answer = self._transport.run(
             ["sh", "-c", _UNPACK, "sh", self._home(instance)], COPYING, stdin=archive
         )
@@ -97,7 +97,7 @@ class RemoteFolder:
             )
         return where
 
-    def _packed(self, code: Path, admission: Path, where: RemotePaths) -> bytes:
+    def _pack(self, code: Path, admission: Path, where: RemotePaths) -> bytes:
         """The admission names the code where it will lie, because check-in compares the place of
         what is loaded.
         """

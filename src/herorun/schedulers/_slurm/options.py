@@ -43,7 +43,7 @@ OURS = {
     "wait": "herorun waits by itself",
     "wrap": "the command is [command] argv",
 }
-TYPED = {
+TYPED_FLAGS = {
     **{name: name for name in ("partition", "account", "qos", "nodes", "gpus", "gres")},
     "time": "time_limit",
 }
@@ -57,7 +57,7 @@ def check_argument(argument: str) -> str:
     >>> check_argument("--exclusive")
     '--exclusive'
     """
-    return long_argument(argument, TYPED, OURS, abbreviates=True)
+    return long_argument(argument, TYPED_FLAGS, OURS, abbreviates=True)
 
 
 Word = Annotated[str, AfterValidator(lambda value: safe_word(value, _WORD, "Slurm"))]

@@ -17,7 +17,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
 
-PARTED = "\x1f"  # begins what parts the columns
+SEPARATOR = "\x1f"  # begins what parts the columns
 MARK = "herorun"  # the first word of our comments
 SQUEUE = (
     "JobArrayID Name UserName State exit_code RestartCnt SubmitTime StartTime EndTime NumNodes "

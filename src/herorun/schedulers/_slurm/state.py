@@ -109,7 +109,7 @@ def live_jobs(rows: Sequence[SlurmRow]) -> tuple[Job, ...]:
     for row in rows:
         parts.setdefault((len(row.name), row.name, int(row.id)), []).append(row)
     jobs = [_job_of_row(key[1], _deciding_row(parts[key]), parts[key]) for key in sorted(parts)]
-    return tuple(job for job in jobs if not job.state.ended)
+    return tuple(job for job in jobs if not job.state.is_final)
 
 
 def _not_found(instance: str, accounting: Accounting, record: SubmissionRecord) -> Search:
@@ -145,7 +145,7 @@ def _build_slurm_job(
     row = _deciding_row(queue_rows) if queue_rows else _deciding_row(rows_of_job)
     job = _job_of_row(instance, row, queue_rows or rows_of_job)
     state = slurm_state_of(row.word)
-    if queue_rows and not state.ended:
+    if queue_rows and not state.is_final:
         return job
     if not queue_rows:
         return _from_accounting(job, row, record)
@@ -155,7 +155,7 @@ def _build_slurm_job(
         return replace(
             job, state=JobState.UNKNOWN, reason=f"squeue says {row.word}; {accounting.silent}"
         )
-    if not rows_of_job or not slurm_state_of(_deciding_row(rows_of_job).word).ended:
+    if not rows_of_job or not slurm_state_of(_deciding_row(rows_of_job).word).is_final:
         return replace(
             job, state=JobState.RUNNING, reason="it is ending: accounting does not say so yet"
         )
@@ -173,7 +173,7 @@ def _deciding_row(rows: Sequence[SlurmRow]) -> SlurmRow:
             0
             if state is JobState.RUNNING
             else 1
-            if not state.ended
+            if not state.is_final
             else 2
             if state is not JobState.SUCCEEDED
             else 3
@@ -202,7 +202,7 @@ def _job_of_row(instance: str, row: SlurmRow, parts: Sequence[SlurmRow]) -> Job:
 
 def _from_accounting(job: Job, row: SlurmRow, record: SubmissionRecord) -> Job:
     """A job that only accounting has. One that it reports as live is unknown to the controller."""
-    if job.state.ended:
+    if job.state.is_final:
         return _add_slurm_end(job, row, row, record)
     why = f"sacct says {row.word}, and squeue does not know job {row.id}"
     return replace(job, state=JobState.UNKNOWN, reason=why, running_tasks=None)

@@ -10,7 +10,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.schedulers._instance import (
     InstanceExit,
     InstanceSnapshot,
-    Started,
+    StartedProcess,
     StopRequest,
     StuckRecord,
     decode_record,
@@ -18,7 +18,7 @@ from herorun.schedulers._instance import (
 )
 
 T = TypeVar("T")
-RESTARTED = "the machine was restarted while it ran, and no exit was recorded"
+RESTARTED_MACHINE = "the machine was restarted while it ran, and no exit was recorded"
 RESTARTING = "the machine was restarted before it began"
 
 
@@ -82,7 +82,7 @@ def parse_job(name: str, facts: Mapping[str, Any], boot: str, where: str) -> Job
         or request.boot == boot
     ):
         return job
-    reason = RESTARTED if snapshot.started else RESTARTING
+    reason = RESTARTED_MACHINE if snapshot.started else RESTARTING
     return replace(job, state=JobState.NODE_FAILED, raw="restarted", reason=reason)
 
 
@@ -108,7 +108,7 @@ def _snapshot(name: str, facts: Mapping[str, Any], where: str) -> InstanceSnapsh
             or remaining
         ),
         watched=facts["watched"],
-        started=_record(name, facts, "started.json", Started, where),
+        started=_record(name, facts, "started.json", StartedProcess, where),
         stop=_record(name, facts, "stop.json", StopRequest, where),
         end=_record(name, facts, "exit.json", InstanceExit, where),
         stuck=stuck_record.reason if stuck_record and facts["watched"] else left_over,

@@ -34,7 +34,7 @@ _CALIBRATION = lazy_regex(
     r"calibrat\w{0,9}\b[^\n]{0,200}?(\d+)\s{0,9}/\s{0,9}(\d+)|calibrat\w{0,9}\b[^\n]{0,200}?(\d+)\s{0,9}%",
     re.I,
 )
-_CALIBRATED = lazy_regex(
+_CALIBRATION_END = lazy_regex(
     r"calibration (?:is )?(?:complete|done|finished)|finished calibration", re.I
 )
 _EXPORT = lazy_regex(
@@ -149,7 +149,7 @@ def _read_import(output: LauncherOutput, line: str) -> LauncherOutput:
 
 def _read_calibration(output: LauncherOutput, line: str) -> LauncherOutput:
     """How far it is, as `3/16` or `40 %`, until a line says that it is complete."""
-    if _CALIBRATED.search(line):
+    if _CALIBRATION_END.search(line):
         is_new = output.calibration != "complete"
         return _add_event(replace(output, calibration="complete"), "calibration complete", is_new)
     match = _CALIBRATION.search(line)

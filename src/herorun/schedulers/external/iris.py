@@ -32,7 +32,7 @@ from herorun.schedulers._submission_record import SubmissionRecord
 TIMEOUT = 60.0  # seconds for one query, including its tunnel
 _EVER = datetime(1970, 1, 2, tzinfo=UTC)
 _TABLE = lazy_regex(r"^\s*TASK +STATE +EXIT\b")
-_ADDED = lazy_regex(r"-\d{8}-\d{6}$")  # `iris job run` makes a name unique with its time
+_TIME_SUFFIX = lazy_regex(r"-\d{8}-\d{6}$")  # `iris job run` makes a name unique with its time
 _MIB = lazy_regex(r"([0-9.]+)\s*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)", re.IGNORECASE)
 _TIMES = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
 # Source: the mappings of the babysitting loop for Iris that herorun was asked to cover.
@@ -53,7 +53,7 @@ class IrisJobKind(JobKind):
     def wrote(self, spec: JobSpec) -> bool:
         return bool(spec.config)
 
-    def resolved(self, spec: JobSpec, start: str) -> JobSpec:
+    def resolve_names(self, spec: JobSpec, start: str) -> JobSpec:
         """With the configuration file, from `--config` or a cluster's short name; it must exist."""
         if not (spec.config or spec.cluster):
             return spec
@@ -173,14 +173,14 @@ class IrisById:
     def live_namesakes(self, job: str) -> tuple[str, ...]:
         """Other live jobs of its user with the same name before the time that Iris appends."""
         user, name = job.strip("/").split("/", 1)
-        stem = _ADDED.sub("", name)
+        stem = _TIME_SUFFIX.sub("", name)
         listing = self._iris.list(user, stem, is_full_name=False)
         if listing.partial:
             raise CouldNotLook(f"Iris' list is incomplete: {listing.partial}")
         same = {
             row.id: iris_state_of(row.word)
             for row in listing.rows
-            if row.id != job and _ADDED.sub("", row.id) == f"/{user}/{stem}"
+            if row.id != job and _TIME_SUFFIX.sub("", row.id) == f"/{user}/{stem}"
         }
         return tuple(each for each, state in same.items() if state.live)
 
@@ -265,4 +265,4 @@ def _cell(heads: Sequence[tuple[str, int]], name: str, line: str) -> str:
 
 def _is_failure(word: str) -> bool:
     state = iris_state_of(word)
-    return state.ended and state is not JobState.SUCCEEDED
+    return state.is_final and state is not JobState.SUCCEEDED

@@ -21,12 +21,12 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import AdapterOptions, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._clusters import ClusterNames
 from herorun.schedulers._kubernetes import options as kubernetes_options
-from herorun.schedulers._kubernetes.client import Kubectl, NotThere
+from herorun.schedulers._kubernetes.client import Kubectl, ObjectNotFound
 from herorun.schedulers._kubernetes.events import own_names, read_warnings, warning_lines
 from herorun.schedulers._kubernetes.kinds import (
     ID,
     KINDS,
-    PRINTED,
+    PRINTED_NAME,
     ObjectKind,
     concluded_pods,
     is_same_work,
@@ -53,7 +53,7 @@ class KubernetesJobKind(JobKind):
     def listing(self, spec: JobSpec) -> str:
         return f"kubectl get jobs in {spec.cluster}" if spec.cluster else ""
 
-    def resolved(self, spec: JobSpec, start: str) -> JobSpec:
+    def resolve_names(self, spec: JobSpec, start: str) -> JobSpec:
         """The spec with the kubeconfig of `--config` as a part of the cluster: one file may have
         many clusters.
         """
@@ -83,7 +83,7 @@ JOBS = KubernetesJobKind(
     id_form="a name as kubectl prints it: job.batch/tiny-1, jobset/x, trainjob/x or rayjob/x",
     needs=("cluster",),
     place=("cluster",),
-    printed=PRINTED,
+    printed=PRINTED_NAME,
     has_machine=False,
 )
 
@@ -120,7 +120,7 @@ class KubernetesById:
         try:
             document = self._read(kind, name)
             return Found(self._judge(job, kind, document))
-        except NotThere:
+        except ObjectNotFound:
             return Unknown(
                 f"{self._kube.where} has no {kind.title} {name}: it was deleted, also by "
                 "ttlSecondsAfterFinished, or never was, and how it ended is unknown"
@@ -134,7 +134,7 @@ class KubernetesById:
         ended_pods = concluded_pods(kind, document, pods)
         answer = judge_kubernetes(record, ended_pods, lost_nodes(self._kube, ended_pods))
         answer = with_ray_state(answer, document) if kind.name == "rayjob" else answer
-        if not answer.state.ended and (workload := self._workload(document)):
+        if not answer.state.is_final and (workload := self._workload(document)):
             reasons = (answer.reason, kueue_reason(workload))
             answer = replace(answer, reason="; ".join(part for part in reasons if part))
         return replace(answer, id=job, instance=job)
@@ -204,7 +204,7 @@ class KubernetesById:
         return tuple(
             f"{kind.resource}/{other}"
             for other in sorted(same)
-            if not self._judge(other, kind, objects[other]).state.ended
+            if not self._judge(other, kind, objects[other]).state.is_final
         )
 
     def origin(self, job: str) -> Origin:
@@ -233,10 +233,10 @@ class KubernetesById:
         kind, name = kind_and_name(job)
         try:
             document = self._read(kind, name)
-        except NotThere:
+        except ObjectNotFound:
             raise WrongUse(f"There is no {kind.title} {name} in {self._kube.where}.") from None
         answer = self._judge(job, kind, document)
-        if answer.state.ended:
+        if answer.state.is_final:
             return
         workload = self._workload(document)
         spec = end_spec(kind, document["spec"].get("suspend") is True)

@@ -49,11 +49,11 @@ class LocalById:
 
     def find_job(self, job: str) -> Search:
         try:
-            return self._supervised(job) if job.startswith("/") else self._process(int(job))
+            return self._find_supervised(job) if job.startswith("/") else self._process(int(job))
         except (OSError, CouldNotLook) as error:
             return Unknown(describe_error(error))
 
-    def _supervised(self, job: str) -> Search:
+    def _find_supervised(self, job: str) -> Search:
         supervised_job = _folder(job).job()
         return Found(Job(**{**vars(supervised_job), "id": job})) if supervised_job else Absent()
 
@@ -78,7 +78,7 @@ class LocalById:
                     started=_began(start_text),
                 )
             )
-        if (stop_file := self._stopped(pid)).exists():
+        if (stop_file := self._stop_file(pid)).exists():
             by = stop_file.read_text("utf-8").strip()
             return Found(
                 Job(
@@ -138,7 +138,7 @@ class LocalById:
             if Path(out).is_file():
                 write_atomic(log_file, os.fsencode(out))
 
-    def _stopped(self, pid: int) -> Path:
+    def _stop_file(self, pid: int) -> Path:
         """The file that records who ordered the stop."""
         return self._state / f"process-{pid}.stopped-by"
 
@@ -196,7 +196,7 @@ class LocalById:
             local.Local(local.Options(), folder.path.parent).stop(folder.name, owner())
             return
         if job_to_stop(self._process(int(job)), job).state.live:
-            write_atomic(self._stopped(int(job)), owner().encode())
+            write_atomic(self._stop_file(int(job)), owner().encode())
             with suppress(ProcessLookupError):
                 os.kill(int(job), signal.SIGTERM)
 

@@ -125,7 +125,7 @@ class NelById(NelJobs):
                 name=e.id,
                 state=p.raw,
                 exit_code=p.exit_code,
-                failed=p.state.ended and p.state != "succeeded",
+                failed=p.state.is_final and p.state != "succeeded",
             )
             for e in entries
             if (p := parts[e.id])

@@ -31,7 +31,7 @@ class RayJobKind(JobKind):
     def wrote(self, spec: JobSpec) -> bool:
         return bool(spec.cluster) and not spec.config
 
-    def resolved(self, spec: JobSpec, start: str) -> JobSpec:
+    def resolve_names(self, spec: JobSpec, start: str) -> JobSpec:
         """Read-only: the submitter of the seed's repository takes the short name itself."""
         if spec.cluster:
             CLUSTERS.resolve(spec.cluster)

@@ -46,7 +46,7 @@ class Options(SshLogin):
     python: str = Field("python3", description="Python there, 3.8 or newer.")
 
 
-_STORED = {"born": "start"}  # the names of earlier versions
+_EARLIER_FIELDS = {"born": "start"}  # the names of earlier versions
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class SshById:
             return Unknown(describe_error(error))
 
     def _judge(self, job: str, facts: dict[str, Any], asked_at: datetime) -> Search:
-        start_text, first = str(facts["start"]), self._known(job)
+        start_text, first = str(facts["start"]), self._process_record(job)
         if first is None and not start_text:
             return Absent()
         if first is None:
@@ -95,7 +95,7 @@ class SshById:
             return Found(
                 Job(id=job, instance=job, state=JobState.RUNNING, raw="running", started=started_at)
             )
-        if (by := self._stopped(job)).exists():
+        if (by := self._stop_file(job)).exists():
             who = by.read_text("utf-8").strip()
             return Found(
                 Job(
@@ -114,12 +114,12 @@ class SshById:
 
     def reused(self, job: str) -> bool:
         """Whether the number now belongs to a later process."""
-        first, start_text = self._known(job), self._ask("process", pid=int(job))["start"]
+        first, start_text = self._process_record(job), self._ask("process", pid=int(job))["start"]
         return first is not None and bool(start_text) and start_text != first.start
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
         """This login's other processes with its command line."""
-        first = self._known(job)
+        first = self._process_record(job)
         mark = first.mark if first else ""
         return tuple(map(str, self._ask("namesakes", pid=int(job), mark=mark)))
 
@@ -142,7 +142,7 @@ class SshById:
             return timedelta(seconds=float(age))
 
     def _log_place(self, job: str) -> dict[str, str]:
-        first = self._known(job)
+        first = self._process_record(job)
         path = self._log or (first.out if first else "")
         if not path:
             raise FileNotFoundError(2, "its log is unknown: name it with --log", f"process {job}")
@@ -156,17 +156,19 @@ class SshById:
 
     def stop(self, job: str) -> None:
         is_live = job_to_stop(self.find_job(job), job).state.live
-        if is_live and (first := self._known(job)):  # the query has written it
-            write_atomic(self._stopped(job), owner().encode())
+        if is_live and (first := self._process_record(job)):  # the query has written it
+            write_atomic(self._stop_file(job), owner().encode())
             self._ask("end", pid=int(job), start=first.start)
 
     def _ask(self, question: str, **arguments: Any) -> Any:
         return self._remote.ask(PROCESSES, question, self._reach.timeout, **arguments)
 
-    def _known(self, job: str) -> _ProcessRecord | None:
+    def _process_record(self, job: str) -> _ProcessRecord | None:
         try:
             record = read_json(self._record_file(job).read_bytes())
-            return _ProcessRecord(**{_STORED.get(key, key): value for key, value in record.items()})
+            return _ProcessRecord(
+                **{_EARLIER_FIELDS.get(key, key): value for key, value in record.items()}
+            )
         except FileNotFoundError:
             return None
         except (ValueError, TypeError, AttributeError):
@@ -182,7 +184,7 @@ class SshById:
     def _record_file(self, job: str) -> Path:
         return self._state / f"process-{job}.json"
 
-    def _stopped(self, job: str) -> Path:
+    def _stop_file(self, job: str) -> Path:
         """The file that records who ordered the stop."""
         return self._state / f"process-{job}.stopped-by"
 

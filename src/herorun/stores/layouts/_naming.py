@@ -13,7 +13,7 @@ from herorun.core.ports import FileEntry, Store
 from herorun.stores.layouts._contents import contents, last_touched
 
 MOST_DIGITS = 18  # of a step: more than any run trains, and no number of 64 bits holds more
-_UNFINISHED = lazy_regex(r"(?<![a-z])te?mp(?![a-z])|partial|incomplete|staging", re.IGNORECASE)
+_TEMPORARY_NAME = lazy_regex(r"(?<![a-z])te?mp(?![a-z])|partial|incomplete|staging", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _candidate(naming: Naming, entry: FileEntry, root: str, temporary: bool) -> 
         )
     if near_match:
         step = int(near_match[1])
-        alike = not _UNFINISHED.search(name)
+        alike = not _TEMPORARY_NAME.search(name)
         return Candidate(
             path=path,
             step=step,
@@ -106,6 +106,6 @@ def _candidate(naming: Naming, entry: FileEntry, root: str, temporary: bool) -> 
 
 
 def _nearly(name: str) -> str:
-    if _UNFINISHED.search(name):
+    if _TEMPORARY_NAME.search(name):
         return f"{name} is a temporary name: the save was begun and not finished"
     return f"{name} is not a checkpoint's name, only like one: a backup is never chosen"

@@ -50,9 +50,11 @@ class Megatron(NamedLayout):
         problem = _explain_unfinished(tracker, candidate.step) or _without_data(files)
         if problem or METADATA in files:
             return replace(candidate, problem=problem)
-        return self._ranked(store, candidate, min(name for name in files if _RANK.fullmatch(name)))
+        return self._date_by_rank(
+            store, candidate, min(name for name in files if _RANK.fullmatch(name))
+        )
 
-    def _ranked(self, store: Store, candidate: Candidate, rank: str) -> Candidate:
+    def _date_by_rank(self, store: Store, candidate: Candidate, rank: str) -> Candidate:
         """A folder of ranks has no time on an object store; the first rank's files do."""
         inside = contents(store, f"{candidate.path}/{rank.rstrip('/')}")
         if not inside:

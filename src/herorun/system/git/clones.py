@@ -7,7 +7,7 @@ from herorun.core.canonical_json import canonical
 from herorun.core.record.lease import Lease, read_lease
 from herorun.core.untrusted_json import read_json
 
-SEEN = "lease-seen.json"  # a clone's record of the lease, in its state folder
+LEASE_FILE = "lease-seen.json"  # a clone's record of the lease, in its state folder
 
 
 def without_lost_clone(lease: Lease, owner: str) -> Lease:
@@ -22,7 +22,7 @@ def without_lost_clone(lease: Lease, owner: str) -> Lease:
 def lease_last_seen(state: Path) -> Lease | None:
     """The lease as last read; None if it was never read, or only by an older version."""
     try:
-        note = read_json((state / SEEN).read_bytes())
+        note = read_json((state / LEASE_FILE).read_bytes())
         return read_lease(canonical(note["lease"]).encode())
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -2,7 +2,7 @@
 costs more than all else in it.
 
 Only the plain case is ours: a ref that has a file of its own, on a commit whose trees are loose, in
-a repository that keeps refs as files. Everything else is `Elsewhere`: then git does it. Objects
+a repository that keeps refs as files. Everything else is `NotLoose`: then git does it. Objects
 and their names reach the disk before the ref that names them, and the ref moves under git's own
 lock, by compare-and-swap.
 """
@@ -18,7 +18,7 @@ from herorun.core.canonical_json import sha1, sha256
 from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.system.files import sync_folder
-from herorun.system.git.loose_objects import SMALL, TREE, Elsewhere, Loose, Row
+from herorun.system.git.loose_objects import SMALL, TREE, LooseObjects, NotLoose, Row
 from herorun.system.git.repository import Repository
 
 FILE = "100644"
@@ -45,7 +45,7 @@ class _NewObjects:
     another, and named after that. `close` removes what has no name yet.
     """
 
-    loose: Loose
+    loose: LooseObjects
     width: int  # of a digest, in hexadecimal digits
     _folders: set[str] = field(default_factory=set)  # in which new names must be synced
     _unnamed: dict[str, _OpenFile] = field(default_factory=dict)  # by the path of the object
@@ -65,7 +65,7 @@ class _NewObjects:
         # both: the process that made the folder or the object may not have synced it
         self._folders.update((self.loose.store, folder))
         if os.path.exists(path):  # a tick writes six new ones: to try and fail takes longer
-            with contextlib.suppress(Elsewhere, OSError):
+            with contextlib.suppress(NotLoose, OSError):
                 self.loose.content(oid, kind, None)
                 _freshen(path)
                 return oid
@@ -75,7 +75,7 @@ class _NewObjects:
         return oid
 
     def note(self, oid: str, content: str | tuple[Row, ...]) -> None:
-        """What was written under that name: see `Loose.note_written`."""
+        """What was written under that name: see `LooseObjects.note_written`."""
         self._contents.append((oid, content))
 
     def name_all(self) -> None:
@@ -139,11 +139,11 @@ def commit_directly(
     """Put files on top of `parent` and move `ref` there, only if it is still there; durable on
     return. `identity` is the line of author and committer, with the time.
 
-    `StaleRef` where the ref has moved; `Elsewhere` or OSError where nothing was changed and git
+    `StaleRef` where the ref has moved; `NotLoose` or OSError where nothing was changed and git
     must do it.
     """
     _must_be_plain(repository, ref)
-    objects = _NewObjects(Loose(f"{repository.common}/objects"), len(parent))
+    objects = _NewObjects(LooseObjects(f"{repository.common}/objects"), len(parent))
     with contextlib.closing(objects):
         tree = _write_tree(objects, _nest_files(files), objects.loose.top(parent))
         lines = (
@@ -164,11 +164,11 @@ def commit_directly(
 def move_directly(repository: Repository, ref: str, new: str, old: str) -> None:
     """Point a ref at a commit that is here, only if it is still at `old`; durable on return.
 
-    `StaleRef` where the ref has moved; `Elsewhere` or OSError where nothing was changed and git
+    `StaleRef` where the ref has moved; `NotLoose` or OSError where nothing was changed and git
     must do it.
     """
     _must_be_plain(repository, ref)
-    Loose(f"{repository.common}/objects").top(new)
+    LooseObjects(f"{repository.common}/objects").top(new)
     _swap(repository, ref, new, old)
 
 
@@ -193,7 +193,7 @@ def _must_be_plain(repository: Repository, ref: str) -> None:
         or (logs or "").lower() == "always"
         or os.path.lexists(f"{repository.common}/logs/{ref}")
     ):
-        raise Elsewhere(ref)
+        raise NotLoose(ref)
 
 
 def _nest_files(files: Mapping[str, bytes]) -> _Folder:
@@ -202,7 +202,7 @@ def _nest_files(files: Mapping[str, bytes]) -> _Folder:
         *folders, name = path.split("/")
         odd = (part in _ODD or part.lower().startswith(".git") for part in (*folders, name))
         if any(odd) or "\0" in path:
-            raise Elsewhere(path)
+            raise NotLoose(path)
         at = top
         for part in folders:
             at = at.folders.setdefault(part, _Folder())
@@ -219,7 +219,7 @@ def _write_tree(objects: _NewObjects, changes: _Folder, oid: str | None) -> str:
     for name, folder in changes.folders.items():
         below = _must_be(rows.get(name), folder=True)
         if name in changes.files:
-            raise Elsewhere(name)
+            raise NotLoose(name)
         rows[name] = (TREE, _write_tree(objects, folder, below and below[1]), name)
     entries = sorted(rows.values(), key=_sort_key)
     tree = objects.write(b"tree", b"".join(map(_entry, entries)))
@@ -228,19 +228,19 @@ def _write_tree(objects: _NewObjects, changes: _Folder, oid: str | None) -> str:
     return tree
 
 
-def _read_rows(loose: Loose, oid: str) -> dict[str, Row]:
+def _read_rows(loose: LooseObjects, oid: str) -> dict[str, Row]:
     """By name; what no git writes, as a name twice or another mode, is git's matter."""
     entries = loose.tree(oid)
     rows = {row[2]: row for row in entries}
     if len(rows) < len(entries) or any(row[0] not in _MODES for row in entries):
-        raise Elsewhere(oid)
+        raise NotLoose(oid)
     return rows
 
 
 def _must_be(row: Row | None, folder: bool) -> Row | None:
     """A file that becomes a folder, a link or a program is git's matter."""
     if row is not None and row[0] != (TREE if folder else FILE):
-        raise Elsewhere(row[2])
+        raise NotLoose(row[2])
     return row
 
 
@@ -311,7 +311,7 @@ def _sync_moved(ref: str, folder: int) -> None:
 def _must_be_unmoved(repository: Repository, ref: str, old: str) -> None:
     current = repository.loose(ref)
     if current is None:
-        raise Elsewhere(ref)
+        raise NotLoose(ref)
     if current != old:
         raise StaleRef(ref)
 
@@ -320,13 +320,13 @@ def _must_be_unmoved(repository: Repository, ref: str, old: str) -> None:
 def _ref_lock(path: Path) -> Iterator[tuple[Path, int]]:
     """The lock file, open until it is moved, so that no sweep takes it for a leftover.
 
-    `Elsewhere` where another holds it: git waits for it, and says whose it may be.
+    `NotLoose` where another holds it: git waits for it, and says whose it may be.
     """
     lock = path.with_name(f"{path.name}.lock")
     try:
         descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     except FileExistsError:
-        raise Elsewhere(path.name) from None
+        raise NotLoose(path.name) from None
     try:
         yield lock, descriptor
     except BaseException:

@@ -12,8 +12,8 @@ from herorun.system.git.repository import Repository
 from herorun.system.git.run import LOCAL, complaint, environment
 from herorun.system.process import run
 
-_LINKED = lazy_regex(r"gitdir: (.+)/worktrees/[^/]+")
-_DISTRUSTED = lazy_regex(r"in repository at '([^'\n]+)'")
+_WORKTREE_LINK = lazy_regex(r"gitdir: (.+)/worktrees/[^/]+")
+_DISTRUSTED_FOLDER = lazy_regex(r"in repository at '([^'\n]+)'")
 
 
 def find_repository(start: Path) -> Repository:
@@ -64,7 +64,7 @@ def _lost_main_repository(start: Path) -> tuple[Path, Path] | None:
     """
     top = next((each for each in (start, *start.parents) if (each / ".git").exists()), None)
     try:
-        match = _LINKED.fullmatch((top / ".git").read_text().strip()) if top else None
+        match = _WORKTREE_LINK.fullmatch((top / ".git").read_text().strip()) if top else None
     except (OSError, ValueError):
         return None
     if top is None or match is None or (top / match[1]).exists():
@@ -75,7 +75,7 @@ def _lost_main_repository(start: Path) -> tuple[Path, Path] | None:
 
 def _why_not(start: Path, complaint: str) -> str:
     if "dubious ownership" in complaint:
-        match = _DISTRUSTED.search(complaint)
+        match = _DISTRUSTED_FOLDER.search(complaint)
         top = match[1] if match else start
         return (
             f"git does not trust {top}, because another user owns it. If you do: "

@@ -1,7 +1,7 @@
 """Reads loose git objects, and the files of refs, without starting git.
 
 A command reads the newest commits many times, and they stay loose until git packs them. An object
-that is packed (`packed_objects`), or that does not match its name, raises `Elsewhere`: then git
+that is packed (`packed_objects`), or that does not match its name, raises `NotLoose`: then git
 itself reads it. One file of a commit takes 0.15 ms, and 2.8 ms from a `git cat-file --batch` kept
 open; 60 files take 3.1 ms, and 9.7 ms.
 """
@@ -37,12 +37,12 @@ MOST_WRITTEN = 8192
 SMALL = 32  # entries
 
 
-class Elsewhere(Exception):
+class NotLoose(Exception):
     """The object is packed, damaged or of another kind: git must read it."""
 
 
 @dataclass(frozen=True)
-class Loose:
+class LooseObjects:
     """The objects of one repository."""
 
     store: str  # the folder `objects` of the git directory
@@ -50,7 +50,7 @@ class Loose:
     def content(self, oid: str, kind: bytes, most: int | None = LARGEST) -> bytes:
         """The content of an object of this kind, after checking its digest.
 
-        An object of more than `most` bytes is `Elsewhere`: its size is in the header, which is read
+        An object of more than `most` bytes is `NotLoose`: its size is in the header, which is read
         first.
         """
         try:
@@ -60,7 +60,7 @@ class Loose:
             start = zlib.decompressobj().decompress(packed_bytes, 64).partition(b"\0")[0]
             size = int(start.rpartition(b" ")[2])
             if size < 0 or (most is not None and size > most):
-                raise Elsewhere(oid)
+                raise NotLoose(oid)
             stream = zlib.decompressobj()
             content = stream.decompress(
                 packed_bytes, len(start) + 1 + size
@@ -68,13 +68,13 @@ class Loose:
             if (
                 stream.decompress(stream.unconsumed_tail, 1) or not stream.eof
             ):  # more than it says, or cut short
-                raise Elsewhere(oid)
+                raise NotLoose(oid)
         except (OSError, ValueError, MemoryError, zlib.error):
-            raise Elsewhere(oid) from None
+            raise NotLoose(oid) from None
         digest = sha1(content) if len(oid) == 40 else sha256(content)
         head, _, body = content.partition(b"\0")
         if digest.hexdigest() != oid or not head.startswith(kind + b" "):
-            raise Elsewhere(oid)
+            raise NotLoose(oid)
         return body
 
     def _path(self, oid: str) -> str:
@@ -102,14 +102,14 @@ class Loose:
         tree = self.content(oid, b"tree")
         entries = _ENTRIES[len(oid) // 2].findall(tree)
         if sum(map(len, chain.from_iterable(entries))) + 2 * len(entries) != len(tree):
-            raise Elsewhere(oid)
+            raise NotLoose(oid)
         for mode, name, digest in entries:
             if mode == b"40000":
                 self._list_below(digest.hex(), b"%b%b/" % (prefix, name), lines)
             elif len(mode) == 6 and mode != b"040000":
                 lines.append(b"%b %b %b%b" % (mode, hexlify(digest), prefix, name))
             else:  # no git of today writes it
-                raise Elsewhere(oid)
+                raise NotLoose(oid)
 
     def names(self, commit: str, folder: str) -> tuple[Row, ...]:
         """The entries of one folder of a commit, without subfolders' content."""
@@ -130,7 +130,7 @@ class Loose:
         """What this process has just written under that name: a commit's tree, or a tree's
         entries.
         """
-        with suppress(Elsewhere), _guard:
+        with suppress(NotLoose), _guard:
             _written_content[self, oid, self._version(oid)] = content
             while len(_written_content) > MOST_WRITTEN:
                 del _written_content[next(iter(_written_content))]
@@ -139,7 +139,7 @@ class Loose:
         row: Row | None = (TREE, self.top(commit), "")
         for part in path.split("/") if path else ():
             if part in ("", ".", ".."):
-                raise Elsewhere(path)
+                raise NotLoose(path)
             if row is None or row[0] != TREE:
                 return None
             row = next((each for each in self._tree(row) if each[2] == part), None)
@@ -148,7 +148,7 @@ class Loose:
     def _tree(self, row: Row) -> tuple[Row, ...]:
         mode, oid, path = row
         if mode != TREE:
-            raise Elsewhere(path)
+            raise NotLoose(path)
         version = self._version(oid)
         content = _written_content.get((self, oid, version))
         if isinstance(content, tuple):
@@ -157,7 +157,7 @@ class Loose:
             rows = _small_tree(self, oid, version)
             return _rows_of_tree(self, oid, version) if rows is None else rows
         except ValueError:
-            raise Elsewhere(oid) from None
+            raise NotLoose(oid) from None
 
     def _version(self, oid: str) -> Hashable:
         """What changes with an object's file. One that is gone, or is another now, is read again:
@@ -166,7 +166,7 @@ class Loose:
         try:
             file = os.stat(self._path(oid))
         except OSError:
-            raise Elsewhere(oid) from None
+            raise NotLoose(oid) from None
         return file.st_ino, file.st_size, file.st_mtime_ns
 
     def _below(self, top: Row, prefix: str) -> Iterator[Row]:
@@ -179,14 +179,14 @@ class Loose:
 
 
 def _read_file(path: str, most: int | None) -> bytes:
-    """A whole file; `Elsewhere` where it holds more than `most` bytes. `open` takes three times as
+    """A whole file; `NotLoose` where it holds more than `most` bytes. `open` takes three times as
     long.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         size = os.fstat(descriptor).st_size
         if most is not None and size > most:
-            raise Elsewhere(path)
+            raise NotLoose(path)
         data = os.read(descriptor, size)
         while len(data) < size and (more := os.read(descriptor, size - len(data))):
             data += more
@@ -195,28 +195,28 @@ def _read_file(path: str, most: int | None) -> bytes:
         os.close(descriptor)
 
 
-_written_content: "dict[tuple[Loose, str, Hashable], str | tuple[Row, ...]]" = {}
+_written_content: "dict[tuple[LooseObjects, str, Hashable], str | tuple[Row, ...]]" = {}
 _guard = Lock()
 
 
 @lru_cache(maxsize=SMALL_TREES)
-def _top_of(loose: Loose, commit: str, version: Hashable) -> str:
+def _top_of(loose: LooseObjects, commit: str, version: Hashable) -> str:
     head = loose.content(commit, b"commit").partition(b"\n")[0]
     tree = head.removeprefix(b"tree ").decode("ascii", "replace")
     if len(tree) != len(commit) or not tree.isalnum():
-        raise Elsewhere(commit)
+        raise NotLoose(commit)
     return tree
 
 
 @lru_cache(maxsize=SMALL_TREES)
-def _small_tree(loose: Loose, oid: str, version: Hashable) -> tuple[Row, ...] | None:
+def _small_tree(loose: LooseObjects, oid: str, version: Hashable) -> tuple[Row, ...] | None:
     """None for one of more than `SMALL` entries."""
     rows = tuple(_parse_tree(loose.content(oid, b"tree"), len(oid) // 2))
     return rows if len(rows) <= SMALL else None
 
 
 @lru_cache(maxsize=TREES)
-def _rows_of_tree(loose: Loose, oid: str, version: Hashable) -> tuple[Row, ...]:
+def _rows_of_tree(loose: LooseObjects, oid: str, version: Hashable) -> tuple[Row, ...]:
     return tuple(_parse_tree(loose.content(oid, b"tree"), len(oid) // 2))
 
 
@@ -276,7 +276,7 @@ def packed_ref(common: str, ref: str) -> str | None:
     path = f"{common}/packed-refs"
     try:
         oid = _packed_ref(path, ref, _readable_version(path))
-    except (OSError, Elsewhere):
+    except (OSError, NotLoose):
         return None
     return oid if oid and os.path.isdir(f"{common}/refs/heads") else None
 
@@ -291,7 +291,7 @@ def _packed_ref(path: str, ref: str, version: Hashable) -> str | None:
 
 
 def packed_refs(common: str) -> bytes:
-    """The file of packed refs as it is now; git never writes to it, but replaces it. `Elsewhere`
+    """The file of packed refs as it is now; git never writes to it, but replaces it. `NotLoose`
     where it is damaged.
     """
     path = f"{common}/packed-refs"
@@ -304,7 +304,7 @@ def _bytes_of(path: str, version: Hashable) -> bytes:
         rows = file.read()
     # after a power cut a file may end early, or in zeros
     if b"\0" in rows or (rows and not rows.endswith(b"\n")):
-        raise Elsewhere(path)
+        raise NotLoose(path)
     return rows
 
 

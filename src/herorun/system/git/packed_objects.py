@@ -2,7 +2,7 @@
 
 In a clone, and after each `git gc`, a contract and a record that rests are packed, and a command
 asks for some of their objects dozens of times. Each object is checked against its digest, as a
-loose one is: what this cannot read, or would read wrongly, is `Elsewhere`, and git reads it.
+loose one is: what this cannot read, or would read wrongly, is `NotLoose`, and git reads it.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from herorun.core.canonical_json import sha1, sha256
 from herorun.core.lazy_dataclass import dataclass
-from herorun.system.git.loose_objects import LARGEST, Elsewhere, Loose
+from herorun.system.git.loose_objects import LARGEST, LooseObjects, NotLoose
 
 _Location: TypeAlias = tuple[str, int]  # the path of a pack, and the place of the object in it
 _KINDS = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
@@ -38,14 +38,14 @@ _UNREADABLE = (
 
 
 @dataclass(frozen=True)
-class ObjectDatabase(Loose):
+class ObjectDatabase(LooseObjects):
     """All objects of one repository's own store."""
 
     def content(self, oid: str, kind: bytes, most: int | None = LARGEST) -> bytes:
         """The same for a packed object too."""
         try:
             return super().content(oid, kind, most)
-        except Elsewhere:
+        except NotLoose:
             path, offset = _location(self.store, oid, _file_version(f"{self.store}/pack"))
         try:
             longest = _MOST if most is None else most
@@ -53,15 +53,15 @@ class ObjectDatabase(Loose):
             sha = sha1 if len(oid) == 40 else sha256
             whole = b"%s %d\0%s" % (actual, len(body), body)
         except _UNREADABLE:
-            raise Elsewhere(oid) from None
+            raise NotLoose(oid) from None
         if actual != kind or sha(whole).hexdigest() != oid:
-            raise Elsewhere(oid)
+            raise NotLoose(oid)
         return body
 
     def _version(self, oid: str) -> Hashable:
         try:
             return super()._version(oid)
-        except Elsewhere:
+        except NotLoose:
             return _file_version(_location(self.store, oid, _file_version(f"{self.store}/pack"))[0])
 
 
@@ -69,7 +69,7 @@ def _file_version(path: str) -> Hashable:
     try:
         return _version_of(path)
     except OSError:
-        raise Elsewhere(path) from None
+        raise NotLoose(path) from None
 
 
 def _version_of(path: str) -> Hashable:
@@ -79,16 +79,16 @@ def _version_of(path: str) -> Hashable:
 
 @lru_cache(maxsize=4096)
 def _location(store: str, oid: str, folder_version: Hashable) -> _Location:
-    """Where an object is packed, until a pack comes or goes; `Elsewhere` where it is in none."""
+    """Where an object is packed, until a pack comes or goes; `NotLoose` where it is in none."""
     for name in _indexes(f"{store}/pack", folder_version):
         path = f"{store}/pack/{name}"
         try:
             offset = _offset(path, bytes.fromhex(oid))
         except _UNREADABLE:
-            raise Elsewhere(oid) from None
+            raise NotLoose(oid) from None
         if offset is not None:
             return f"{path.removesuffix('.idx')}.pack", offset
-    raise Elsewhere(oid)
+    raise NotLoose(oid)
 
 
 @lru_cache(maxsize=8)
@@ -96,7 +96,7 @@ def _indexes(folder: str, folder_version: Hashable) -> tuple[str, ...]:
     try:
         return tuple(name for name in os.listdir(folder) if name.endswith(".idx"))
     except OSError:
-        raise Elsewhere(folder) from None
+        raise NotLoose(folder) from None
 
 
 def _offset(index: str, name: bytes) -> int | None:

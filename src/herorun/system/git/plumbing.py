@@ -14,7 +14,7 @@ from herorun.system import progress
 from herorun.system.disk_reserve import give_up_reserve
 from herorun.system.git import REMOTE, GitFailed, Repository
 from herorun.system.git.leftovers import sweep, sweep_after
-from herorun.system.git.loose_objects import Elsewhere
+from herorun.system.git.loose_objects import NotLoose
 from herorun.system.git.parse import plain_identity
 from herorun.system.host import owner
 from herorun.system.process import ProcessResult
@@ -22,7 +22,7 @@ from herorun.system.process import ProcessResult
 # fast-import's own pack is unpacked at once, also where the user keeps all packs: what is stored is
 # compressed as always.
 _QUICK = ("pack.compression=1", "fastimport.unpackLimit=100")
-_UNPACKED = ("fetch.unpackLimit=20000",)  # objects; git keeps a pack from 100 on
+_LOOSE_OBJECTS = ("fetch.unpackLimit=20000",)  # objects; git keeps a pack from 100 on
 _FULL = (b"No space left on device", b"Out of diskspace", b"Disk quota exceeded")  # as git says it
 # The user's settings for pushes of their own would send tags and submodules after ours.
 _ALONE = ("--no-verify", "--no-follow-tags", "--recurse-submodules=no")
@@ -53,7 +53,7 @@ def commit_files(
     if parent:
         try:
             # an OSError, as of a full disk, is left to git, which reports it as usual
-            with sweep_after(repository.common), contextlib.suppress(Elsewhere, OSError):
+            with sweep_after(repository.common), contextlib.suppress(NotLoose, OSError):
                 return commit_directly(repository, ref, parent, files, text, who)
         except StaleRef:
             raise RefMoved(f"{ref} moved while it was written to.") from None
@@ -157,7 +157,7 @@ def _move_without_git(repository: Repository, ref: str, new: str, old: str) -> b
     from herorun.system.git.direct_commit import StaleRef, move_directly
 
     try:
-        with sweep_after(repository.common), contextlib.suppress(Elsewhere, OSError):
+        with sweep_after(repository.common), contextlib.suppress(NotLoose, OSError):
             move_directly(repository, ref, new, old)
             return True
     except StaleRef:
@@ -255,7 +255,7 @@ def fetch(
         progress.spinner(scrub(f"fetching from {remote}")),
         attach_root(f"remote {remote}"),
     ):
-        repository.git(*arguments, timeout=REMOTE, settings=_UNPACKED if loose else ())
+        repository.git(*arguments, timeout=REMOTE, settings=_LOOSE_OBJECTS if loose else ())
 
 
 def delete_refs(repository: Repository, prefix: str) -> None:

@@ -22,7 +22,7 @@ AskRemote: TypeAlias = Callable[[str, float | None], Mapping[str, str]]
 RECORDS = ("refs/heads/herorun/", "refs/herorun/")  # herorun's own, which are no code
 PROBE = "refs/herorun/probe/"
 LISTING = 60.0  # seconds for the remote to list its refs
-SHARED = 10.0  # seconds for which one listing serves all runs that a process opens
+LISTING_LIFETIME = 10.0  # seconds for which one listing serves all runs that a process opens
 _STILL = {"GIT_NO_LAZY_FETCH": "1"}  # a partial clone must not fetch what we only ask about
 
 
@@ -58,14 +58,15 @@ _listings: dict[tuple[Path, str], _Listing] = {}  # by clone and remote
 def recent_tips(
     repository: Repository, remote: str, timeout: float | None = None
 ) -> tuple[Mapping[str, str], bool]:
-    """As `query_tips` now, or to another run of this process within `SHARED`; and if it was now.
+    """As `query_tips` now, or to another run of this process within `LISTING_LIFETIME`; and if it
+    was now.
 
     A remote lists all its refs whatever it is asked for: asked once for each run of a fleet, it
     sends their square. What a recent listing lacks may be there by now.
     """
     listing = _listings.setdefault((repository.common, remote), _Listing())
     with listing.alone:
-        if listing.at is None or monotonic() - listing.at > SHARED:
+        if listing.at is None or monotonic() - listing.at > LISTING_LIFETIME:
             _refresh(listing, repository, remote, timeout)
             return listing.tips, True
         if listing.error is not None:  # a silent remote is not waited for by each run in turn

@@ -10,7 +10,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.system.git.calls import GitCalls
 from herorun.system.git.loose_objects import (
     OBJECT,
-    Elsewhere,
+    NotLoose,
     head_target,
     is_broken_file,
     packed_ref,
@@ -80,7 +80,7 @@ class Repository(GitCalls):
         return ObjectDatabase(f"{self.common}/objects")
 
     def _commit(self, name: str) -> str:
-        """The commit that its own digest, a ref or HEAD names; `Elsewhere` where that is not plain
+        """The commit that its own digest, a ref or HEAD names; `NotLoose` where that is not plain
         from their files.
         """
         if name == "HEAD":  # in a linked work tree it lies elsewhere
@@ -89,7 +89,7 @@ class Repository(GitCalls):
         if not OBJECT.fullmatch(name):
             oid = self.ref_object(name) if name.startswith("refs/") else None
         if oid is None:
-            raise Elsewhere(name)
+            raise NotLoose(name)
         self._objects.top(oid)
         return oid
 
@@ -99,8 +99,10 @@ class Repository(GitCalls):
         """
         try:
             return self._commit(name)
-        except Elsewhere:
-            return None if name.startswith("refs/") and self.lacks(name) else self._resolved(name)
+        except NotLoose:
+            return (
+                None if name.startswith("refs/") and self.lacks(name) else self._resolve_ref(name)
+            )
 
     def lacks(self, ref: str) -> bool:
         """Whether git has no such ref, where it keeps them as files: its own file goes only after
@@ -126,10 +128,10 @@ class Repository(GitCalls):
             return os.fsencode(text) not in packed_refs(str(self.common))
         except FileNotFoundError:
             return True
-        except (OSError, Elsewhere):
+        except (OSError, NotLoose):
             return False
 
-    def _resolved(self, name: str) -> str | None:
+    def _resolve_ref(self, name: str) -> str | None:
         if name.startswith("refs/") and not self.is_broken(name):
             # one call also where there is none
             listing = self.git(
@@ -171,7 +173,7 @@ class Repository(GitCalls):
         try:
             oid, objects = self._commit(commit), self._objects
             return {path: objects.file(oid, path, most) for path in paths}
-        except Elsewhere:
+        except NotLoose:
             if most is not None:
                 self._must_be_small([f"{commit}:{path}" for path in paths], most)
             return self._read(commit, paths)
@@ -232,7 +234,7 @@ class Repository(GitCalls):
         try:
             objects = self._objects
             return {oid: objects.content(oid, b"blob", most) for oid in oids}
-        except Elsewhere:
+        except NotLoose:
             if most is not None:
                 self._must_be_small(oids, most)
             return self._blobs(oids)
@@ -254,7 +256,7 @@ class Repository(GitCalls):
         """`(mode, object, path)` of every file in a commit, or under one of its folders, relative
         to that.
         """
-        with contextlib.suppress(Elsewhere):
+        with contextlib.suppress(NotLoose):
             return self._objects.files(self._commit(commit), folder)
         inside = f"{folder}/" if folder else ""
         within = ("--", inside) if folder else ()
@@ -267,7 +269,7 @@ class Repository(GitCalls):
         """`mode object path` of every file in a commit."""
         try:
             return self._objects.tree_lines(self._commit(commit))
-        except Elsewhere:
+        except NotLoose:
             return [
                 " ".join(row).encode("utf-8", "surrogateescape") for row in self.entries(commit)
             ]
@@ -277,7 +279,7 @@ class Repository(GitCalls):
         try:
             entries = self._objects.names(self._commit(commit), folder)
             rows = [(mode, oid, f"{folder}/{name}") for mode, oid, name in entries]
-        except Elsewhere:
+        except NotLoose:
             listing = self.git("ls-tree", "-z", "--full-tree", commit, "--", f"{folder}/")
             rows = ls_tree_rows(listing.text)
         return [path for mode, _, path in rows if mode.startswith("100")]

@@ -4,7 +4,7 @@ import contextlib
 
 from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.system.git import Repository
-from herorun.system.git.loose_objects import Elsewhere
+from herorun.system.git.loose_objects import NotLoose
 from herorun.system.git.packed_objects import ObjectDatabase
 from herorun.system.git.plumbing import read_identity
 
@@ -56,7 +56,7 @@ def tag_text(repository: Repository, name: str) -> str | None:
     if repository.lacks(ref):
         return None
     if oid := repository.ref_object(ref):
-        with contextlib.suppress(Elsewhere):
+        with contextlib.suppress(NotLoose):
             tag = ObjectDatabase(f"{repository.common}/objects").content(oid, b"tag", LARGEST_TAG)
             return tag.decode("utf-8", "surrogateescape")
     size = repository.git("cat-file", "-s", ref, ok=(0, 128))

@@ -21,15 +21,15 @@ that two attempts share are kept of both. A value that is not there is not a NaN
 infinities stay what they are.
 """
 
-from herorun.system.metrics_cache.points import Attempt, Piece, Point, columns_of_points
-from herorun.system.metrics_cache.reader import Fetched, generations, read_fetched
+from herorun.system.metrics_cache.points import Attempt, Point, PointColumns, columns_of_points
+from herorun.system.metrics_cache.reader import FetchedRows, generations, read_fetched
 from herorun.system.metrics_cache.writer import Writer
 
 __all__ = [
     "Attempt",
-    "Fetched",
-    "Piece",
+    "FetchedRows",
     "Point",
+    "PointColumns",
     "Writer",
     "columns_of_points",
     "generations",

@@ -14,7 +14,7 @@ from herorun.system.files import write_atomic
 from herorun.system.metrics_cache.format import (
     Block,
     Column,
-    Damaged,
+    DamagedBlock,
     block_at,
     encode_block,
     index_at,
@@ -48,7 +48,7 @@ def _row_count(path: Path) -> int:
     try:
         with path.open("rb") as file:
             return index_at(file).rows
-    except Damaged:
+    except DamagedBlock:
         return 0
 
 
@@ -57,7 +57,7 @@ def _thin(path: Path) -> int:
     try:
         with path.open("rb") as file:
             block = thin_block(block_at(file, index_at(file)))
-    except Damaged:
+    except DamagedBlock:
         return 0
     write_atomic(path, encode_block(block, True), spare=True)
     return len(block)

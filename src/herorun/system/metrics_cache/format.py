@@ -21,14 +21,14 @@ from herorun.core.ports.columnar import ColumnarRows, parts_of
 # mark, rows, bytes of the index and of the columns, CRC-32 of the index
 _HEAD = struct.Struct("<4sIIQI")
 _MARK = b"hrc1"
-UNTIMED = -(1 << 63)  # the time of a row that has none
+NO_TIME = -(1 << 63)  # the time of a row that has none
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 OWN = ("step", "time", "attempt")  # of every row
 _TYPES = {"step": "q", "time": "q", "attempt": "I"}
 
 
-class Damaged(ValueError):
+class DamagedBlock(ValueError):
     """These bytes are no block, or not all of one."""
 
 
@@ -95,7 +95,7 @@ def block_of(rows: Sequence[Row], attempts: Sequence[int], facts: Mapping[str, A
 
 
 def _of_columns(rows: ColumnarRows, attempts: Sequence[int], facts: Mapping[str, Any]) -> Block:
-    times = array("q", map(_microseconds, rows.times)) or array("q", [UNTIMED]) * len(rows)
+    times = array("q", map(_microseconds, rows.times)) or array("q", [NO_TIME]) * len(rows)
     columns = {name: Column(values) for name, values in rows.columns.items()}
     return Block(rows.steps, times, array("I", attempts), columns, facts)
 
@@ -215,26 +215,26 @@ def ends_of(file: BinaryIO, size: int) -> list[tuple[int, int, int]]:
 
 
 def index_at(file: BinaryIO, offset: int = 0) -> Index:
-    """What the block there says of itself; `Damaged` if there is none."""
+    """What the block there says of itself; `DamagedBlock` if there is none."""
     file.seek(offset)
     head = file.read(_HEAD.size)
     if len(head) < _HEAD.size:
-        raise Damaged("torn")
+        raise DamagedBlock("torn")
     mark, rows, size, body, crc = _HEAD.unpack(head)
     raw = file.read(size) if mark == _MARK else b""
     if mark != _MARK or len(raw) < size or zlib.crc32(raw) != crc:
-        raise Damaged("no block")
+        raise DamagedBlock("no block")
     document = json.loads(raw)
     if document["order"] != sys.byteorder:
-        raise Damaged("written on a machine of another kind")
+        raise DamagedBlock("written on a machine of another kind")
     first = offset + _HEAD.size + size
     parts = {name: (first + part[0], *part[1:]) for name, part in document["parts"].items()}
     return Index(offset, rows, _HEAD.size + size + body, document["told"], parts)
 
 
 def column_at(file: BinaryIO, index: Index, name: str) -> Column | None:
-    """One column of a block; None where no row has it. `Damaged` if its bytes are not those that
-    were written.
+    """One column of a block; None where no row has it. `DamagedBlock` if its bytes are not those
+    that were written.
     """
     if name not in index.parts:
         return None
@@ -242,7 +242,7 @@ def column_at(file: BinaryIO, index: Index, name: str) -> Column | None:
     file.seek(offset)
     raw = file.read(size)
     if len(raw) < size or zlib.crc32(raw) != crc:
-        raise Damaged(f"its column {name.removeprefix('=')}")
+        raise DamagedBlock(f"its column {name.removeprefix('=')}")
     values = array(_TYPES.get(name, "d"))
     data = raw[places:]
     values.frombytes(
@@ -252,7 +252,7 @@ def column_at(file: BinaryIO, index: Index, name: str) -> Column | None:
 
 
 def block_at(file: BinaryIO, index: Index) -> Block:
-    """The whole block; `Damaged` if any part is."""
+    """The whole block; `DamagedBlock` if any part is."""
     steps, times, attempts = (own_at(file, index, name) for name in OWN)
     names = index.names
     columns = {name: column for name in names if (column := column_at(file, index, f"={name}"))}
@@ -263,12 +263,12 @@ def own_at(file: BinaryIO, index: Index, name: str) -> "array[Any]":
     """Steps, times or attempts, which every block has."""
     column = column_at(file, index, name)
     if column is None:
-        raise Damaged(f"its column {name} is missing")
+        raise DamagedBlock(f"its column {name} is missing")
     return column.values
 
 
 def _microseconds(at: datetime | None) -> int:
-    return UNTIMED if at is None else (at - _EPOCH) // _MICROSECOND
+    return NO_TIME if at is None else (at - _EPOCH) // _MICROSECOND
 
 
 def _shuffle_bytes(data: bytes, width: int) -> bytes:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.system.metrics_cache.format import UNTIMED
+from herorun.system.metrics_cache.format import NO_TIME
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Piece:
+class PointColumns:
     """Some points of one metric as columns, by attempt and step."""
 
     attempts: "array[int]"
@@ -47,9 +47,9 @@ class Piece:
             )
 
 
-def columns_of_points(points: Sequence[Point]) -> Piece:
+def columns_of_points(points: Sequence[Point]) -> PointColumns:
     """The points in their order."""
-    return Piece(
+    return PointColumns(
         array("I", (p.attempt for p in points)),
         array("q", (p.step for p in points)),
         array("d", (p.at.timestamp() if p.at else math.nan for p in points)),
@@ -57,9 +57,9 @@ def columns_of_points(points: Sequence[Point]) -> Piece:
     )
 
 
-def piece_of(points: dict[tuple[int, int], tuple[int, float]]) -> Piece:
+def piece_of(points: dict[tuple[int, int], tuple[int, float]]) -> PointColumns:
     pairs = sorted(points.items())
-    return Piece(
+    return PointColumns(
         array("I", (key[0] for key, _ in pairs)),
         array("q", (key[1] for key, _ in pairs)),
         array("d", (_seconds_of_microseconds(at) for _, (at, _) in pairs)),
@@ -68,4 +68,4 @@ def piece_of(points: dict[tuple[int, int], tuple[int, float]]) -> Piece:
 
 
 def _seconds_of_microseconds(microseconds: int) -> float:
-    return math.nan if microseconds == UNTIMED else microseconds / 1e6
+    return math.nan if microseconds == NO_TIME else microseconds / 1e6

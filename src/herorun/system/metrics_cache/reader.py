@@ -19,7 +19,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
 from herorun.system.metrics_cache.format import (
     OWN,
-    Damaged,
+    DamagedBlock,
     Index,
     block_at,
     column_at,
@@ -30,8 +30,8 @@ from herorun.system.metrics_cache.format import (
 from herorun.system.metrics_cache.layout import FULL, OPEN, files_in, generation_folders
 from herorun.system.metrics_cache.points import (
     Attempt,
-    Piece,
     Point,
+    PointColumns,
     _seconds_of_microseconds,
     piece_of,
 )
@@ -45,20 +45,20 @@ class _Part:
     index: Index
 
 
-def generations(folder: Path) -> tuple["Fetched", ...]:
+def generations(folder: Path) -> tuple["FetchedRows", ...]:
     """What was fetched from each source that the run had, newest first. The first one alone is not
     `older`.
     """
     folders = [each for each in reversed(generation_folders(folder)) if files_in(each)]
-    return tuple(Fetched(each, older=number > 0) for number, each in enumerate(folders))
+    return tuple(FetchedRows(each, older=number > 0) for number, each in enumerate(folders))
 
 
-def read_fetched(folder: Path) -> "Fetched | None":
+def read_fetched(folder: Path) -> "FetchedRows | None":
     """What was fetched from the run's present source; None where nothing was."""
     return next(iter(generations(folder)), None)
 
 
-class Fetched:
+class FetchedRows:
     """The rows of one source, as they were when this was opened.
 
     `older` ones are no longer the tracker's: it reported other values, or its history was replaced,
@@ -96,7 +96,7 @@ class Fetched:
         """The tracker's cursor behind the newest row; empty where nothing was fetched."""
         return str(self._parts[-1].index.facts["cursor"]) if self._parts else ""
 
-    def numbered(self, rows: Iterable[Row], names: Names) -> Iterator[tuple[int, Row]]:
+    def number_rows(self, rows: Iterable[Row], names: Names) -> Iterator[tuple[int, Row]]:
         """Rows that follow these, each with the number of its attempt."""
         attempts = (
             decode(AttemptTracker, self._parts[-1].index.facts["arrivals"])
@@ -126,7 +126,7 @@ class Fetched:
         first: int | None = None,
         last: int | None = None,
         attempt: int | None = None,
-    ) -> Iterator[Piece]:
+    ) -> Iterator[PointColumns]:
         """The metric's points from step `first` to `last`, both included, in the order in which
         they were fetched.
 
@@ -166,7 +166,7 @@ class Fetched:
         for piece in self.pieces(metric, first, last, attempt):
             yield from piece
 
-    def _calm(self, part: _Part, query: "_SeriesQuery") -> Piece | None:
+    def _calm(self, part: _Part, query: "_SeriesQuery") -> PointColumns | None:
         """The short way, for a block of one attempt whose steps rise, as nearly all are; None where
         it is another.
         """
@@ -178,7 +178,7 @@ class Fetched:
         first = 0 if query.first is None else bisect_left(steps, query.first)
         last = len(steps) if query.last is None else bisect_right(steps, query.last)
         seconds = array("d", map(_seconds_of_microseconds, times[first:last]))
-        return Piece(attempts[first:last], steps[first:last], seconds, values[first:last])
+        return PointColumns(attempts[first:last], steps[first:last], seconds, values[first:last])
 
     def _points(
         self, part: _Part, query: "_SeriesQuery"
@@ -198,7 +198,7 @@ class Fetched:
             with self._file(part.path) as file:
                 column = column_at(file, part.index, f"={query.metric}")
                 steps, times, attempts = (own_at(file, part.index, name) for name in OWN)
-        except (OSError, Damaged) as error:
+        except (OSError, DamagedBlock) as error:
             raise self._unreadable(part.path, error) from None
         assert column is not None
         if column.places is None:
@@ -218,7 +218,7 @@ class Fetched:
             data = self._open[path] = path.read_bytes()
         except FileNotFoundError:
             raise
-        except (OSError, Damaged) as error:
+        except (OSError, DamagedBlock) as error:
             raise self._unreadable(path, error) from None
         yield from _of_open(path, data)
 
@@ -278,6 +278,6 @@ def _of_open(path: Path, data: bytes) -> Iterator[_Part]:
             index = index_at(file, offset)
             if number == len(blocks):
                 block_at(file, index)
-        except Damaged:
+        except DamagedBlock:
             return
         yield _Part(path, index)

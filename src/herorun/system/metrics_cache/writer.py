@@ -17,7 +17,7 @@ from herorun.system.files import make_folders, sync_folder, write_atomic
 from herorun.system.metrics_cache.coarsen import MOST_BYTES, coarsen
 from herorun.system.metrics_cache.format import (
     Block,
-    Damaged,
+    DamagedBlock,
     block_at,
     block_of,
     encode_block,
@@ -107,9 +107,9 @@ class Writer:
         self._blocks.append((offset, end, len(block)))
         rows = sum(rows for _, _, rows in self._blocks)
         if rows >= FULL_ROWS or len(self._blocks) >= FULL_BLOCKS or end >= FULL_BYTES:
-            self._fill(self._opened())
+            self._fill(self._open_blocks())
 
-    def _opened(self) -> list[Block]:
+    def _open_blocks(self) -> list[Block]:
         with file_path(self._generation, self._number, OPEN).open("rb") as file:
             return [block_at(file, index_at(file, offset)) for offset, _, _ in self._blocks]
 
@@ -134,7 +134,7 @@ class Writer:
                 else:
                     facts = _full(path)
                     self._number += 1
-            except Damaged:
+            except DamagedBlock:
                 facts = {}
             if facts:
                 return facts
@@ -149,7 +149,7 @@ class Writer:
                     index = index_at(file, self._blocks[-1][0])
                     block_at(file, index)
                     return index.facts
-                except Damaged:
+                except DamagedBlock:
                     self._blocks.pop()
         return {}
 

@@ -52,7 +52,7 @@ class MetricPage:
     following: str  # the token of the next page; empty at the end
 
     @property
-    def bound(self) -> tuple[int, int] | None:
+    def complete_until(self) -> tuple[int, int] | None:
         """The time and step up to which the page is complete; None if it reaches the end of the
         history.
         """
@@ -105,7 +105,9 @@ def take(
     like those of a restarted run.
     """
     pages = list(pages)
-    horizon = min((page.bound for page in pages if page.bound is not None), default=None)
+    horizon = min(
+        (page.complete_until for page in pages if page.complete_until is not None), default=None
+    )
     points: list[MetricPoint] = []
     problems: list[str] = []
     marks = {}
@@ -126,7 +128,7 @@ def _add_point(
     try:
         points.append(_point(page.name, raw))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        why = str(error) if isinstance(error, _Unusable) else "no value under a step"
+        why = str(error) if isinstance(error, _UnusablePoint) else "no value under a step"
         problems.append(f"MLflow metric {scrub(page.name)}, point {number} of its page: {why}")
 
 
@@ -136,7 +138,7 @@ def _mark_reached(page: MetricPage, count: int) -> Mark:
     return Mark(page.mark.token, count, sample_of(page.raw[count - 1]) if count else "")
 
 
-class _Unusable(ValueError):
+class _UnusablePoint(ValueError):
     """Why a point is invalid, without its content."""
 
 
@@ -144,11 +146,11 @@ def _point(name: str, raw: Any) -> MetricPoint:
     step = int(raw.get("step") or 0)
     value = as_number(raw["value"])
     if value is None:
-        raise _Unusable("no number")
+        raise _UnusablePoint("no number")
     if step < 0:
-        raise _Unusable("a negative step")
+        raise _UnusablePoint("a negative step")
     if step > LARGEST_STEP:
-        raise _Unusable(f"a step beyond {LARGEST_STEP:,}, which no training reaches")
+        raise _UnusablePoint(f"a step beyond {LARGEST_STEP:,}, which no training reaches")
     if abs(value) == sys.float_info.max:  # MLflow's database stores infinity as this
         value = copysign(inf, value)
     return MetricPoint(int(raw.get("timestamp") or 0), step, name, value)

@@ -34,7 +34,7 @@ class WandbEdges:
 
 
 @dataclass(frozen=True)
-class Beginning:
+class RunHeader:
     id: str = ""
     display_name: str = ""
     config: Mapping[str, Any] = field(default_factory=dict)
@@ -68,7 +68,7 @@ def _state_of_exit_code(exit_code: int | None) -> TrackerState:
     return TrackerState.FAILED if exit_code else TrackerState.FINISHED
 
 
-def beginning_of(log: Path) -> Beginning:
+def beginning_of(log: Path) -> RunHeader:
     """The run's identity and config, if they were written before its first rows."""
     run = WandbRun()
     config: dict[str, Any] = {}
@@ -81,7 +81,7 @@ def beginning_of(log: Path) -> Beginning:
         if end > _BEGINNING or kind == HISTORY:
             break
     config.pop("_wandb", None)  # W&B's own
-    return Beginning(run.id, run.display_name, config)
+    return RunHeader(run.id, run.display_name, config)
 
 
 def end_of(log: Path) -> WandbExit:

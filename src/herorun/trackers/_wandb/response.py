@@ -10,7 +10,7 @@ from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.ports import Row, Rows
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import parse_utc
-from herorun.trackers._json_rows import Unusable, parse_row
+from herorun.trackers._json_rows import UnusableLine, parse_row
 
 KEPT_PROBLEMS = 20
 # an answer's
@@ -105,7 +105,7 @@ def rows_of(answer: Mapping[str, Any], is_restart: bool) -> Rows:
     for number, row_values in enumerate(answer["rows"], 1):
         try:
             row = parse_row(json.dumps(_drop_own_columns(row_values)).encode(), ("_step",))
-        except Unusable as why:
+        except UnusableLine as why:
             problems.append(f"W&B history from step {answer['start']}, row {number}: {why}")
             continue
         if row:
