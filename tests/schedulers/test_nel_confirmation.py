@@ -77,7 +77,7 @@ def test_the_exit_code_that_it_wrote_down_settles_what_nel_lost(code: int, state
     part_state = confirm_state(
         part("error", stages), EndEvidence(stages, has_ended=True, written_at=AT), AT, LATER
     )
-    assert (part_state.state, part_state.exit_code, part_state.is_final) == (state, code, AT)
+    assert (part_state.state, part_state.exit_code, part_state.ended) == (state, code, AT)
     assert f"exit code {code}" in part_state.reason
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from herorun.core.triage import prefilter
 from herorun.core.triage.fragments import FragmentFilter
-from herorun.core.triage.prefilter import Sieve
+from herorun.core.triage.prefilter import LinePrefilter
 from herorun.signatures import load_signature_set
 
 QUIET = b"2026-01-01 step 17 loss 2.5\n" * 2000
@@ -24,7 +24,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prefilter, "MANY", 0)
 
 
-SMALL, LARGE = Sieve(STEMS), Sieve(STEMS)
+SMALL, LARGE = LinePrefilter(STEMS), LinePrefilter(STEMS)
 LARGE.starts(b" " * prefilter.MANY)
 
 
@@ -47,7 +47,7 @@ def test_no_keyword_is_passed_over(kind: str) -> None:
         "foreign": "é it says {} here",
     }[kind]
     signature_set = load_signature_set()
-    sieve = Sieve(tuple(k for each in signature_set.signatures for k in each.keywords))
+    sieve = LinePrefilter(tuple(k for each in signature_set.signatures for k in each.keywords))
     for signature in signature_set.signatures:
         for keyword in signature.keywords:
             text = line.format(keyword.strip("|").title()).encode()

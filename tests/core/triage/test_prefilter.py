@@ -52,7 +52,7 @@ def test_a_word_without_its_edge_hides_no_stem_behind_it(text: str, disguise: st
         if alone.rows(line.decode("utf-8")):
             target.append(at)
         at += len(line) + 1
-    assert Sieve(stems).starts(block) == target
+    assert LinePrefilter(stems).starts(block) == target
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_killed_is_the_hosts_memory_only_with_proof(code: int) -> None:
 
 def test_an_end_that_another_line_explains_has_the_advice_of_both() -> None:
     rows, full = load_signature_set(), "peak memory 128 GiB (99% of limit)"
-    killed, memory = rows.named("killed").advice, rows.named("peak-memory").advice
+    killed, memory = rows.signature("killed").advice, rows.signature("peak-memory").advice
     assert judged(f"step 1\nKilled\n{full}", 137).advice == f"{killed} {memory}"
     assert judged(f"step 1\n{full}", 137).advice == memory
 

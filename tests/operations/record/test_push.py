@@ -262,15 +262,15 @@ def test_what_waits_goes_out_by_itself_and_at_the_end(
     short = Loops(timedelta(seconds=1))
     for record in four[:2]:
         short.push(record)
-        assert all(short.join())
+        assert all(short.joined())
     assert sent(remote) == 2
     long = Loops()
     long.push(four[2])
-    assert all(long.join())
+    assert all(long.joined())
     long.push(four[3])
     long.wait_for(1)
     long.together.end()
-    assert all(long.join()) and sent(remote) == 4 and len(there(story)) == 4
+    assert all(long.joined()) and sent(remote) == 4 and len(there(story)) == 4
 
 
 def test_a_record_with_nothing_new_waits_for_nobody(
