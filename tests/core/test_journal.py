@@ -658,7 +658,11 @@ def test_an_adopted_instance_began_with_its_job_and_stays_a_caveat() -> None:
     (caveat,) = memory.caveats
     assert mentions(caveat, "tiny-1", "job-1", "adopted", "not compared")
     submitted = fold([replace(LAUNCHING, adopts=None), LAUNCHED])
-    assert (submitted.adopted_jobs, submitted.caveats, submitted.instances[0].intended) == ({}, (), NOON)
+    assert (submitted.adopted_jobs, submitted.caveats, submitted.instances[0].intended) == (
+        {},
+        (),
+        NOON,
+    )
 
 
 def starting_from(start):
