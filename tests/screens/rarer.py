@@ -150,7 +150,7 @@ def nothing_there(*_: Any) -> None:
 DOCTORED = SimpleNamespace(
     slug="tiny",
     contract=a_contract(notify={}),
-    file=SimpleNamespace(path="runs/tiny.toml", signed=False),
+    file=SimpleNamespace(path="runs/tiny.toml", is_reviewable=False),
     scheduler=SimpleNamespace(live_jobs=lambda _: ()),
     tracker=SimpleNamespace(read=nothing_there),
     store=SimpleNamespace(names=nothing_there),
@@ -219,7 +219,7 @@ def records() -> Iterator[Screen]:
 def record(older: str = "") -> Any:
     repository = SimpleNamespace(is_ancestor=lambda *_: bool(older))
     return SimpleNamespace(
-        repository=repository, remote="origin", branch="herorun/tiny", pushed="c0" * 20
+        repository=repository, remote="origin", branch="herorun/tiny", pushed_tip="c0" * 20
     )
 
 

@@ -288,7 +288,7 @@ def forks() -> Iterator[Screen]:
         new = SimpleNamespace(
             slug="tiny-b",
             contract=contract,
-            file=SimpleNamespace(path="runs/tiny-b.toml", signed=signed),
+            file=SimpleNamespace(path="runs/tiny-b.toml", is_reviewable=signed),
         )
         answers = {
             "fork__open_run": new,
@@ -313,7 +313,7 @@ def fork_faults() -> Iterator[Screen]:
         ("unexplained", a_contract(slug="tiny-b", start={**START, "reason": " "}), 41_000),
         ("other-step", a_contract(slug="tiny-b", start=START), 41_000),
     ):
-        file = SimpleNamespace(path="runs/tiny-b.toml", signed=True)
+        file = SimpleNamespace(path="runs/tiny-b.toml", is_reviewable=True)
         new = SimpleNamespace(slug="tiny-b", contract=contract, file=file)
         answers = {"fork__open_run": new, "fork___start_of": a_checkpoint(step)}
         argv = FORK.replace("41000", "40000") if name == "other-step" else FORK

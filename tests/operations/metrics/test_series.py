@@ -33,7 +33,7 @@ class Stored:
     def points(self, metric: str) -> Iterator[Any]:
         yield from ()
 
-    def numbered(self, rows: Iterator[Any], names: object) -> Iterator[Any]:
+    def number_rows(self, rows: Iterator[Any], names: object) -> Iterator[Any]:
         assert names is not None
         return ((1, row) for row in rows)
 

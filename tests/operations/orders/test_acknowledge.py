@@ -61,7 +61,7 @@ class World:
         self.orders: list[tuple[Word, list[str], str]] = []
         self.memory = SimpleNamespace(
             alerts={SPIKE.id: SPIKE},
-            unacknowledged=(DRIFT,),
+            unacknowledged_alerts=(DRIFT,),
             acked=frozenset(),
             current=SimpleNamespace(name="tiny-1"),
             done={},

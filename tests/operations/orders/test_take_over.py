@@ -37,7 +37,7 @@ class World:
             scheduler=SimpleNamespace(cluster_wide=True),
             prepare=lambda: None,
             lock=lambda name: tmp_path / f"{name}.lock",
-            given=lambda memory: {},
+            base_evidence=lambda memory: {},
             contract=SimpleNamespace(babysit=SimpleNamespace(cadence=15 * MINUTE)),
         )
         monkeypatch.setattr(module, "memory_for_orders", lambda run: record.memory())

@@ -47,7 +47,7 @@ class World:
             record=record,
             launcher=SimpleNamespace(owner=ME, clone=str(self.clone)),
             contract=SimpleNamespace(babysit=SimpleNamespace(lease="root", cadence=15 * MINUTE)),
-            given=lambda memory: {},
+            base_evidence=lambda memory: {},
         )
 
     def _memory(self) -> Any:

@@ -65,7 +65,7 @@ def test_an_exporter_reads_the_record_of_a_run_once(
     run: Any = ToldRun([])
     memory = SimpleNamespace(last_decided=SimpleNamespace(at=NOON), instances=())
     folded = SimpleNamespace(memory=memory, lines=7)
-    run.record = SimpleNamespace(folded_memory=lambda: folded, unpushed=2)
+    run.record = SimpleNamespace(folded_memory=lambda: folded, unpushed_lines=2)
     run.lock = lambda name: tmp_path / name
     lease = object.__new__(LeaseSeen)
     monkeypatch.setattr(LeaseSeen, "mine", mine, raising=False)

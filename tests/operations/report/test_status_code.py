@@ -31,7 +31,7 @@ def test_what_is_unknown_is_no_success(
 ) -> None:
     status: Any = SimpleNamespace(stage=stage, monitor=monitor, unfinished_actions=unfinished)
     assert status_code(status) == code
-    memory: Any = SimpleNamespace(unfinished=SimpleNamespace(actions=unfinished))
+    memory: Any = SimpleNamespace(unfinished_actions=SimpleNamespace(actions=unfinished))
     assert judged(memory, RunSummary(slug="tiny", stage=stage), monitor).code == code
 
 
@@ -65,7 +65,7 @@ def test_a_row_of_the_table_has_the_code_of_the_status(
     alerts = [Alert(check=check, subject="", since=NOON, seen=NOON, state=state, message="")]
     alerts = alerts if check else []
     result: Any = SimpleNamespace(run=run, awaited=missing)
-    memory: Any = SimpleNamespace(unfinished=SimpleNamespace(actions=()))
+    memory: Any = SimpleNamespace(unfinished_actions=SimpleNamespace(actions=()))
     row = judged(
         memory, RunSummary(slug="tiny", stage="launched"), monitor, result=result, alerts=alerts
     )

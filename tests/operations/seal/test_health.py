@@ -37,7 +37,7 @@ def assessed(
         at=NOON, alerts={a.id: a for a in alerts}, ended=ended, findings=findings
     )
     memory = SimpleNamespace(
-        alerts={a.id: a for a in recorded}, unacknowledged=unacknowledged, acked=acked
+        alerts={a.id: a for a in recorded}, unacknowledged_alerts=unacknowledged, acked=acked
     )
     run: Any = SimpleNamespace(
         slug="tiny", waivers=waivers, record=SimpleNamespace(memory=lambda: memory)
