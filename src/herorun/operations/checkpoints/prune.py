@@ -16,7 +16,7 @@ from herorun.core.finding import count
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
-from herorun.core.retention import PrunePlan, Victim, format_size
+from herorun.core.retention import DeletableCheckpoint, PrunePlan, format_size
 from herorun.operations.checkpoints.delete import delete_checkpoint
 from herorun.operations.checkpoints.list import list_by_path, make_plan, measure_checkpoint
 from herorun.operations.checkpoints.references import all_references
@@ -85,11 +85,11 @@ def _deleting_nothing() -> Iterator[None]:
         raise type(error)(f"Nothing was deleted. {error}") from None
 
 
-def _key(plan: PrunePlan, victim: Victim) -> str:
+def _key(plan: PrunePlan, victim: DeletableCheckpoint) -> str:
     return write_key(Verb.PRUNE, plan.digest[7:19], victim.path)
 
 
-def _is_done(plan: PrunePlan, victim: Victim, memory: Memory) -> bool:
+def _is_done(plan: PrunePlan, victim: DeletableCheckpoint, memory: Memory) -> bool:
     return _key(plan, victim) in memory.done
 
 
@@ -150,7 +150,7 @@ def _prune(run: Run, plan: PrunePlan, begun_paths: set[str]) -> Pruned:
     )
 
 
-def _delete_victim(run: Run, plan: PrunePlan, victim: Victim, is_begun: bool) -> str:
+def _delete_victim(run: Run, plan: PrunePlan, victim: DeletableCheckpoint, is_begun: bool) -> str:
     """Delete one victim. Returns why it was not deleted, or "". References are checked before the
     intent is recorded, the content after it.
     """
@@ -197,7 +197,7 @@ def _must_be_pushed(run: Run) -> None:
         raise CouldNotLook(f"the record of the deletion could not be pushed: {push_result.why}")
 
 
-def _check_victim(run: Run, plan: PrunePlan, victim: Victim) -> None:
+def _check_victim(run: Run, plan: PrunePlan, victim: DeletableCheckpoint) -> None:
     """Raise `Blocked` if something refers to the victim now, or if no other complete checkpoint
     would remain.
     """
@@ -219,7 +219,7 @@ def _check_victim(run: Run, plan: PrunePlan, victim: Victim) -> None:
         raise Blocked("none of the complete checkpoints that the plan keeps exists any more")
 
 
-def _must_be_as_planned(run: Run, victim: Victim, is_begun: bool) -> None:
+def _must_be_as_planned(run: Run, victim: DeletableCheckpoint, is_begun: bool) -> None:
     """Raise `Blocked` unless the victim is as planned, or is the incomplete rest of our own
     interrupted deletion.
     """

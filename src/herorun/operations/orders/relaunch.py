@@ -71,7 +71,7 @@ def answer_repetition(run: Run, name: str, how: str) -> tuple[str, int]:
     down since, the order changes nothing, so its success must not be reported again.
     """
     job = find_job(run, name)
-    if job is not None and not job.state.ended:
+    if job is not None and not job.state.is_final:
         return f"{name} was submitted already, {how}", 0
     past = f"nothing new was submitted: this order already started {name}, {how}, and {name}"
     if job is not None and job.state is JobState.SUCCEEDED:
@@ -82,7 +82,7 @@ def answer_repetition(run: Run, name: str, how: str) -> tuple[str, int]:
 
 def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -> str:
     job = find_job(run, name)
-    if job is not None and not job.state.ended:
+    if job is not None and not job.state.is_final:
         if not stop_first:
             (way,) = _propose_commands(run, Option.STOP_AND_RELAUNCH, reason)
             raise Blocked(
