@@ -58,7 +58,8 @@ def question_lines(document: Mapping[str, Any]) -> list[str]:
     judge = [version for key in document["questions"] if (version := parse_key(key).judged_version)]
     yes, no = (f"herorun {order} {document['slug']}" for order in ("approve", "deny"))
     lines = [
-        f"  question   may herorun {clean(v)} act? By the last 24 hours it would act differently "
+        f"  question   may herorun {clean(v)} act? In the last 24 hours it would have acted "
+        f"differently "
         f"(`herorun replay {document['slug']}`). Until you answer, it relaunches and stops "
         f"nothing. Yes: `{yes}`; no: `{no}`"
         for v in judge

@@ -154,7 +154,7 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
         age = f"opened {_ago(alert['since'], at)}{f', acknowledged {_by(ack)}' if ack else ''}"
         yield (
             f"  alert      {alert['state']} {alert['severity']} {alert['check']} ({age}): "
-            f"{describe_alert(alert, document['unread'], 'monitor')}"
+            f"{describe_alert(alert, document['unread'], 'evidence')}"
         )
     command = f"herorun ack {document['slug']}"
     yield from (f"  note       {note}" for note in ended_notes(document, command))

@@ -2,8 +2,8 @@
 
 Why: an asynchronous save that the trainer does not wait for is lost when the process ends; nobody
 notices until the checkpoint is needed.
-Fix: do not seal; continue from the newest complete checkpoint and save again (`herorun relaunch
-RUN`), or let the DRI accept the result in a waiver.
+Fix: do not seal; if there is a complete checkpoint, continue from it and save again (`herorun
+relaunch RUN`); otherwise the DRI decides: accept the result in a waiver, or launch from scratch.
 Source: marin-community/marin, babysit logbook of April 2026: at least 6 of 12 runs at 100 % lost
 their final checkpoint.
 """

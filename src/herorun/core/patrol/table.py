@@ -129,7 +129,8 @@ def _how_to_resume(observation: HostObservation, ways: PatrolCommands) -> str:
     if not ways.resume:
         return "Submit it again yourself: herorun does not know the command."
     if ways.stays_down:
-        return f"{ways.stays_down}. To restart it anyway:"
+        begins = _WITHOUT_RELAUNCH.get(ways.resume_verb, "To restart it anyway:")
+        return f"{ways.stays_down}. {begins}"
     if ways.resume_verb in _WITHOUT_RELAUNCH:
         return _WITHOUT_RELAUNCH[ways.resume_verb]
     if ways.has_question:

@@ -117,8 +117,8 @@ def end_of_monitoring(run: MonitoredRun) -> str:
         return ""
     when = " once the pause is over" if memory.ledger.is_paused(now()) else ""
     return (
-        f"It waits for nobody now, so its babysitter ends{when}: until the run is launched or "
-        "relaunched, nothing monitors it and nothing reminds of it"
+        f"No alert of it waits for a person now, so its babysitter ends{when}. Nothing monitors it "
+        "until it is launched or relaunched"
     )
 
 
@@ -270,6 +270,6 @@ def _nothing_open(run: Run, memory: Memory, yes: bool) -> OrderOutcome:
         f"The next tick may relaunch it. To prevent that: `herorun stop {run.slug}`; to delay it: "
         f"`herorun pause {run.slug} --until 2h`"
         if last_answer.yes
-        else f"To relaunch it anyway: `{_continuation_command(run, memory)}`"
+        else f"To start it anyway, the next command is `{_continuation_command(run, memory)}`"
     )
     raise WrongUse(f"The relaunch of {run.slug} was {last_answer.summary} before. {way_on}.")

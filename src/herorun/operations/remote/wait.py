@@ -154,8 +154,8 @@ def _loop(
     blind = advice is None or advice.state is PatrolState.UNKNOWN
     return WaitEnd(
         3 if blind else 1,
-        f"stopped waiting after {count(most, 'query', 'queries')} (--max): {why.rstrip('.')}. Type "
-        f"the same command to wait on; `{again}` checks once",
+        f"stopped waiting after {count(most, 'query', 'queries')} (--max): {why.rstrip('.')}. "
+        f"To wait longer, raise --max; `{again}` checks once",
         line,
         most,
         advice,

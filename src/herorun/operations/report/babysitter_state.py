@@ -17,6 +17,8 @@ from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import is_locked
 
+HANDED_OVER = "handed over to"
+
 
 def describe_babysitter(run: Run, needless: str = "", next_command: str = "") -> str:
     """What monitors the run, as text, separately from the run's health. `needless` is why it needs
@@ -63,7 +65,10 @@ def name_holder(evidence: Evidence, monitoring: str) -> str:
     if not isinstance(lease, LeaseSeen) or lease.mine:
         return monitoring
     clone = f" in {lease.clone}" if lease.clone else ""
-    return f"{lease.owner}{clone} holds the lease; {monitoring}"
+    if monitoring.startswith(HANDED_OVER):  # it names the owner
+        return monitoring
+    here = "" if "in this clone" in monitoring else "in this clone: "
+    return f"{lease.owner}{clone} holds the lease; {here}{monitoring}"
 
 
 def handed_away(run: Run) -> HandedOff | None:
@@ -75,7 +80,7 @@ def handed_away(run: Run) -> HandedOff | None:
 def _describe_next_owner(run: Run, handover: HandedOff) -> str:
     """What the record shows: this machine cannot see the other's process."""
     last_seen = run.record.memory().last_seen
-    head = f"handed over to {handover.to} {_ago(handover.at)}"
+    head = f"{HANDED_OVER} {handover.to} {_ago(handover.at)}"
     if last_seen and last_seen > handover.at:
         return f"{head}; its last recorded tick was {_ago(last_seen)}"
     return f"{head}, which has recorded no tick yet: `herorun babysit {run.slug}` starts it there"

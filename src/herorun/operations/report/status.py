@@ -59,6 +59,9 @@ from herorun.system.git import find_repository
 
 T = TypeVar("T")
 QUESTION_NEXT = "the DRI decides (see `question`)"
+NOTE_NEXT = (
+    "herorun does not relaunch it; the DRI decides (see `note`)"  # another clone has the lease
+)
 
 
 def all_statuses(
@@ -216,7 +219,9 @@ def _decision(memory: Memory, command: str, command_here: str) -> str:
     continues = command.startswith(("herorun relaunch ", "herorun rollback "))
     if continues and any(verb_of(key) in STARTS for key in memory.intended):
         return describe_interrupted(command_here)
-    return QUESTION_NEXT if open_questions(memory) else dri_decides(command_here)
+    if open_questions(memory):
+        return QUESTION_NEXT
+    return dri_decides(command) if command == command_here else NOTE_NEXT
 
 
 def _forgotten_job(run: Run, memory: Memory, evidence: Evidence, at: datetime) -> list[str]:
@@ -240,12 +245,12 @@ def _describe_forgotten(run: Run, memory: Memory, evidence: Evidence, at: dateti
     head = "Check in the scheduler's accounting or on the job's nodes. If it has,"
     order, otherwise = (
         f"type `herorun stop {run.slug}`",
-        "If not, do nothing: nothing is relaunched.",
+        "If it still runs, do nothing: nothing is relaunched.",
     )
     if name not in memory.ends and unread_signs_of_life(evidence):
         return f"{head} {order} once its rows can be read. {otherwise}"
     if name not in memory.ends and (write := find_recent_write(run, evidence, at)):
-        refusal = f"it refuses before, because {write.message}"
+        refusal = f"before that it refuses, because {write.message}"
         return f"{head} {order} after {write.over_at:%H:%M} UTC: {refusal}. {otherwise}"
     return f"{head} {order}. {otherwise}"
 
