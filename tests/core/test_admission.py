@@ -16,7 +16,7 @@ import pytest
 from herorun.core.admission import (
     FAIL,
     PASS,
-    UNSEEN,
+    UNKNOWN,
     JobFacts,
     compare,
     digest_secret,
@@ -70,7 +70,7 @@ def item(name, presented=None, admission=None, **changes):
         ({"torch": "2.4.1", "numpy": "2.0"}, FAIL),
         ({"torch": None, "numpy": "2.0"}, FAIL),
         ({"torch": "2.4"}, FAIL),
-        (None, UNSEEN),
+        (None, UNKNOWN),
     ],
 )
 def test_the_packages_of_the_job_against_the_admitted_ones(installed, outcome):
@@ -92,7 +92,7 @@ def test_all_as_admitted_passes():
 def test_what_is_not_shown_is_unseen_and_does_not_refuse():
     items = compare(ADMISSION, JobFacts())
 
-    assert {i.outcome for i in items} == {UNSEEN}
+    assert {i.outcome for i in items} == {UNKNOWN}
     assert list_refused_items(items) == []
 
 
@@ -156,18 +156,18 @@ ELASTIC = [
     [
         (ELASTIC, ["/usr/bin/python3", "-u", "train.py", "--seed", "7"], PASS),
         (ELASTIC, ["python", "train.py", "--seed", "7"], PASS),
-        (ELASTIC, ["python", "train.py", "--seed", "8"], UNSEEN),
+        (ELASTIC, ["python", "train.py", "--seed", "8"], UNKNOWN),
         (
             ["torchrun", "train.py", "--seed", "7"],
             ["python", "-u", "train.py", "--seed", "7"],
             PASS,
         ),
         (["srun", "python", "train.py"], ["python", "train.py"], PASS),
-        (["python", "launcher.py"], ["python", "t.py"], UNSEEN),
+        (["python", "launcher.py"], ["python", "t.py"], UNKNOWN),
         (
             ["python", "train.py"],
             ["python", "-c", "from multiprocessing.spawn import spawn_main"],
-            UNSEEN,
+            UNKNOWN,
         ),
     ],
 )
@@ -186,7 +186,7 @@ def test_the_submitted_process_itself_runs_what_was_admitted(words):
 def test_a_submitted_shell_that_becomes_python_is_no_difference():
     shell = {"argv": ["sh", "-c", "exec python train.py"]}
 
-    assert item("argv", admission=shell, argv=["python", "train.py"], main=True).outcome is UNSEEN
+    assert item("argv", admission=shell, argv=["python", "train.py"], main=True).outcome is UNKNOWN
 
 
 @pytest.mark.parametrize("digests", [{"config.toml": "sha256:99"}, {"config.toml": None}, {}])
@@ -279,7 +279,7 @@ def test_changed_code_fails_by_name_and_commit():
 
 
 def test_code_that_was_not_looked_at_is_unseen():
-    assert item("code", files_seen=0).outcome is UNSEEN
+    assert item("code", files_seen=0).outcome is UNKNOWN
     assert item("code", files_seen=1) == ("code", PASS, "1 of 2 files as admitted")
 
 
@@ -376,10 +376,10 @@ def test_a_config_of_any_kind_is_compared(number):
         ({"a": 1}, 1, FAIL),
         (1, {"a": 1}, FAIL),
         ({"a": {"b": 1}}, {"a": {"b": 2}}, FAIL),
-        ("relu", len, UNSEEN),
-        ("relu", Slotted(), UNSEEN),
-        ("bf16", types.SimpleNamespace(bits=16), UNSEEN),
-        ("x", b"x", UNSEEN),
+        ("relu", len, UNKNOWN),
+        ("relu", Slotted(), UNKNOWN),
+        ("bf16", types.SimpleNamespace(bits=16), UNKNOWN),
+        ("x", b"x", UNKNOWN),
     ],
 )
 def test_values_are_compared_sensibly(target, value, outcome):
@@ -394,7 +394,7 @@ def test_values_are_compared_sensibly(target, value, outcome):
     [{}, {"Seed": 7}, {"trainer": {}}, argparse.Namespace(), Slotted(), 7, "config.toml", [1], len],
 )
 def test_nothing_in_common_is_unseen_and_never_a_pass(config):
-    assert item("resolved-config", config=config).outcome is UNSEEN
+    assert item("resolved-config", config=config).outcome is UNKNOWN
 
 
 def test_a_config_that_raises_is_unseen_in_words():
@@ -406,7 +406,7 @@ def test_a_config_that_raises_is_unseen_in_words():
 
     admission_item = item("resolved-config", config=Broken(seed=7))
 
-    assert admission_item.outcome is UNSEEN and reason in admission_item.message
+    assert admission_item.outcome is UNKNOWN and reason in admission_item.message
 
 
 def test_what_holds_itself_is_no_endless_walk():
@@ -431,7 +431,7 @@ def test_files_that_could_not_be_read_are_unseen_and_named():
 
     config = item("config", unread=unread, config_digests={"config.toml": None})
     code = item("code", unread=unread)
-    assert (config.outcome, code.outcome) == (UNSEEN, UNSEEN)
+    assert (config.outcome, code.outcome) == (UNKNOWN, UNKNOWN)
     assert "config.toml: Input/output error" in config.message
     assert mentions(code.message, "1 of", "2 files", "admitted")
     assert "model.py: Permission denied" in code.message

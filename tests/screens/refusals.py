@@ -234,7 +234,7 @@ def rollbacks() -> Iterator[Screen]:
 
 
 GIVEN = {
-    "given": lambda *_: {},
+    "base_evidence": lambda *_: {},
     "layout": SimpleNamespace(final=lambda root, step: f"{root}/step-{step}"),
 }
 

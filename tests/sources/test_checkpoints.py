@@ -76,8 +76,8 @@ def states(checkpoints: Checkpoints) -> dict[int, str]:
 
 
 def state(candidate: Candidate) -> str:
-    words = ("complete", "incomplete", "unread")
-    return next((word for word in words if getattr(candidate, word)), "unexamined")
+    words = {"complete": "complete", "incomplete": "incomplete", "is_unread": "unread"}
+    return next((word for name, word in words.items() if getattr(candidate, name)), "unexamined")
 
 
 def test_of_thousands_only_the_newest_are_looked_into(disk: Disk) -> None:

@@ -23,7 +23,7 @@ from herorun.core.untrusted_json import read_json
 from herorun.record import Record
 from herorun.system.files import hold_lock, write_atomic
 from herorun.system.git import Repository
-from herorun.system.user_trust import LAUNCHES, REJECTED, read_trusted_items
+from herorun.system.user_trust import LAUNCHES, REJECTIONS, read_trusted_items
 
 if TYPE_CHECKING:
     from herorun.runs.launch_proof import LaunchVerifier
@@ -129,7 +129,7 @@ def prove(record: Record, rules: Contract | None, state: Memory | None = None) -
         return RecordProof(doubts=_strays(memory, frozenset()))
     repository, slug = record.repository, record.slug
     own = proven_launches(repository, slug)
-    rejected_tags = read_trusted_items(repository.main, REJECTED)
+    rejected_tags = read_trusted_items(repository.main, REJECTIONS)
     prover: LaunchVerifier | None = None
     newest_first = sorted(memory.launchings.values(), key=lambda each: each.number, reverse=True)
     wrong_names = [each for each in newest_first if is_misnamed(slug, each)]

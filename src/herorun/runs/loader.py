@@ -33,7 +33,7 @@ from herorun.runs.run import Run
 from herorun.runs.thresholds import check_limits
 from herorun.system.files import read_regular
 from herorun.system.git import GitFailed, Repository, find_repository
-from herorun.system.user_trust import REJECTED, read_trusted_items
+from herorun.system.user_trust import REJECTIONS, read_trusted_items
 
 if TYPE_CHECKING:
     from herorun.runs.launch_trust import RecordProof
@@ -260,7 +260,7 @@ def _doubtful_seals(run: Run) -> Iterator[str]:
         return
     from herorun.record.seals import bring_tag, is_seal_of  # most records have no such seal
 
-    rejected_tags = read_trusted_items(run.repository.main, REJECTED)
+    rejected_tags = read_trusted_items(run.repository.main, REJECTIONS)
     for seal, _ in seals:
         with contextlib.suppress(HerorunError):
             if is_seal_of(run.slug, seal.tag):

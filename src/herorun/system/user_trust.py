@@ -15,7 +15,7 @@ from herorun.system.process_registry import state_home
 
 # `all`: every repository is trusted, as in CI and in a container
 VARIABLE = "HERORUN_TRUST"
-ITEMS, LAUNCHES, REJECTED = "items", "launches", "rejected"
+ITEMS, LAUNCHES, REJECTIONS = "items", "launches", "rejected"
 
 
 def trusts_all() -> bool:

@@ -88,6 +88,6 @@ def test_its_own_final_checkpoint_counts_where_the_tracker_drops_repeated_rows()
     rows, job = some_metrics(step=FINAL, instance="tiny-1"), replace(ENDED, instance="tiny-2")
     own = replace(a_checkpoint(FINAL), modified=NOON)
     assert answer(ended_short, job, again, rows, Checkpoints((own,))).outcome is Outcome.PASS
-    assert again.is_reached(rows, Checkpoints((own,))) == FINAL
+    assert again.reached_step(rows, Checkpoints((own,))) == FINAL
     older = replace(own, modified=NOON - EVERY * 99)
-    assert again.is_reached(rows, Checkpoints((older,))) == 20
+    assert again.reached_step(rows, Checkpoints((older,))) == 20

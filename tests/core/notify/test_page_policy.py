@@ -14,8 +14,8 @@ from herorun.core.evidence import Gaps
 from herorun.core.finding import Verdict
 from herorun.core.journal import fold
 from herorun.core.notify.page_policy import (
-    FOLDED,
-    SENT,
+    FOLDED_RESULT,
+    SENT_RESULT,
     PageBudget,
     Urgency,
     is_the_dri,
@@ -59,7 +59,7 @@ def post(key, page=Urgency.MUST, at=NOON, title="what"):
     )
 
 
-def sent(key, at=NOON, channel="ALERTS", result=SENT):
+def sent(key, at=NOON, channel="ALERTS", result=SENT_RESULT):
     return Done(at, sending_key(channel, key), 1, result=result)
 
 
@@ -192,7 +192,7 @@ def test_the_next_page_tells_what_was_folded_and_the_one_after_does_not():
     events = [
         e
         for n, key in enumerate(again)
-        for e in (post(key, Urgency.AGAIN, NOON + n * MINUTE), sent(key, result=FOLDED))
+        for e in (post(key, Urgency.AGAIN, NOON + n * MINUTE), sent(key, result=FOLDED_RESULT))
     ]
     key = f"escalate/{alert_key('stalled-by-infrastructure')}"
     page = pages(*events, post(key))
@@ -204,7 +204,7 @@ def test_the_next_page_tells_what_was_folded_and_the_one_after_does_not():
 
 def test_what_was_folded_is_reported_by_itself_when_nothing_else_is():
     key = f"again/{alert_key()}/1"
-    folded = [post(key, Urgency.AGAIN), sent(key, result=FOLDED)]
+    folded = [post(key, Urgency.AGAIN), sent(key, result=FOLDED_RESULT)]
     page = pages(*folded).summary(NOON + HOUR)
     assert mentions(page.title, "1", "2026-01-01 12:00 UTC")
     assert pages(*folded, sent(page.key)).summary(NOON + HOUR) is None

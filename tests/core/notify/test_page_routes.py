@@ -18,7 +18,7 @@ from herorun.core.finding import Verdict
 from herorun.core.journal import fold
 from herorun.core.notify.page_policy import (
     GROUPED_RESULT,
-    SENT,
+    SENT_RESULT,
     Page,
     PageBudget,
     Urgency,
@@ -106,7 +106,7 @@ def test_what_waits_for_the_same_channels_is_one_message():
 
 def test_one_message_uses_the_budget_once():
     events = [
-        Done(NOON, sending_key("CHAT", f"tell/{n}"), 1, result=GROUPED_RESULT if n else SENT)
+        Done(NOON, sending_key("CHAT", f"tell/{n}"), 1, result=GROUPED_RESULT if n else SENT_RESULT)
         for n in range(3)
     ]
     pages = fold(events).pages

@@ -256,7 +256,7 @@ plain = ("@dri", "git@host:path", "patches", "path = x", "patch, pathlib", "no s
 for text in plain:
     assert scrub.scrub(text) == text
     assert scrub.scrub_tree({"path": text, "patches": [text]}) == {"path": text, "patches": [text]}
-patterns = [*locations._USERINFOS, key_names._ASSIGNED, key_names._LAST_WORD]
+patterns = [*locations._USERINFOS, key_names._ASSIGNMENT, key_names._LAST_WORD]
 patterns += [place for _, place in locations._PLACES]
 assert all(isinstance(each, LazyRegex) for each in patterns)
 assert not [each for each in patterns if "search" in vars(each)]

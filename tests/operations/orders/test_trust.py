@@ -8,7 +8,7 @@ import pytest
 
 from herorun.core.evidence import LaunchProof
 from herorun.operations.orders import trust as module
-from herorun.system.user_trust import ITEMS, LAUNCHES, REJECTED, read_trusted_items
+from herorun.system.user_trust import ITEMS, LAUNCHES, REJECTIONS, read_trusted_items
 
 
 def a_question(
@@ -92,7 +92,7 @@ def test_a_rejection_is_about_what_is_bad_and_else_about_all(
     question = a_question(monkeypatch, folder, **changes)
     assert question.forged == forged
     module.reject(question)
-    assert read_trusted_items(folder, REJECTED) == {*forged, *changes.get("seals", ())}
+    assert read_trusted_items(folder, REJECTIONS) == {*forged, *changes.get("seals", ())}
     assert read_trusted_items(folder, LAUNCHES) == frozenset()
 
 
@@ -105,4 +105,4 @@ def test_an_acceptance_trusts_items_and_launches_and_no_seal(
     module.accept(question)
     assert read_trusted_items(folder, ITEMS) == {"[gate] hook"}
     assert read_trusted_items(folder, LAUNCHES) == {"id of x", "id of y"}
-    assert read_trusted_items(folder, REJECTED) == frozenset()
+    assert read_trusted_items(folder, REJECTIONS) == frozenset()

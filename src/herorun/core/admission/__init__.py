@@ -7,14 +7,14 @@ starts.
 from .comparison import compare, list_refused_items
 from .devices import seen_devices
 from .environment import digest_with_salt, is_salted
-from .items import FAIL, PASS, SCHEMA, UNSAID, UNSEEN, Item, JobFacts, digest_secret
+from .items import FAIL, PASS, SCHEMA, UNKNOWN, UNSAID, Item, JobFacts, digest_secret
 
 __all__ = [
     "FAIL",
     "PASS",
     "SCHEMA",
+    "UNKNOWN",
     "UNSAID",
-    "UNSEEN",
     "Item",
     "JobFacts",
     "compare",

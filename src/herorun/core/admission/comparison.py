@@ -5,7 +5,7 @@ from typing import Any
 
 from .environment import compare_environment
 from .hardware import compare_hardware
-from .items import DIGEST_PREFIX, FAIL, PASS, PLACEHOLDER, UNSEEN, Item, JobFacts, digest_secret
+from .items import DIGEST_PREFIX, FAIL, PASS, PLACEHOLDER, UNKNOWN, Item, JobFacts, digest_secret
 
 
 def compare(admission: Mapping[str, Any], job_values: JobFacts) -> list[Item]:
@@ -50,7 +50,7 @@ def _argv(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
     """
     admitted_argv, presented_argv = list(admission.get("argv") or ()), job_values.argv
     if presented_argv is None:
-        return Item("argv", UNSEEN, "the command line could not be read")
+        return Item("argv", UNKNOWN, "the command line could not be read")
     arguments = _arguments(presented_argv)
     if _is_same_argv(presented_argv, admitted_argv) or _is_same_argv(
         arguments, _arguments(admitted_argv)
@@ -70,7 +70,7 @@ def _argv(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
         "admitted: "
         f"{_redact_argv(admitted_argv, admitted_argv)}"
     )
-    return Item("argv", UNSEEN, message)
+    return Item("argv", UNKNOWN, message)
 
 
 def _is_same_argv(argv: Sequence[str], admitted_argv: Sequence[str]) -> bool:
@@ -117,7 +117,7 @@ def _is_tail(arguments: Sequence[str], admitted_argv: Sequence[str]) -> bool:
 def _compare_files(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
     admitted_digests, digests = admission.get("config_digests") or {}, job_values.config_digests
     if digests is None:
-        return Item("config", UNSEEN, "the files could not be read")
+        return Item("config", UNKNOWN, "the files could not be read")
     unreadable = {name: why for name, why in job_values.unread.items() if name in admitted_digests}
     wrong = [
         name
@@ -127,7 +127,7 @@ def _compare_files(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
     if wrong:
         return Item("config", FAIL, f"differs from what was admitted: {', '.join(wrong[:5])}")
     if unreadable:
-        return Item("config", UNSEEN, _could_not(unreadable))
+        return Item("config", UNKNOWN, _could_not(unreadable))
     return Item("config", PASS, f"{len(admitted_digests)} as admitted")
 
 
@@ -138,7 +138,7 @@ def _could_not(unreadable: Mapping[str, str]) -> str:
 
 def _config(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
     if job_values.config is None:
-        return Item("resolved-config", UNSEEN, "the script did not pass it")
+        return Item("resolved-config", UNKNOWN, "the script did not pass it")
     from .config import compare_config
 
     return compare_config(admission.get("config") or {}, job_values.config)
@@ -146,7 +146,7 @@ def _config(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
 
 def _compare_text(item: str, admitted_value: Any, value: str | None) -> Item:
     if value is None or admitted_value is None:
-        return Item(item, UNSEEN, "not shown" if value is None else "not in the admission")
+        return Item(item, UNKNOWN, "not shown" if value is None else "not in the admission")
     if str(value).rstrip("/") == str(admitted_value).rstrip("/"):
         return Item(item, PASS, "as admitted")
     return Item(item, FAIL, f"is {value}, but {admitted_value} was admitted")
@@ -155,7 +155,7 @@ def _compare_text(item: str, admitted_value: Any, value: str | None) -> Item:
 def _compare_start(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
     admitted_start = admission.get("start")
     if not job_values.loaded_said:
-        return Item("start", UNSEEN, "the script did not say what it loaded")
+        return Item("start", UNKNOWN, "the script did not say what it loaded")
     if job_values.loaded is None:
         if admitted_start is None:
             return Item("start", PASS, "from scratch")
@@ -185,8 +185,8 @@ def _compare_code(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
     total = job_values.files_total
     summary = f"{same} of {total} {'file' if total == 1 else 'files'} as admitted"
     if unreadable:
-        return Item("code", UNSEEN, f"{summary}; {_could_not(unreadable)}")
-    return Item("code", PASS if same else UNSEEN, summary)
+        return Item("code", UNKNOWN, f"{summary}; {_could_not(unreadable)}")
+    return Item("code", PASS if same else UNKNOWN, summary)
 
 
 def _modules(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
@@ -199,7 +199,7 @@ def _modules(admission: Mapping[str, Any], job_values: JobFacts) -> Item:
         why = f"not imported from the admitted tree {admission.get('code')}: {origins}"
         return Item("modules", FAIL, f"{why} (an editable install, or PYTHONPATH?)")
     if not job_values.modules_seen:
-        return Item("modules", UNSEEN, "none of the run's own is imported yet")
+        return Item("modules", UNKNOWN, "none of the run's own is imported yet")
     return Item(
         "modules", PASS, f"{job_values.modules_seen} of the run's own, all from the admitted tree"
     )
@@ -212,7 +212,7 @@ def _packages(admission: Mapping[str, Any], job_values: JobFacts) -> list[Item]:
         return []
     installed_versions = job_values.packages
     if installed_versions is None:
-        return [Item("packages", UNSEEN, "the installed packages could not be read")]
+        return [Item("packages", UNKNOWN, "the installed packages could not be read")]
     wrong = [
         f"{name} is {installed_versions.get(name) or 'not installed'}, but {version} was admitted"
         for name, version in sorted(admitted_versions.items())

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .items import DIGEST_PREFIX, FAIL, PASS, UNSEEN, Item, digest_secret, shorten_value
+from .items import DIGEST_PREFIX, FAIL, PASS, UNKNOWN, Item, digest_secret, shorten_value
 
 _NOTHING = object()  # the script's config lacks it
 
@@ -24,22 +24,22 @@ def compare_config(admitted_config: Mapping[str, Any], script_config: Any) -> It
         ]
     except Exception as error:  # the script's objects may raise anything; that is no difference
         return Item(
-            "resolved-config", UNSEEN, f"{_kind(script_config)} could not be read: {error!r}"
+            "resolved-config", UNKNOWN, f"{_kind(script_config)} could not be read: {error!r}"
         )
     by = {
         word: [(key, message) for key, outcome, message in outcomes if outcome == word]
-        for word in (PASS, FAIL, UNSEEN)
+        for word in (PASS, FAIL, UNKNOWN)
     }
     opaque = "".join(
-        f"; {key} is {message}, which cannot be compared" for key, message in by[UNSEEN][:5]
+        f"; {key} is {message}, which cannot be compared" for key, message in by[UNKNOWN][:5]
     )
     if by[FAIL]:
         return Item(
             "resolved-config", FAIL, "; ".join(f"{key} {message}" for key, message in by[FAIL][:5])
         )
     if not by[PASS]:
-        return Item("resolved-config", UNSEEN, f"no key in common with what was admitted{opaque}")
-    unshown = len(outcomes) - len(by[PASS]) - len(by[UNSEEN])
+        return Item("resolved-config", UNKNOWN, f"no key in common with what was admitted{opaque}")
+    unshown = len(outcomes) - len(by[PASS]) - len(by[UNKNOWN])
     return Item(
         "resolved-config", PASS, f"{len(by[PASS])} keys as admitted, {unshown} not shown{opaque}"
     )
@@ -110,7 +110,7 @@ def _outcome(admitted_value: Any, script_value: Any) -> tuple[str, str]:
     try:
         plain = _plain_value(script_value, admitted_value)
     except Exception:  # the script's own objects may raise anything
-        return UNSEEN, f"a {_kind(script_value)}"
+        return UNKNOWN, f"a {_kind(script_value)}"
     if admitted_value == {} and isinstance(plain, Mapping):
         return "", ""
     if isinstance(admitted_value, str) and admitted_value.startswith(DIGEST_PREFIX):

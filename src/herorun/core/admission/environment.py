@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from .items import DIGEST_PREFIX, FAIL, PASS, UNSEEN, Item, digest_secret, shorten_value
+from .items import DIGEST_PREFIX, FAIL, PASS, UNKNOWN, Item, digest_secret, shorten_value
 
 ROUNDS = 20_000  # of PBKDF2, some 10 ms: guessing a short secret costs that much each time
 _PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH")  # lists that a launcher may extend
@@ -47,7 +47,7 @@ def compare_environment(
     scheduler started this process itself.
     """
     if job_env is None:
-        return Item("environment", UNSEEN, "it could not be read")
+        return Item("environment", UNKNOWN, "it could not be read")
     values = admitted_env.get("values") or {}
     wrong = [
         message
@@ -72,7 +72,7 @@ def compare_environment(
         if salted_secret and not is_salted(job_env[name], str(salted_secret))
     ]
     if notes:
-        return Item("environment", UNSEEN, _few(notes))
+        return Item("environment", UNKNOWN, _few(notes))
     count = f"{len(values)} variable{'' if len(values) == 1 else 's'}"
     return Item("environment", PASS, f"{count} as admitted, and no other that is read")
 

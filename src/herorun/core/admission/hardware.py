@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .items import FAIL, PASS, UNSEEN, Item
+from .items import FAIL, PASS, UNKNOWN, Item
 
 # As texts, which `re` compiles once: most commands and jobs compare no hardware.
 _TPU = r"(?:(?:cloud[ _-]?)?tpu[ _-]*)?v?(\d)[ _-]?(x|litepod|lite|e|p|i)?(?:[ _-](\d+))?"
@@ -130,7 +130,7 @@ def compare_hardware(hardware: Mapping[str, Any], devices: Devices | str) -> lis
     if not stated_table:
         return []
     if isinstance(devices, str):
-        return [Item("hardware", UNSEEN, devices)]
+        return [Item("hardware", UNKNOWN, devices)]
     wrong, gaps = [], []
     kind = str(stated_table.get("accelerator", ""))
     names = sorted(set(devices.kinds))
@@ -148,7 +148,7 @@ def compare_hardware(hardware: Mapping[str, Any], devices: Devices | str) -> lis
     if wrong:
         return [Item("hardware", FAIL, f"{'; '.join(wrong)} ({devices.source})")]
     if gaps:
-        return [Item("hardware", UNSEEN, "; ".join(gaps))]
+        return [Item("hardware", UNKNOWN, "; ".join(gaps))]
     return [
         Item(
             "hardware", PASS, f"{devices.counts[0]} x {', '.join(names) or kind} ({devices.source})"

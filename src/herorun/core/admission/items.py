@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-PASS, FAIL, UNSEEN = "pass", "fail", "unknown"
+PASS, FAIL, UNKNOWN = "pass", "fail", "unknown"
 SCHEMA = 1
 UNSAID = "\0unsaid"  # not passed at all: another thing than None, which is "from scratch"
 PLACEHOLDER = "[scrubbed]"  # replaces a secret

@@ -24,11 +24,11 @@ STAYS = 1.5  # a rise continues while above this multiple of the level before
 LONGEST = 500  # rows for which the level before a rise is kept
 TOGETHER, BOTH, PAIR = 4, 3.0, 2  # earlier rows; factor of loss and norm; newest rows
 # rows of which each is above the one before (1 in 40,320 by chance); total factor
-CLIMB, CLIMBED = 8, 2.0
+CLIMB, CLIMB_RATIO = 8, 2.0
 FELL = 1.25  # factor by which the loss must have fallen before it climbs
 # rows that only rise, all this factor above the two rows before them, of a loss that had fallen by
 # at least the last factor
-TURN, ABOVE_PAIR, FALLEN = 3, 2.0, 3.0
+TURN, ABOVE_PAIR, FALL_RATIO = 3, 2.0, 3.0
 
 
 class Rise(NamedTuple):
@@ -52,15 +52,15 @@ RISES = (
     Rise(5, 1.5, 2, 1.1, all_rows=True, mid_training=True),
 )
 RULES = (
-    ROWS, NEAR_ZERO, LATE_STEP, STAYS, LONGEST, TOGETHER, BOTH, PAIR, CLIMB, CLIMBED, FELL,
-    TURN, ABOVE_PAIR, FALLEN,
+    ROWS, NEAR_ZERO, LATE_STEP, STAYS, LONGEST, TOGETHER, BOTH, PAIR, CLIMB, CLIMB_RATIO, FELL,
+    TURN, ABOVE_PAIR, FALL_RATIO,
     *(value for rise in RISES for value in (*rise[:3], str(rise.within), *rise[4:])),
 )  # fmt: skip
 
 _TIMES = tuple(math.log(rise.times) for rise in RISES)
 _FLOOR, _STAYS, _BOTH = math.log(NEAR_ZERO), math.log(STAYS), math.log(BOTH)
-_CLIMBED, _FELL = math.log(CLIMBED), math.log(FELL)
-_ABOVE_PAIR, _FALLEN = math.log(ABOVE_PAIR), math.log(FALLEN)
+_CLIMB_RATIO, _FELL = math.log(CLIMB_RATIO), math.log(FELL)
+_ABOVE_PAIR, _FALL_RATIO = math.log(ABOVE_PAIR), math.log(FALL_RATIO)
 
 
 @dataclass(slots=True)
@@ -165,7 +165,11 @@ def _leap_together(state: FirstRises) -> bool:
 
 def _climbs(losses: Sequence[float]) -> bool:
     newest = losses[-CLIMB:]
-    if len(newest) < CLIMB or newest[-1] <= newest[0] + _CLIMBED or losses[0] < newest[0] + _FELL:
+    if (
+        len(newest) < CLIMB
+        or newest[-1] <= newest[0] + _CLIMB_RATIO
+        or losses[0] < newest[0] + _FELL
+    ):
         return False
     return all(after > before for before, after in pairwise(newest))
 
@@ -176,7 +180,7 @@ def _turns_up(losses: Sequence[float]) -> bool:
     if not earlier:
         return False
     highest = max(losses[-TURN - PAIR : -TURN])
-    if highest <= _FLOOR or max(earlier) < highest + _FALLEN:
+    if highest <= _FLOOR or max(earlier) < highest + _FALL_RATIO:
         return False
     rises = all(after > before for before, after in pairwise(newest))
     return rises and newest[0] > highest + _ABOVE_PAIR

@@ -20,7 +20,7 @@ SKIP_ROWS = 3  # rows in which even a run that learns nothing falls to what untr
 LEAST, MOST = 30, 60  # values that represent the rows
 STEPS = 500  # steps in which every run learns something
 TIGHT = 0.01  # half of all values differ by less, as a logarithm
-FELL, LEARNED = 0.02, 0.15  # the fall below the first rows, at least and at most, as logarithms
+FELL, MAX_FALL = 0.02, 0.15  # the fall below the first rows, at least and at most, as logarithms
 DEEPER = 0.002  # a fall of the smoothed loss below that level shows that the run learns after all
 RATE = 1 - 2 ** (-1 / 10)  # of the smoothing
 FALL = 0.005  # a smaller fall from the first half to the second, as a logarithm, is none
@@ -32,7 +32,8 @@ CLASSES = (
     128000, 128256, 151936, 152064, 250880, 256000,
 )  # fmt: skip
 ABOVE = (1.02, 1.2)  # times that logarithm: the range in which untrained weights begin
-TOUCHED, BELOW = 1.005, 0.997  # times it: reached by untrained weights, and not reached by them
+# times it: reached by untrained weights, and not reached by them
+REACHED_RATIO, BELOW = 1.005, 0.997
 SETTLES = 20  # rows in which untrained weights reach it
 STANDS, STANDS_STEPS = 40, 800  # the slowest clean curve left that level after 32 rows
 # The same sooner if most of the newest rows are above it: too large steps keep the loss above it,
@@ -57,8 +58,8 @@ LATE_STEP, NEAR, LEAST_CLASSES = 500, 0.003, 100
 # the newest rows above its first one is unstable.
 
 RULES = (
-    SKIP_ROWS, LEAST, MOST, STEPS, TIGHT, FELL, LEARNED, DEEPER, RATE, FALL, SURE,
-    *CLASSES, *ABOVE, TOUCHED, BELOW, SETTLES, STANDS, STANDS_STEPS,
+    SKIP_ROWS, LEAST, MOST, STEPS, TIGHT, FELL, MAX_FALL, DEEPER, RATE, FALL, SURE,
+    *CLASSES, *ABOVE, REACHED_RATIO, BELOW, SETTLES, STANDS, STANDS_STEPS,
     EARLY, EARLY_STEPS, NEWEST, HIGHER, ABOVE_IT, MOVES,
     FIRST, ROUNDING, DIGITS, MOST_CLASSES, LATE_STEP, NEAR, LEAST_CLASSES,
 )  # fmt: skip
@@ -191,7 +192,7 @@ def _follow_chance(state: FirstRows, step: int, loss: float) -> None:
     possible = tuple(level for level in state.levels if loss >= BELOW * level)
     if state.rows == SETTLES:
         lowest = math.exp(state.floor)
-        possible = tuple(level for level in possible if lowest <= TOUCHED * level)
+        possible = tuple(level for level in possible if lowest <= REACHED_RATIO * level)
     if not possible or (state.rows == 2 and state.first_step > 2 * (step - state.first_step)):
         state.chance.end("chance", "loss")
         state.levels = ()
@@ -206,7 +207,7 @@ def _follow_worse(state: FirstRows, step: int, loss: float) -> None:
     """Whether a loss that began slightly above chance never fell to it."""
     if state.rows == 2 and state.first_step > 2 * (step - state.first_step):
         state.worse = ()
-    state.worse = tuple(level for level in state.worse if loss > TOUCHED * level)
+    state.worse = tuple(level for level in state.worse if loss > REACHED_RATIO * level)
     if not state.worse:
         state.above.end("above", "loss")
         return
@@ -266,7 +267,7 @@ def _weigh(state: FirstRows, step: int) -> None:
     values = state.values
     if len(values) >= LEAST and step - state.first_step >= STEPS:
         state.level = level = median(values)
-        state.is_over = level < state.first - LEARNED
+        state.is_over = level < state.first - MAX_FALL
         is_coarse = state.moves >= MOVES and state.finest > TIGHT
         fell = level <= state.first - FELL
         if not state.is_over and fell and not is_coarse and _still(values):

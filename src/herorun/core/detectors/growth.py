@@ -21,9 +21,9 @@ SCALES = 4
 BLOCKS = 5  # means that are compared
 STEADY = 0.7  # a rise must be at least this part of the rise before
 NOISES = 6.0  # standard errors of a block's mean that the whole rise must exceed
-GROWN, FELL = 1.5, 0.75  # times the first of these means, upwards and downwards
+GROWTH_RATIO, FELL = 1.5, 0.75  # times the first of these means, upwards and downwards
 GROWS_ON, FALLS_ON = 1.1, 0.9  # the same, for a growth that has begun
-RULES = (BLOCK, WIDER, SCALES, BLOCKS, STEADY, NOISES, GROWN, FELL, GROWS_ON, FALLS_ON)
+RULES = (BLOCK, WIDER, SCALES, BLOCKS, STEADY, NOISES, GROWTH_RATIO, FELL, GROWS_ON, FALLS_ON)
 
 
 @dataclass(slots=True)
@@ -103,7 +103,7 @@ def grows(means: list[float], error: float, up: bool, goes_on: bool = False) -> 
     first, last = means[0], means[-1]
     if len(means) < BLOCKS or min(means) <= 0.0:
         return False
-    rise, fell = (GROWS_ON, FALLS_ON) if goes_on else (GROWN, FELL)
+    rise, fell = (GROWS_ON, FALLS_ON) if goes_on else (GROWTH_RATIO, FELL)
     if last < rise * first if up else last > fell * first:
         return False
     sign = 1.0 if up else -1.0

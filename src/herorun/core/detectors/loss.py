@@ -63,7 +63,7 @@ FAR = 10.0  # ... that are so many times lower than the trend
 SHAPES = ("spike", "elevated", "drift", "diverged", "regressed", "untrained", "shifted", "raised")
 # -ln of the smallest normal float32, 2^-126: the loss where the probability of every right class
 # was rounded to zero and then clipped, as Caffe's softmax does; printed with six digits
-SATURATED, SATURATED_WITHIN = 126 * math.log(2.0), 5e-4
+SATURATED_LOSS, SATURATED_WITHIN = 126 * math.log(2.0), 5e-4
 # The same for a probability that the program clips: 1e-8 to 1e-16 are constants of log(p + eps) in
 # use, and 1 - 1e-7, Keras's, is 1 - 2^-23 in single precision. Chance may give one such value, but
 # not in three rows; 1e-5 to 1e-7 may be an untrained vocabulary of so many classes.
@@ -86,8 +86,8 @@ RULES = (
     RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, FREEZE_ROWS, RAISED_ROWS, DENSE, ABSURD, JITTERS, ELEVATED_RATIO, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
     DIVERGED_RATIO, DIVERGED_NOISE, LEARNED_RATIO,
     SIGNED_ROWS, FROZEN_ROWS, ONE_NAT, REPEATS, CHANGES, MOVES, ODD, FELL, FAR, ROUNDING_RATIO,
-    SATURATED, SATURATED_WITHIN, *CLIPPED_LOSSES, EQUAL, BEFORE, OUTLIERS, NEWEST, RANGES, LONGEST,
-    REGRESSION_RATIO, GAVE_BACK, LEAST_LEARNED,
+    SATURATED_LOSS, SATURATED_WITHIN, *CLIPPED_LOSSES, EQUAL, BEFORE, OUTLIERS, NEWEST, RANGES,
+    LONGEST, REGRESSION_RATIO, GAVE_BACK, LEAST_LEARNED,
 )  # fmt: skip
 
 
@@ -156,7 +156,7 @@ def _constants(
         return
     if state.zeros:
         end_zeros(state)
-    if abs(loss - SATURATED) < SATURATED_WITHIN or (state.same >= EQUAL and _is_clipped(loss)):
+    if abs(loss - SATURATED_LOSS) < SATURATED_WITHIN or (state.same >= EQUAL and _is_clipped(loss)):
         state.saturated.extend(step, 0.0, loss, 0.0, is_declared)
     elif state.saturated.streak is not None:
         state.saturated.within("saturated", "loss", 0)

@@ -50,7 +50,7 @@ def _may_smooth(state: LossState, values: Sequence[float]) -> bool:
     """
     if len(state.recent) < MANY + MANY_BEFORE or min(values) <= 0.0:
         return False
-    if max(values) >= loss.SATURATED - 2 * loss.SATURATED_WITHIN:
+    if max(values) >= loss.SATURATED_LOSS - 2 * loss.SATURATED_WITHIN:
         return False
     return values[0] != state.newest and not any(map(eq, values[1:], values))
 

@@ -24,7 +24,7 @@ from herorun.core.detectors.loss_state import LASTING, LossState
 from herorun.core.detectors.throughput import Speed
 
 ONE_BY_ONE = 4  # rows judged singly after one at which something happened
-AT_ONCE, SUSTAINED = windows.AT_ONCE, windows.SUSTAINED
+AT_ONCE, SUSTAINED_ROWS = windows.AT_ONCE, windows.SUSTAINED_ROWS
 NEWEST, LAG_ROWS = windows.NEWEST, 1 + max(each.lag for each in level_rises.COMPARISONS)
 
 
@@ -132,7 +132,7 @@ def _losses(
     ys, least_rise, lag = list(state.recent), level_rises.LEAST, LAG_ROWS
     mask, many = windows.ALL_NEWEST, NEWEST - windows.OUTLIERS
     back = windows.MANY + 10
-    leap, saturated_loss, tolerance = windows.LEAST_LEAP, loss.SATURATED, loss.SATURATED_WITHIN
+    leap, saturated_loss, tolerance = windows.LEAST_LEAP, loss.SATURATED_LOSS, loss.SATURATED_WITHIN
     alike, high, elevated_excess, drift = (
         restart_from_scratch.ALIKE,
         loss._HIGH,
@@ -152,7 +152,7 @@ def _losses(
             level < y - forgotten_drop or lowest < y - forgotten_drop
         ):
             break
-        if (y > ys[-AT_ONCE] + leap or y > ys[-SUSTAINED] + leap) and windows.leaps(ys, y):
+        if (y > ys[-AT_ONCE] + leap or y > ys[-SUSTAINED_ROWS] + leap) and windows.leaps(ys, y):
             break
         mark = y - least_rise
         if (ys[-1] < mark or ys[-2] < mark or ys[-lag] < mark or ys[-lag - 1] < mark) and (

@@ -40,7 +40,7 @@ HALF, FIFTH = 1.5, 1.2  # ... half above their median, and none below a fifth
 # So many rows are a raised level if all but two are above all but two of so many before, and their
 # median is so much higher, where the loss had fallen. Of quiet public curves at five row rates, one
 # critic has such a level, at any height.
-MANY, MANY_BEFORE, FEW, RAISED = 40, 60, 2, 1.02
+MANY, MANY_BEFORE, FEW, RAISED_RATIO = 40, 60, 2, 1.02
 CALM = 12  # rows of a young curve that lie within ...
 WITHIN = 2.0  # ... this factor
 LEAPT = 5.0  # times the highest of them, from which on a row is a leap
@@ -48,7 +48,7 @@ LONGEST = 500  # rows in which the level before is remembered
 STAYS = 1.1  # times the level before, or the highest row, down to which a shift lasts
 REFERENCE = 8  # rows, within the factor of calm ones, that all newer ones lie above:
 AT_ONCE, TWICE = 3, 2.0  # so many rows by so many times the highest of them, ...
-SUSTAINED, HALF_MORE = 5, 1.5  # ... or so many by so many times
+SUSTAINED_ROWS, HALF_MORE = 5, 1.5  # ... or so many by so many times
 # In the first rows so many newest ones above so many right before them, as a logarithm so many
 # times what the median, and the most, of a dozen rows lies off the line between its neighbours.
 # Of quiet public curves at five row rates the highest are 3.3 times and 1.4 times.
@@ -57,15 +57,15 @@ BEFORE = 60  # the most rows to compare with
 WINDOW = BEFORE + 60  # stored rows: those of a rise may become a shift
 
 _WITHIN, _LEAPT, _STAYS = math.log(WITHIN), math.log(LEAPT), math.log(STAYS)
-_HALF, _FIFTH, _RAISED = math.log(HALF), math.log(FIFTH), math.log(RAISED)
+_HALF, _FIFTH, _RAISED_RATIO = math.log(HALF), math.log(FIFTH), math.log(RAISED_RATIO)
 ALL_NEWEST = (1 << NEWEST) - 1
 LEAST_LEAP = math.log(HALF_MORE)
-_LEAPS = ((AT_ONCE, math.log(TWICE)), (SUSTAINED, math.log(HALF_MORE)))
+_LEAPS = ((AT_ONCE, math.log(TWICE)), (SUSTAINED_ROWS, math.log(HALF_MORE)))
 RULES = (
     *level_rises.RULES, NEWEST, REST, OUTLIERS, HALF, FIFTH,
-    MANY, MANY_BEFORE, FEW, RAISED, BEFORE, WINDOW,
+    MANY, MANY_BEFORE, FEW, RAISED_RATIO, BEFORE, WINDOW,
     CALM, WITHIN, LEAPT, LONGEST, STAYS,
-    REFERENCE, AT_ONCE, TWICE, SUSTAINED, HALF_MORE, *DESCENT, BENDS, MOST_BENT,
+    REFERENCE, AT_ONCE, TWICE, SUSTAINED_ROWS, HALF_MORE, *DESCENT, BENDS, MOST_BENT,
 )  # fmt: skip
 
 
@@ -160,7 +160,7 @@ def has_moved_up(rows: Sequence[float], opening: Sequence[float]) -> bool:
     usual = median(before)
     if len(set(before)) <= MANY_BEFORE // 2 or usual > median(opening) - LEAST_FALL:
         return False
-    return newest[FEW] > before[-1 - FEW] and median(newest) > usual + _RAISED
+    return newest[FEW] > before[-1 - FEW] and median(newest) > usual + _RAISED_RATIO
 
 
 def leaves_descent(rows: Sequence[float]) -> bool:

@@ -16,7 +16,7 @@ from herorun.core.event import Done, Event, Failed, Intended, Ordered, Word
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.policy import FailedAttempts
 
-SENT, FOLDED = "sent", "folded"
+SENT_RESULT, FOLDED_RESULT = "sent", "folded"
 GROUPED_RESULT = "grouped"  # sent in the message of another page
 # sendings of one page by one channel whose outcome is unknown: repeated once, no more
 MOST_INTERRUPTED = 2
@@ -159,7 +159,7 @@ class Pages:
         page = self.waiting.get(key)
         after = replace(self._without([key]), settled_keys=self.settled_keys | {key})
         group = page.group if page else key
-        if event.result == FOLDED:
+        if event.result == FOLDED_RESULT:
             before = self.folded.get(group, GroupedPages(0, page.at if page else event.at))
             return replace(
                 after, folded={**self.folded, group: replace(before, count=before.count + 1)}

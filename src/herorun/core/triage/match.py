@@ -15,7 +15,7 @@ SMALL, COMPLEX, CASCADE = "code-bug-small", "code-bug-complex", "process-cascade
 PIPE_CLOSED = "pipe-closed"
 CORRUPT = "corrupt-data"
 SAVE_FAILED = "save-failed"
-UNREACHABLE, THROTTLED = "service-unreachable", "storage-throttled"
+UNREACHABLE, STORAGE_THROTTLED = "service-unreachable", "storage-throttled"
 SUSPECT = "unexplained-error"
 # The levels of a logger's prefix; PyTorch and glog print a letter for the milder ones.
 _SEVERE = lazy_regex(r"(?<![\w-])(?:ERROR|CRITICAL|FATAL)(?![\w-])")

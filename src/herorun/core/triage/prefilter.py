@@ -20,7 +20,7 @@ FEW = 1 << 18  # bytes
 MANY = 1 << 22  # bytes after which the search for fragments is worth its automata
 _CONTROL = bytes(c for c in (*range(32), 127) if c not in b"\t\n\r")
 # of a text that is searched for words: any control character, any other that is in no word
-_HIDDEN, _SPACE, _MARK, _DIGIT = b"\1", b" ", b"\2", b"0"
+_CONTROL_MARK, _SPACE, _MARK, _DIGIT = b"\1", b" ", b"\2", b"0"
 _AT_EDGES = (_SPACE, _MARK)
 
 
@@ -91,7 +91,7 @@ class LinePrefilter:
     def _starts_in(self, block: bytes) -> list[int]:
         if self._forms and not _has_envelope(block):
             text = (b" %b " % block).translate(_simpler())
-            if _HIDDEN not in text:
+            if _CONTROL_MARK not in text:
                 return list(self._starts_at_edges(block, text))
         return list(self._starts(block.lower()))
 
@@ -213,7 +213,7 @@ def _simpler_byte(character: int) -> bytes:
         return _DIGIT
     if _in_word(byte):
         return byte.lower()
-    return _HIDDEN if byte in _CONTROL else _SPACE if byte.isspace() else _MARK
+    return _CONTROL_MARK if byte in _CONTROL else _SPACE if byte.isspace() else _MARK
 
 
 def _forms(stem: str) -> Iterator[bytes]:

@@ -6,7 +6,14 @@ from dataclasses import replace
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.classes import FailureClass, LineRole
-from herorun.core.triage.match import COMPLEX, SAVE_FAILED, SMALL, THROTTLED, UNREACHABLE, Match
+from herorun.core.triage.match import (
+    COMPLEX,
+    SAVE_FAILED,
+    SMALL,
+    STORAGE_THROTTLED,
+    UNREACHABLE,
+    Match,
+)
 from herorun.core.triage.progress import can_survive
 
 _BY_TYPE = (SMALL, COMPLEX)  # of an exception that no row knows
@@ -21,7 +28,7 @@ _RELAUNCH_CLASSES = (
     FailureClass.HOST_CONTENTION,
     FailureClass.STORAGE,
 )
-_SERVICES = (UNREACHABLE, THROTTLED)
+_SERVICES = (UNREACHABLE, STORAGE_THROTTLED)
 _NOT_FAILED = (FailureClass.NOT_A_FAILURE, FailureClass.BENIGN)
 _CAUSES = 128  # exceptions that another may be raised from: two of each stream that is followed
 _MESSAGES = 8  # of wrappers, each once

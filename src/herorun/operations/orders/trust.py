@@ -13,7 +13,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.runs import Run, apply_proof, open_run
 from herorun.runs.contract_trust import list_untrusted, must_be_the_users
 from herorun.schemas.runs import Trust
-from herorun.system.user_trust import ITEMS, LAUNCHES, REJECTED, trust, trust_file, trusts_all
+from herorun.system.user_trust import ITEMS, LAUNCHES, REJECTIONS, trust, trust_file, trusts_all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,4 +101,4 @@ def reject(question: TrustQuestion) -> None:
     """Mark the unproven launches and seals as forgeries: they are ignored from now on, without
     further alerts.
     """
-    trust(question.repository, REJECTED, (*question.forged, *question.seals))
+    trust(question.repository, REJECTIONS, (*question.forged, *question.seals))

@@ -11,10 +11,10 @@ from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.journal import Memory
 from herorun.core.notify.page_policy import (
-    FOLDED,
+    FOLDED_RESULT,
     GROUPED_RESULT,
     MOST_INTERRUPTED,
-    SENT,
+    SENT_RESULT,
     Page,
     PageBudget,
     Urgency,
@@ -158,7 +158,7 @@ def _by(run: MonitoredRun, channel: Channel, pages: list[Page]) -> str:
             run.record.append(Failed(now(), key, attempt, why))
         return why
     for at, (key, attempt) in enumerate(zip(keys, attempts, strict=True)):
-        run.record.append(Done(now(), key, attempt, result=GROUPED_RESULT if at else SENT))
+        run.record.append(Done(now(), key, attempt, result=GROUPED_RESULT if at else SENT_RESULT))
     return ""
 
 
@@ -167,7 +167,7 @@ def _is_counted(run: MonitoredRun, channel: Channel, page: Page) -> bool:
     memory, key = run.record.memory(), sending_key(channel.name, page.key)
     is_in_summary = memory.pages.is_folded(page, channel.name, budget(run), now())
     if is_in_summary:
-        run.record.append(Done(now(), key, memory.attempt(key), result=FOLDED))
+        run.record.append(Done(now(), key, memory.attempt(key), result=FOLDED_RESULT))
     return is_in_summary
 
 

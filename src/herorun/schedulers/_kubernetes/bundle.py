@@ -17,7 +17,7 @@ from herorun.schedulers._kubernetes.request import literal
 
 CODE_FOLDER = "/herorun-code/code"  # in the container
 MOST = 100 << 20  # bytes, as Ray and Iris take
-_VOLUME, _FETCHED = "herorun-code", "/herorun-code/bundle.tar"
+_VOLUME, _ARCHIVE = "herorun-code", "/herorun-code/bundle.tar"
 _LEFT_OUT = (".git", "__pycache__", ".herorun")
 _MODIFICATION_TIME = 315532800  # 1980-01-01: equal files must not differ by when they were exported
 # Of the container that runs, what the one that fetches needs to reach the same store.
@@ -26,12 +26,12 @@ _SHARED_FIELDS = ("image", "imagePullPolicy", "env", "envFrom", "volumeMounts", 
 # as admitted", after which nothing is relaunched.
 _SCRIPT = f"""\
 "$@"
-echo "$0  {_FETCHED}" | sha256sum -c - >/dev/null || {{
+echo "$0  {_ARCHIVE}" | sha256sum -c - >/dev/null || {{
   echo "herorun: the bundle does not have the digest sha256:$0"; exit 78
 }}
 rm -rf {CODE_FOLDER}; mkdir {CODE_FOLDER}
-tar -xf {_FETCHED} -C {CODE_FOLDER}
-rm {_FETCHED}"""
+tar -xf {_ARCHIVE} -C {CODE_FOLDER}
+rm {_ARCHIVE}"""
 
 
 @dataclass(frozen=True)
@@ -126,4 +126,4 @@ def _fetch(bundle: CodeArchive, options: Options) -> list[str]:
             '["gcloud", "storage", "cp", "{from}", "{to}"].'
         )
     argv = options.fetch or ("cp", "{from}", "{to}")
-    return [word.replace("{from}", bundle.path).replace("{to}", _FETCHED) for word in argv]
+    return [word.replace("{from}", bundle.path).replace("{to}", _ARCHIVE) for word in argv]

@@ -25,7 +25,7 @@ from herorun.trackers._protobuf_wire import (
 HISTORY, CONFIG, RUN, EXIT = 2, 5, 17, 18  # of Record
 _KINDS = frozenset(range(2, 28)) - {16, 19}  # a record is one of these
 _ITEM, _STEP = 1, 2  # of HistoryRecord
-_KEY, _NESTED = 1, 2  # of HistoryItem
+_KEY, _NESTED_KEY = 1, 2  # of HistoryItem
 _INTEGER, _NUMBER, _TEXT, _JSON, _VALUE_JSON = 5, 6, 7, 8, 16
 _LONG = 0x80  # the first byte of a number that takes more than one
 _VALUE_TAG = b"\x82\x01"  # of value_json
@@ -138,7 +138,7 @@ def _item(item: bytes) -> Iterator[tuple[str, float]]:
     names: list[str] = []
     items: list[tuple[int, int, int, bytes]] = []
     for field in fields(item):
-        if field[0] in (_KEY, _NESTED) and field[1] == BYTES:
+        if field[0] in (_KEY, _NESTED_KEY) and field[1] == BYTES:
             names.append(_decode_text(field[3]))
         else:
             items.append(field)

@@ -10,7 +10,7 @@ from herorun.trackers._protobuf_wire import BYTES, VARINT, decode_signed, fields
 _RUN_ID, _CONFIG, _DISPLAY_NAME = 1, 4, 8  # of RunRecord
 _EXIT_CODE = 1  # of RunExitRecord
 _UPDATE = 1  # of ConfigRecord
-_KEY, _NESTED, _VALUE = 1, 2, 16  # of ConfigItem
+_KEY, _NESTED_KEY, _VALUE = 1, 2, 16  # of ConfigItem
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def config_items(content: bytes) -> Iterator[tuple[tuple[str, ...], bytes]]:
     for number, kind, _, item in fields(content):
         if (number, kind) == (_UPDATE, BYTES):
             parts = [(n, raw) for n, k, _, raw in fields(item) if k == BYTES]
-            path = tuple(_decode_text(raw) for n, raw in parts if n in (_KEY, _NESTED))
+            path = tuple(_decode_text(raw) for n, raw in parts if n in (_KEY, _NESTED_KEY))
             yield path, next((raw for n, raw in parts if n == _VALUE), b"null")
 
 
