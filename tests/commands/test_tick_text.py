@@ -1,5 +1,8 @@
 """What a tick prints for a person proposes a command that fits what was ticked."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from herorun.core.babysit.actions import Relaunch
@@ -7,6 +10,7 @@ from herorun.operations.babysit.perform import ActionResult
 from herorun.operations.babysit.tick_json import actions_of
 from herorun.output.run_facts import describe_health
 from herorun.output.tick import show_summary, show_tick
+from herorun.system import progress
 from screens.catalogue import TICKS
 from screens.states import RUN
 from stories import REFUSE, SLUG, Story
@@ -49,13 +53,32 @@ def test_a_summary_at_the_end_of_monitoring_hides_no_open_alert(
     assert "open" in health and health in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("argv", [(), ("--json",)])
-def test_an_alert_is_posted_to_the_terminal_only_if_no_tick_is_printed(
-    story: Story, capsys: pytest.CaptureFixture[str], argv: tuple[str, ...]
+@pytest.mark.parametrize(
+    ("argv", "is_same", "is_posted"),
+    [((), True, False), ((), False, True), (("--json",), True, True)],
+)
+def test_an_alert_is_posted_to_the_terminal_only_if_no_tick_is_printed_there(
+    story: Story,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    argv: tuple[str, ...],
+    is_same: bool,
+    is_posted: bool,
 ) -> None:
+    monkeypatch.setattr(progress, "_have_one_destination", lambda: is_same)
     story.launched(REFUSE)
     capsys.readouterr()
     assert story.tick(*argv) == 1
     captured = capsys.readouterr()
     check = "refused-at-check-in"
-    assert check in captured.out and (f"{SLUG}: {check}" in captured.err) == bool(argv)
+    assert check in captured.out and (f"{SLUG}: {check}" in captured.err) == is_posted
+
+
+@pytest.mark.parametrize(("errors", "is_same"), [("output", True), ("errors", False)])
+def test_two_streams_have_one_destination_if_they_are_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, errors: str, is_same: bool
+) -> None:
+    with (tmp_path / "output").open("w") as output, (tmp_path / errors).open("a") as stream:
+        monkeypatch.setattr(sys, "stdout", output)
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert progress._have_one_destination() is is_same

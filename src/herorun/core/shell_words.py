@@ -92,11 +92,13 @@ def _content_of(quotation: re.Match[str]) -> str:
 
 # These are the same in every folder.
 _ANYWHERE = r"(?!(?:completion|demo|explain|schema)\b)[a-z]"
-# A verb without an argument names a command. "There, `X`" and "`X` there" are for elsewhere.
+# A verb without an argument names a command, but for `herorun list`. "There, `X`" and "`X` there"
+# are for elsewhere.
 _IN_BACKTICKS = lazy_regex(
-    rf"(?<![Tt]here, `)(?<=`)herorun (?={_ANYWHERE}[a-z-]* [^`]*`"
+    rf"(?<![Tt]here, `)(?<=`)herorun (?=(?:list\b|{_ANYWHERE}[a-z-]* )[^`]*`"
     r"(?! (?:there\b|(?:runs )?as |on (?:the|its) machine|on \S+@)))"
 )
+_AFTER_AND = lazy_regex(rf"(?<=&& )herorun (?={_ANYWHERE}[^`]*`)")
 _BARE = lazy_regex(rf"(?:(?<=: )|(?<=&& )|(?<=  )|^)herorun (?={_ANYWHERE})", re.MULTILINE)
 
 
@@ -114,8 +116,13 @@ def in_folder(text: str, folder: str) -> str:
 
     >>> in_folder("next: `herorun ack tiny`; there, `herorun babysit tiny`", "/work")
     'next: `herorun -C /work ack tiny`; there, `herorun babysit tiny`'
+    >>> in_folder("`herorun handoff tiny --take && herorun launch tiny`, `herorun list`", "w")
+    '`herorun -C w handoff tiny --take && herorun -C w launch tiny`, `herorun -C w list`'
     """
-    return _IN_BACKTICKS.sub(lambda _: _head(folder), text) if "herorun" in text else text
+    if "herorun" not in text:
+        return text
+    text = _IN_BACKTICKS.sub(lambda _: _head(folder), text)
+    return _AFTER_AND.sub(lambda _: _head(folder), text)
 
 
 def command_in_folder(command: str, folder: str) -> str:

@@ -138,8 +138,8 @@ def what_blocks(answer: Any, again: str) -> str:
     blocking = answer.report.blocking
     if not blocking:
         return ""
-    if blocking[0].check in _FINAL:
-        return f"herorun explain {blocking[0].check}"
+    if final := _FINAL.intersection(finding.check for finding in blocking):
+        return f"herorun explain {min(final)}"
     return f"fix what failed, then repeat: {again}\nmore: herorun explain {blocking[0].check}"
 
 

@@ -2,12 +2,14 @@
 reads it.
 """
 
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 quiet = False  # only open findings, errors and the verdict
 verbose = False  # every finding and every field in full
-shows_ticks = False  # each tick is printed, with its alerts and actions
+shows_ticks = False  # standard error would repeat the alerts and actions of each tick
 _report: Callable[[str], None] | None = None
 _show: Callable[[str, int, int | None], None] | None = None
 
@@ -20,9 +22,19 @@ def reset(only_what_is_open: bool) -> None:
 
 
 def show_ticks() -> None:
-    """From now on the command prints each tick, so that no alert is posted to the terminal too."""
+    """From now on the command prints each tick on standard output. If that is where standard error
+    goes too, no alert is posted there a second time.
+    """
     global shows_ticks
-    shows_ticks = True
+    shows_ticks = _have_one_destination()
+
+
+def _have_one_destination() -> bool:
+    try:
+        output, errors = (os.fstat(stream.fileno()) for stream in (sys.stdout, sys.stderr))
+    except (OSError, ValueError, AttributeError):  # closed, or no file
+        return False
+    return (output.st_dev, output.st_ino) == (errors.st_dev, errors.st_ino)
 
 
 def be_verbose(report: Callable[[str], None]) -> None:

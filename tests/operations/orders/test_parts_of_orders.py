@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from builders import a_contract, a_job
+from herorun.core.babysit.tick import MonitorHealth
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import JobState
+from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import fold
 from herorun.core.notify.escalation import Option
 from herorun.operations.health.evaluate import must_be_launched
@@ -63,16 +65,22 @@ def test_a_fork_that_is_launched_at_once_ends_with_the_code_of_the_launch(
 
 
 @pytest.mark.parametrize(
-    ("again", "state", "code"),
+    ("again", "state", "monitor", "code"),
     [
-        (True, JobState.RUNNING, 0),
-        (True, JobState.SUCCEEDED, 0),
-        (True, JobState.FAILED, 1),
-        (False, JobState.FAILED, 0),
+        (True, JobState.RUNNING, MonitorHealth.FRESH, 0),
+        (True, JobState.SUCCEEDED, MonitorHealth.FRESH, 0),
+        (True, JobState.SUCCEEDED, MonitorHealth.PARTIAL, 1),
+        (True, JobState.FAILED, MonitorHealth.FRESH, 1),
+        (False, JobState.FAILED, MonitorHealth.FRESH, 0),
     ],
 )
 def test_the_same_relaunch_by_hand_is_done_once_and_no_success_after_its_end(
-    again: bool, state: JobState, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    again: bool,
+    state: JobState,
+    monitor: MonitorHealth,
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     memory = SimpleNamespace(
         unsettled=None,
@@ -98,6 +106,8 @@ def test_the_same_relaunch_by_hand_is_done_once_and_no_success_after_its_end(
         relaunch, "just_ordered", lambda run, word, about, reason: again and about == ("tiny-1",)
     )
     monkeypatch.setattr(relaunch, "_relaunch", start)
+    result = SimpleNamespace(run=RunHealth.FINISHED, monitor=monitor)
+    monkeypatch.setattr(relaunch, "evaluate", lambda run: (result, {}))
     monkeypatch.setattr(
         relaunch,
         "with_monitor",

@@ -84,7 +84,8 @@ def test_an_interrupted_relaunch_was_decided_already(key: str, is_interrupted: b
     relaunch = "herorun relaunch tiny"
     typed = f"herorun handoff tiny --take && {relaunch}"
     text = _decision(memory, relaunch, typed)
-    assert f"`{typed}`" in text and ("DRI" in text) is not is_interrupted
+    assert (f"`{typed}`" in text) is is_interrupted and ("DRI" in text) is not is_interrupted
+    assert f"`{relaunch}`" in _decision(memory, relaunch, relaunch)
     assert mentions(text, "interrupted", "unfinished") is is_interrupted
     approve = "herorun approve tiny"  # which settles nothing
     assert "unfinished" not in _decision(memory, approve, approve)

@@ -42,7 +42,7 @@ class FragmentFilter:
 
     def lines(self, text: bytes) -> list[tuple[int, int]] | None:
         """Where they begin and end, in order; None where there are too many to pay."""
-        if self._pause:
+        if self._pause > 0:
             self._pause -= 1
             return None
         hits = self._automaton.find_matches_as_indexes(text)

@@ -12,6 +12,7 @@ from herorun.core.contract import Recovery
 from herorun.core.durations import format_span
 from herorun.core.errors import Blocked, HerorunError, WrongUse
 from herorun.core.event import Word
+from herorun.core.evidence import LeaseSeen
 from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation_policy import all_answered
@@ -57,16 +58,23 @@ def _refuse_unrecorded(run: MonitoredRun, memory: Memory) -> None:
     if memory.current is None:
         return
     try:
-        result, _ = evaluate(run, memory=memory)
+        result, evidence = evaluate(run, memory=memory)
     except (HerorunError, OSError):
         return  # then nothing is stated about the present
     alerts = (*result.ended, *(alert for alert in result.alerts.values() if alert.firing))
     if alerts:
         names = ", ".join(dict.fromkeys(alert.name for alert in alerts))
+        message = "Nothing is acknowledged, because no tick has recorded the alerts of"
+        lease = evidence.get(LeaseSeen)
+        if isinstance(lease, LeaseSeen) and not lease.mine:
+            raise Blocked(
+                f"{message} {run.slug} yet: {names}. The clone of {lease.owner} holds the lease: "
+                "only its next tick records them."
+            )
         command = run.status_command.replace(" status ", " babysit ", 1)
         raise Blocked(
-            f"Nothing is acknowledged, because no tick has recorded the alerts of {run.slug} yet: "
-            f"{names}. `{command} --once` records them; then repeat this command."
+            f"{message} {run.slug} yet: {names}. `{command} --once` records them; then repeat this "
+            "command."
         )
 
 

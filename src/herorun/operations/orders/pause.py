@@ -47,7 +47,9 @@ def resume(run: Run, reason: str = "") -> OrderOutcome:
 
 
 def _monitoring(run: Run, memory: Memory) -> str:
-    if babysitter_runs(run) or not memory.current:
+    if not memory.current:
+        return "the run is not launched yet"
+    if babysitter_runs(run):
         return "monitoring and notifications continue"
     return "a pause does not stop the monitoring, but no babysitter is known to run in this clone"
 

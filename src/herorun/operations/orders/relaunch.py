@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 
 from herorun.core.babysit.action_key import STARTS, Verb, verb_of, write_key
+from herorun.core.babysit.tick import MonitorHealth
 from herorun.core.errors import Blocked
 from herorun.core.event import Word
 from herorun.core.evidence import JobState
+from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
 from herorun.core.journal.launch_intents import plan_value
 from herorun.core.notify.escalation import Option, ProposedCommand
 from herorun.core.recovery.classify import Cause
 from herorun.operations.babysit.perform import relaunch_once
+from herorun.operations.health.evaluate import evaluate
 from herorun.operations.health.replaced_instance import record_before_replacing
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.launch import start_watch
@@ -74,10 +77,16 @@ def answer_repetition(run: Run, name: str, how: str) -> tuple[str, int]:
     if job is not None and not job.state.is_final:
         return f"{name} was submitted already, {how}", 0
     past = f"nothing new was submitted: this order already started {name}, {how}, and {name}"
-    if job is not None and job.state is JobState.SUCCEEDED:
-        return f"{past} has succeeded since: `herorun status {run.slug}`", 0
+    if job is not None and job.state is JobState.SUCCEEDED and _is_finished(run):
+        return f"{past} has finished since: `herorun status {run.slug}`", 0
     (way,) = _propose_commands(run, Option.RELAUNCH, "")
     return f"{past} has ended since. Next: `{way.command}` ({way.effect})", 1
+
+
+def _is_finished(run: Run) -> bool:
+    """Whether all evidence shows it, for which the scheduler's word alone is not enough."""
+    result = evaluate(run)[0]
+    return result.run is RunHealth.FINISHED and result.monitor is MonitorHealth.FRESH
 
 
 def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -> str:

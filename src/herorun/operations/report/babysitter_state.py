@@ -20,10 +20,26 @@ from herorun.system.files import is_locked
 HANDED_OVER = "handed over to"
 
 
-def describe_babysitter(run: Run, needless: str = "", next_command: str = "") -> str:
+def describe_babysitter(
+    run: Run, needless: str = "", next_command: str = "", evidence: Evidence | None = None
+) -> str:
     """What monitors the run, as text, separately from the run's health. `needless` is why it needs
-    no babysitter any more; a relaunch, if that is the next command, starts one.
+    no babysitter any more; a relaunch, if that is the next command, starts one. By `evidence` the
+    lease's holder is named, if that is another clone: only there may the run be relaunched.
     """
+    lease = (evidence or {}).get(LeaseSeen)
+    if not isinstance(lease, LeaseSeen) or lease.mine:
+        return _describe_here(run, needless, next_command)
+    monitoring = _describe_here(run, needless, None)
+    if monitoring.startswith(HANDED_OVER):  # it names the owner
+        return monitoring
+    clone = f" in {lease.clone}" if lease.clone else ""
+    here = "" if "in this clone" in monitoring else "in this clone: "
+    return f"{lease.owner}{clone} holds the lease; {here}{monitoring}"
+
+
+def _describe_here(run: Run, needless: str, next_command: str | None) -> str:
+    """`next_command` is None where a babysitter would only observe."""
     if run.contract.babysit.declined:
         return f"declined: {run.contract.babysit.declined}"
     handover = handed_away(run)
@@ -34,41 +50,31 @@ def describe_babysitter(run: Run, needless: str = "", next_command: str = "") ->
         stale = "overdue: " if monitor_is_stale(run) else ""
         return f"{stale}none in this clone; another clone recorded a tick {_ago(ticked_at)}"
     if last_beat is None:
-        start = f", and no tick is recorded: {_starter(run, next_command)} starts it"
-        is_needed = run.record.memory().current and not needless
-        return f"none seen in this clone{start if is_needed else ''}"
+        is_needed = run.record.memory().current and not needless and next_command is not None
+        start = f", and no tick is recorded{_starter(run, next_command)}" if is_needed else ""
+        return f"none seen in this clone{start}"
     beat = f"last heartbeat {format_span(round((now() - last_beat).total_seconds()))} ago"
     is_running = is_locked(run.lock("babysitter"))
     if needless and not is_running:
         return f"stopped ({needless}), {beat}"
     if is_babysitter_lost(run):
-        return f"gone, {beat}: {_starter(run, next_command)} starts it"
+        return f"gone, {beat}{_starter(run, next_command)}"
     if is_hung(run) and not needless:
         return f"overdue: {describe_hung(run)}"
     overdue = "overdue: " if monitor_is_stale(run) else ""
     return f"{overdue}{'running' if is_running else 'not running'}, {beat}"
 
 
-def _starter(run: Run, next_command: str) -> str:
+def _starter(run: Run, next_command: str | None) -> str:
     """What starts a babysitter: one command is proposed, not two."""
+    if next_command is None:
+        return ""
     is_paused = run.record.memory().ledger.is_paused(now())  # then nobody relaunches it yet
     command = f"`herorun babysit {run.slug}`"
     if run.other_babysit_owner:
-        return f"{command} on {run.other_babysit_owner}"
+        return f": {command} on {run.other_babysit_owner} starts it"
     is_relaunch = next_command.startswith("herorun relaunch ") and not is_paused
-    return "the relaunch" if is_relaunch else command
-
-
-def name_holder(evidence: Evidence, monitoring: str) -> str:
-    """With the lease's holder, if that is another clone: only there may the run be relaunched."""
-    lease = evidence.get(LeaseSeen)
-    if not isinstance(lease, LeaseSeen) or lease.mine:
-        return monitoring
-    clone = f" in {lease.clone}" if lease.clone else ""
-    if monitoring.startswith(HANDED_OVER):  # it names the owner
-        return monitoring
-    here = "" if "in this clone" in monitoring else "in this clone: "
-    return f"{lease.owner}{clone} holds the lease; {here}{monitoring}"
+    return f": {'the relaunch' if is_relaunch else command} starts it"
 
 
 def handed_away(run: Run) -> HandedOff | None:

@@ -45,7 +45,8 @@ def next_command(run: Run, result: Tick | None, memory: Memory, evidence: Eviden
     if health == RunHealth.FINISHED and memory.unacknowledged_alerts and not memory.sealed:
         # the seal gate waits for it, and an order needs a tick that recorded the alert
         is_recorded = run.record.memory().unacknowledged_alerts
-        return f"herorun ack {run.slug}" if is_recorded else f"herorun babysit {run.slug} --once"
+        can_ack = is_recorded or is_elsewhere
+        return f"herorun ack {run.slug}" if can_ack else f"herorun babysit {run.slug} --once"
     if (
         health == RunHealth.FINISHED
         and result

@@ -45,7 +45,6 @@ from herorun.operations.health.shared_polls import (
 from herorun.operations.orders.questions import open_questions
 from herorun.operations.report.babysitter_state import (
     describe_babysitter,
-    name_holder,
     why_not_relaunched,
 )
 from herorun.operations.report.judged_run import JudgedRun, inactive_code, judge, launched_code
@@ -208,7 +207,7 @@ def _status_of(
         summary=RunSummaryEntry.of_summary(look.summary),
         unjudged=unjudged_metrics(evidence),
         acting=is_acting,
-        babysitter=name_holder(evidence, describe_babysitter(run, look.needless, command)),
+        babysitter=describe_babysitter(run, look.needless, command, evidence),
         forgotten_job=isinstance(job, Unavailable) and job.root == FORGOTTEN_JOB,
     )
     return status, evidence, look.summary
