@@ -2,8 +2,10 @@
 
 import pytest
 
+from commands.answers import ask
 from herorun.output.questions import label_of_next, question_lines
 from screens.states import STATES
+from stories import SLUG, Story
 
 NAME, LAUNCH = "escalate/relaunch/tiny-1/", "`herorun launch tiny`"
 
@@ -36,19 +38,29 @@ def test_a_preflight_comes_after_the_fix_only_if_the_cause_is_known(
 
 
 @pytest.mark.parametrize(
-    ("command", "fix", "label"),
+    ("command", "dri_decides", "label"),
     [
-        ("herorun relaunch tiny", "the DRI, @dri, decides: `herorun relaunch tiny`", "if yes"),
-        ("herorun relaunch tiny", "nothing", "next"),
-        ("herorun preflight tiny", "the DRI, @dri, decides: `herorun preflight tiny`", "next"),
-        ("herorun handoff tiny --take && herorun relaunch tiny", "", "if gone"),
-        ("herorun seal tiny", "", "to seal"),
+        ("herorun relaunch tiny", True, "if yes"),
+        ("herorun relaunch tiny", False, "next"),
+        ("herorun preflight tiny", True, "next"),
+        ("herorun handoff tiny --take && herorun relaunch tiny", True, "if gone"),
+        ("herorun seal tiny", False, "to seal"),
     ],
 )
 def test_what_the_dri_decides_or_another_clone_must_do_is_no_advice(
-    command: str, fix: str, label: str
+    command: str, dri_decides: bool, label: str
 ) -> None:
     document = STATES["code-bug"][0].as_json()
-    (alert, *_) = document["alerts"]
-    document |= {"questions": [], "next": command, "alerts": [{**alert, "fix": fix}]}
+    document |= {"questions": [], "next": command, "dri_decides": dri_decides}
     assert label_of_next(document) == label
+
+
+def test_the_dri_decides_about_a_success_that_came_too_early(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.sign(babysit={"recovery": "relaunch"})
+    story.launched("exit 0")
+    document = ask(story, capsys, "status", SLUG, "--json").document
+    fired = {alert["check"] for alert in document["alerts"]}
+    assert document["run"] == "down" and document["dri_decides"] and "ended-short" in fired
+    assert label_of_next(document) == "if yes"

@@ -287,6 +287,7 @@ STANDING: dict[str, Any] = {
     "acknowledgements": [],
     "stopped_by": None,
     "forgotten_job": False,
+    "dri_decides": False,
     "next": "",
     "unjudged": [],
 }
@@ -327,7 +328,9 @@ def status(summary: RunSummary = HEALTHY, **changes: Any) -> Any:
     """What the command reads: the status, the evidence, and the summary."""
     state = "" if summary is SHUT else JOB_STATES.get(summary.run, "running")
     state = changes.pop("job_state", state)
-    facts = {"run": summary.run, "progress": HALF, **STANDING, **changes}
+    is_decided = bool(changes.get("unfinished_actions"))
+    decides = summary.run == "down" and not is_decided
+    facts = {"run": summary.run, "progress": HALF, **STANDING, "dri_decides": decides, **changes}
     facts["instances"] = [each.model_copy(update={"state": state}) for each in facts["instances"]]
     alerts = [OpenAlert(a.check, a.severity, a.state, a.message) for a in facts["alerts"]]
     summary = replace(summary, alerts=tuple(alerts))

@@ -8,6 +8,7 @@ from herorun.core.recovery.question_reasons import NEEDS_FIX, QUESTION_REASONS
 from herorun.output import clean
 from herorun.output.run_facts import last_command
 
+_BY_DRI = "herorun relaunch ", "herorun fork "  # not what starts nothing, such as a preflight
 _TO_SEAL = "herorun waive ", "herorun ack ", "herorun seal "
 
 
@@ -26,17 +27,8 @@ def label_of_next(document: Mapping[str, Any]) -> str:
     is_asked = _relaunch_questions(document) and _is_yes(document)
     if document["next"] != command and not is_asked:  # another clone holds the lease
         return "if gone"
-    return "if yes" if is_asked or _dri_decides(document) else "next"
-
-
-def _dri_decides(document: Mapping[str, Any]) -> bool:
-    """Whether an alert names the next command as what the DRI decides; a preflight starts
-    nothing.
-    """
-    if last_command(document).startswith("herorun preflight "):
-        return False
-    decision = f" decides: `{document['next']}`"
-    return any(str(alert["fix"]).endswith(decision) for alert in document["alerts"])
+    is_decision = document["dri_decides"] and command.startswith(_BY_DRI)
+    return "if yes" if is_asked or is_decision else "next"
 
 
 def _needs_fix(document: Mapping[str, Any]) -> bool:

@@ -97,6 +97,9 @@ class StatusOf(StatusFields):
     forgotten_job: bool
     """Whether the scheduler no longer lists the newest instance's job: then `doubts` says how to
     record its end."""
+    dri_decides: bool
+    """Whether the run is down and herorun does not relaunch it by itself, so that the DRI decides
+    about a relaunch that `next` names."""
     stopped_by: str | None
     """Who ordered the stop of the newest instance, also after its end: it stays down. Null if
     nobody did."""

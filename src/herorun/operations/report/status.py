@@ -209,18 +209,24 @@ def _status_of(
         acting=is_acting,
         babysitter=describe_babysitter(run, look.needless, command, evidence),
         forgotten_job=isinstance(job, Unavailable) and job.root == FORGOTTEN_JOB,
+        dri_decides=result.stays_down and not _is_interrupted(memory, command),
     )
     return status, evidence, look.summary
 
 
 def _decision(memory: Memory, command: str, command_here: str) -> str:
     """What a person does about a run that is down and that herorun does not relaunch."""
-    continues = command.startswith(("herorun relaunch ", "herorun rollback "))
-    if continues and any(verb_of(key) in STARTS for key in memory.intended):
+    if _is_interrupted(memory, command):
         return describe_interrupted(command_here)
     if open_questions(memory):
         return QUESTION_NEXT
     return dri_decides(command) if command == command_here else NOTE_NEXT
+
+
+def _is_interrupted(memory: Memory, command: str) -> bool:
+    """Whether the command completes a relaunch or a rollback that somebody has decided already."""
+    continues = command.startswith(("herorun relaunch ", "herorun rollback "))
+    return continues and any(verb_of(key) in STARTS for key in memory.intended)
 
 
 def _forgotten_job(run: Run, memory: Memory, evidence: Evidence, at: datetime) -> list[str]:
@@ -297,6 +303,7 @@ def _inactive_status(
         acting=look.is_acting,
         babysitter=describe_babysitter(run, "the run is sealed" if memory.sealed else ""),
         forgotten_job=False,
+        dri_decides=False,
     )
     return status, {}, summary
 
