@@ -435,6 +435,7 @@ STATES: dict[str, Any] = {
         monitor="partial",
         unread=[f"{each.__name__}: {NO_DISK}" for each in SOURCES],
         missing_evidence=unread_sources(),
+        job_state="running",
         other_jobs=[OTHER.model_copy(update={"kind": "old attempt"})],
     ),
     "forgotten": status(

@@ -86,8 +86,8 @@ def _advise_down(
         yield Advice("unsaved", message, ways.status)
     elif remedy is Remedy.CONFIRM:
         message = (
-            "The scheduler reports that the job succeeded, and whether the run reached its final "
-            "step could not be read. This command shows why:"
+            "The scheduler reports that the job succeeded, but not all that shows a finished run "
+            "could be read: do not seal it. This command shows what is missing:"
         )
         yield Advice("unconfirmed", message, ways.status)
     elif remedy is Remedy.RESUME:
