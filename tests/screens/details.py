@@ -33,7 +33,7 @@ from herorun.operations.checkpoints.prune import Pruned
 from herorun.operations.launch.launch import LaunchOutcome
 from herorun.operations.remote.watchers import WatcherRow
 from herorun.operations.report.report import RunReport
-from herorun.operations.report.status import QUESTION_NEXT
+from herorun.operations.report.status import NOTE_NEXT, QUESTION_NEXT
 from herorun.schemas.evaluations import Failure
 from herorun.schemas.reports import ReportDocument
 from screens.catalogue import AT_WORK, PLAN, WAIT, patrolled
@@ -188,7 +188,7 @@ def watching() -> Iterator[Screen]:
         ),
         "elsewhere": status(
             down,
-            alerts=[crashed(decision=dri_decides(takeover))],
+            alerts=[crashed(decision=NOTE_NEXT)],
             next=takeover,
             babysitter="eve@node7 holds the lease; none in this clone; another clone recorded a "
             "tick 1m0s ago",

@@ -159,7 +159,9 @@ def _gate_refused(memory: Memory, instance: str) -> bool:
 
 
 def dri_decides(command: str) -> str:
-    return f"herorun does not relaunch it; the DRI decides: `{command}`"
+    """`command` does what is decided, or, if it is a `status`, shows what there is to decide."""
+    how = " what to do; see" if "status" in command.split()[:2] else ":"
+    return f"herorun does not relaunch it; the DRI decides{how} `{command}`"
 
 
 def describe_interrupted(command: str) -> str:
