@@ -103,7 +103,7 @@ def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_reported(
     terminal.answers("experiment: ", "experiments/isoflop_sweep.py\n")
     terminal.answers(r"resubmit command \(empty: it is only watched\): ", "\n")
     code, output = terminal.ended()
-    assert (code, ": unknown, monitor" in output) == (3, True), output  # nobody listens there
+    assert (code, ": unknown, neither" in output) == (3, True), output  # nobody listens there
     state_document = state(tmp_path)
     facts = state_document["job_id"], state_document["cluster"], state_document["experiment"]
     assert facts == ("ray-run-1", "http://127.0.0.1:9", "experiments/isoflop_sweep.py")

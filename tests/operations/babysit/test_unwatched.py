@@ -27,10 +27,10 @@ def test_a_babysitter_that_does_not_start_hides_no_launch(
     assert (document["instance"], document["job"], document["babysitter"]) == (
         "tiny-1",
         "tiny-1",
-        "not started",
+        "not running",
     )
     assert mentions(document["warnings"][0], "babysitter", "1")
-    assert document["warnings"][0] in output.err
+    assert story.typed(document["warnings"][0]) in output.err
 
 
 @pytest.mark.thorough

@@ -60,7 +60,7 @@ def test_a_launch_says_what_it_did(story: Story, capsys: pytest.CaptureFixture[s
         "tiny-1",
         "tiny-1",
     )
-    assert mentions(document["babysitter"], "by hand", "`herorun babysit tiny`", "15m")
+    assert mentions(document["babysitter"], "none", "`herorun babysit tiny`")
     assert document["log"] == str(story.jobs / "tiny-1" / "job.log")
     (launched,) = story.events("Launched")
     assert launched.plan_digest == document["plan_digest"]

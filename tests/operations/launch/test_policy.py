@@ -96,7 +96,7 @@ def test_people_see_each_finding_in_warn_and_one_line_in_audit(
         assert dirty.herorun("preflight", SLUG) == 0
         page = capsys.readouterr().out
         assert page.count("fix: ") == lines
-        assert mentions(page, "recorded: ", "[policy]", "audit") is (not lines)
+        assert mentions(page, "not enforced: ", "[policy]", "audit") is (not lines)
         verdict, what_runs, _ = page.splitlines()[-3:]
         assert mentions(verdict, "NOT ENFORCED", "1 failed")
         assert mentions(verdict, "BLOCKED", "[policy]", "enforce", f"{policy['mode']}")

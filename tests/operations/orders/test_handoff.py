@@ -158,7 +158,7 @@ def test_the_former_owner_stops_nothing_any_more(
     story.launched(WAIT)
     run = story.run
     path = story.root / "_herorun" / "lease.json"
-    path.write_bytes(lease(story).handed(THERE).bytes())
+    path.write_bytes(lease(story).hand_to(THERE).bytes())
     result = perform(run, Stop("stop/tiny-1", "tiny-1", "the loss is lost"))
     assert mentions(result.why, "held", "eve@there")
     search = story.run.scheduler.find("tiny-1", clock.now())

@@ -346,7 +346,7 @@ def test_a_person_relaunches_an_ended_run_through_the_gate(story: Story, capsys:
     story.ended("tiny-2")
     assert story.starts[1] == f"tiny-2 {story.root}/step-2"
     again = ask(story, capsys, "relaunch", SLUG, "--reason", "new switch", "--no-babysit")
-    assert again.code == 0 and mentions(again.out, "already", "tiny-2", "succeeded")
+    assert again.code == 0 and mentions(again.out, "already", "tiny-2", "finished")
     assert len(story.starts) == 2
     requested = story.events("Launching")[1]
     assert mentions(requested.why, "tiny-1", "ordered", "Dri", "new switch")
