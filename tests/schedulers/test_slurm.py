@@ -4,6 +4,7 @@ import json
 import subprocess
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from shutil import which
@@ -246,6 +247,24 @@ def test_the_request_is_shown_as_it_is_sent(rig: Rig, monkeypatch: pytest.Monkey
         rig.job("true", secrets=("TRAINING_TOKEN",)), str(rig.code), rig.admission
     )
     assert "--export=TRAINING_TOKEN" in text and SECRET not in text
+
+
+@pytest.mark.parametrize("secrets", [(), ("TRAINING_TOKEN",)])
+def test_the_tasks_of_srun_get_the_jobs_environment(
+    rig: Rig,
+    cluster: Cluster,
+    state: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    secrets: tuple[str, ...],
+) -> None:
+    monkeypatch.setenv("TRAINING_TOKEN", SECRET)
+    step = "srun sh -c 'echo task $HERORUN_INSTANCE $SEED ${#TRAINING_TOKEN}'"
+    job = rig.job(step, secrets=secrets)
+    job = replace(job, env={**job.env, "SEED": "7"})
+    adapter(cluster, state, nodes=2).submit(job, str(rig.code), rig.admission)
+    assert rig.ended("tiny-1").state is JobState.SUCCEEDED, rig.tail("tiny-1")
+    length = len(SECRET) if secrets else 0
+    assert rig.tail("tiny-1").splitlines().count(f"task tiny-1 7 {length}") == 2
 
 
 def test_variables_of_sbatch_and_of_an_outer_job_change_nothing(

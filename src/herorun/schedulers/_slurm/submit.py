@@ -98,6 +98,8 @@ def without_patterns(path: str) -> str:
 def job_script(submission: Submission, where: RemotePaths) -> str:
     """The script execs the command, so that exit code and signal are the command's own."""
     variables = {
+        # otherwise the tasks of `srun` get what `--export` names: nothing that is set below
+        "SLURM_EXPORT_ENV": "ALL",
         "PYTHONUNBUFFERED": "1",
         **submission.env,
         "HERORUN_INSTANCE": submission.instance,
