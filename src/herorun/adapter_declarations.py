@@ -98,6 +98,26 @@ def init_kind(port: str, settings: Mapping[str, str]) -> str:
     return ""
 
 
+def script_suffixes() -> tuple[str, ...]:
+    """How the names of batch scripts end, by `SCRIPT_SUFFIXES` of the built-in schedulers."""
+    return tuple(
+        suffix
+        for kind in adapter_kinds("schedulers")
+        for suffix in getattr(adapter_module("schedulers", kind), "SCRIPT_SUFFIXES", ())
+    )
+
+
+def scheduler_of_script(script: str) -> tuple[str, Mapping[str, Any]]:
+    """The built-in scheduler that a batch script is written for, and the keys of `[scheduler]` that
+    it says, by a function `table_of_script(script)` next to its `connect`; otherwise empty ones.
+    """
+    for kind in adapter_kinds("schedulers"):
+        table_of = getattr(adapter_module("schedulers", kind), "table_of_script", None)
+        if table_of and (table := table_of(script)):
+            return kind, table
+    return "", {}
+
+
 def trust_items(table: str, port: str, kind: str, options: Table) -> tuple[str, ...]:
     """What these options make this machine run, or send credentials to, as people read it; wrong
     ones are reported later.

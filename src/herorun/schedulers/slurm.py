@@ -19,7 +19,7 @@ from herorun.core.remote.target import RemoteTarget
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import end_once, known_job, taken_after
 from herorun.schedulers._slurm.client import refusal
-from herorun.schedulers._slurm.directives import unstated_directives
+from herorun.schedulers._slurm.directives import Value, scheduler_table, unstated_directives
 from herorun.schedulers._slurm.jobs import SlurmReader, login_of
 from herorun.schedulers._slurm.limits import parse_offer, partition_argv
 from herorun.schedulers._slurm.options import Options as Options
@@ -47,6 +47,7 @@ from herorun.system.clock import now
 
 T = TypeVar("T")
 
+SCRIPT_SUFFIXES = (".sbatch", ".slurm")  # by custom
 PROGRAMS = (("sbatch", "--version"), ("squeue", "--version"), ("sacct", "--version"))
 
 
@@ -60,6 +61,11 @@ def reach(options: Options) -> RemoteTarget | None:
     """
     login = login_of(options)
     return RemoteTarget(login) if login.host else None
+
+
+def table_of_script(script: str) -> Mapping[str, Value]:
+    """The keys of `[scheduler]` that a batch script's `#SBATCH` lines say; empty without any."""
+    return scheduler_table(script)
 
 
 MONTH = timedelta(days=30)  # an ended job is searched for this far back

@@ -2,6 +2,7 @@
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from wording import mentions
 CAPTURE = pytest.CaptureFixture[str]
 
 
-def new_contract(story: Story, capsys: CAPTURE) -> tuple[dict[str, object], str]:
+def new_contract(story: Story, capsys: CAPTURE) -> tuple[dict[str, Any], str]:
     answer = ask(story, capsys, "init", "new")
     assert answer.code == 0
     text = Path(story.work / "runs" / "new.toml").read_text()
@@ -72,3 +73,47 @@ def test_a_name_with_quotes_stays_one_word() -> None:
     assert contract["config"]["files"] == ["ü.toml"]
     resume = tomllib.loads(text.replace("# resume_argv", "resume_argv"))["command"]["resume_argv"]
     assert resume == [*contract["command"]["argv"], "--resume", "{start}"]
+
+
+BATCH = """#!/bin/bash
+#SBATCH --job-name=moe
+#SBATCH -p big -N 16 --gres=gpu:8 # all of it
+#SBATCH --time=2-00:00:00
+#SBATCH --exclusive
+#SBATCH --requeue
+srun python train.py
+#SBATCH --qos=late
+"""
+
+
+def test_init_takes_a_batch_script_with_what_it_requests(story: Story, capsys: CAPTURE) -> None:
+    (story.work / "jobs").mkdir()
+    (story.work / "jobs" / "train-moe.sbatch").write_text(BATCH)
+    contract, out = new_contract(story, capsys)
+    assert contract["command"]["argv"][:2] == ["bash", "jobs/train-moe.sbatch"]
+    assert contract["scheduler"] == {
+        "kind": "slurm",
+        "partition": "big",
+        "nodes": 16,
+        "gres": "gpu:8",
+        "time_limit": "2d",
+        "arguments": ["--exclusive"],
+    }
+    assert mentions(out, "[scheduler]", "partition", "time_limit", "jobs/train-moe.sbatch")
+
+
+@pytest.mark.parametrize(("kind", "count"), [("slurm", 6), ("ray", 1)])
+def test_the_projects_own_scheduler_counts_and_a_script_only_completes_it(
+    story: Story, capsys: CAPTURE, kind: str, count: int
+) -> None:
+    (story.work / "pyproject.toml").write_text(f'[tool.herorun.init]\nscheduler = "{kind}"\n')
+    (story.work / "train.sbatch").write_text(BATCH)
+    contract, _ = new_contract(story, capsys)
+    assert contract["scheduler"]["kind"] == kind
+    assert len(contract["scheduler"]) == count
+
+
+def test_a_script_without_a_request_names_no_scheduler(story: Story, capsys: CAPTURE) -> None:
+    (story.work / "train.sbatch").write_text("#!/bin/sh\ntrue\n")
+    contract, _ = new_contract(story, capsys)
+    assert contract["scheduler"] == {"kind": "local"}

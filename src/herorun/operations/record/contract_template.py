@@ -8,7 +8,9 @@ behind their back.
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from herorun.adapter_declarations import init_kind
 from herorun.core.contract import SLUG
@@ -47,8 +49,10 @@ def may_be_contract(path: Path) -> None:
 
 def draft_of(start: Path, slug: str) -> ContractDraft:
     """For the repository around `start`, with its scripts and its own defaults."""
-    command = find_command(find_repository(start), slug)
-    text = with_command(fill_template(template("run.toml"), read_settings(start).init), command)
+    command, settings = find_command(find_repository(start), slug), read_settings(start).init
+    if settings.get("scheduler", command.scheduler) != command.scheduler:
+        command = replace(command, scheduler="", request={})
+    text = with_command(fill_template(template("run.toml"), settings), command)
     return ContractDraft(text.replace("$slug", slug), tuple(command.lines()))
 
 
@@ -87,11 +91,13 @@ def _table(settings: Mapping[str, str], name: str, port: str, *keys: str) -> lis
     return [("kind", kind), *stated_settings] if kind else []
 
 
-def _line(text: str, table: str, prefix: str, pairs: list[tuple[str, str]]) -> str:
+def _line(
+    text: str, table: str, prefix: str, pairs: Sequence[tuple[str, Any]], note: str = FROM
+) -> str:
     """In place of the table's first line that begins so, these keys."""
     head = rf"\A(?:.*\n)*?\[{table}\].*\n(?:[^\[].*\n|\n)*?" if table else r"\A(?:[^\[].*\n|\n)*?"
     lines = "".join(
-        f"{key} = {json.dumps(value, ensure_ascii=False)}{FROM}\n" for key, value in pairs
+        f"{key} = {json.dumps(value, ensure_ascii=False)}{note}\n" for key, value in pairs
     )
     return re.sub(rf"({head}){prefix}.*\n", lambda match: match[1] + lines, text, count=1)
 
@@ -108,10 +114,19 @@ def with_command(text: str, command: CommandDraft) -> str:
         )
     else:
         text = _example(text, "argv", "no training script was found")
+    if command.scheduler:
+        note = f"  # from {_comment(command.scripts[0])}"
+        request = {"kind": command.scheduler, **command.request}
+        text = _line(text, "scheduler", r"kind = ", list(request.items()), note)
     if command.configs:
         files = f"files = {_format_list(command.configs[:1])}"
         return re.sub(r"(?m)^files = .*$", lambda _: files, text, count=1)
     return _example(text, "files", "no config file was found; [] if there is none")
+
+
+def _comment(path: str) -> str:
+    """A path as a comment can show it: git allows line breaks in names."""
+    return path if path.isprintable() else json.dumps(path)
 
 
 def _format_list(values: Sequence[str]) -> str:

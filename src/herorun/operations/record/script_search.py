@@ -1,9 +1,12 @@
 """The training script and the config file of a repository, for a new contract to begin with."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from pathlib import PurePosixPath
+from typing import Any
 
+from herorun.adapter_declarations import scheduler_of_script, script_suffixes
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.system.files import read_regular
@@ -35,6 +38,8 @@ class CommandDraft:
     scripts: tuple[str, ...] = ()
     configs: tuple[str, ...] = ()
     takes_config: bool = False  # the first script has an option --config
+    scheduler: str = ""  # the kind that the first script is written for
+    request: Mapping[str, Any] = field(default_factory=dict)  # what it says for [scheduler]
 
     @property
     def argv(self) -> list[str]:
@@ -46,12 +51,16 @@ class CommandDraft:
 
     def lines(self) -> list[str]:
         """What was chosen, and what could not be found, for people."""
-        return [
+        lines = [
             _note_line("training script", "[command] argv", self.scripts, "set it"),
             _note_line(
                 "config file", "[config] files", self.configs, "set it (`[]` if there is none)"
             ),
         ]
+        if self.scheduler:
+            keys = ", ".join(self.request)
+            lines.insert(1, f"took [scheduler] kind, {keys} from {self.scripts[0]}: check them")
+        return lines
 
 
 def _note_line(what: str, key: str, paths: tuple[str, ...], advice: str) -> str:
@@ -68,13 +77,29 @@ def find_command(repository: Repository, slug: str) -> CommandDraft:
     ).text.split("\0")
     paths = [path for path in dict.fromkeys(paths_listed) if path and not _NOT_OURS.search(path)]
     paths = [path for path in paths if (repository.top / path).is_file()]  # not deleted
-    scripts = rank_paths(paths, _SCRIPTS)
+    scripts = rank_paths(paths, _script_patterns(script_suffixes()))
     of_this_run = re.compile(rf"(.*/)?(configs?|conf)/(.*/)?{re.escape(slug)}\.(toml|ya?ml|json)")
     configs = rank_paths(
         (path for path in paths if not _NO_CONFIGS.search(path)), (of_this_run, *_CONFIGS)
     )
-    takes = bool(scripts) and "--config" in _text(repository, scripts[0])
-    return CommandDraft(scripts, configs, takes)
+    text = _text(repository, scripts[0]) if scripts else ""
+    scheduler, request = scheduler_of_script(text)
+    return CommandDraft(scripts, configs, "--config" in text, scheduler, request)
+
+
+def _script_patterns(suffixes: Sequence[str]) -> tuple[re.Pattern[str], ...]:
+    """A batch script comes before what it calls; one that is not named after training comes last.
+
+    >>> names = ["eval.sbatch", "train.py", "train-7b.sbatch", "job.sbatch"]
+    >>> rank_paths(names, _script_patterns([".sbatch"]))
+    ('train-7b.sbatch', 'train.py', 'job.sbatch', 'eval.sbatch')
+    """
+    if not suffixes:
+        return _SCRIPTS
+    batch = f"({'|'.join(map(re.escape, suffixes))})"
+    names = (r"(pre)?train", r".*(^|[_-])(pre)?train([_-].*)?", r"(main|run|job|submit)", r".*")
+    first, second, third, last = (re.compile(name + batch) for name in names)
+    return (first, second, *_SCRIPTS, third, last)
 
 
 def rank_paths(paths: Iterable[str], patterns: tuple[re.Pattern[str], ...]) -> tuple[str, ...]:

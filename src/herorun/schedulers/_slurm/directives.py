@@ -1,18 +1,23 @@
 """The `#SBATCH` lines of a script that the command runs. Slurm reads them only of the script that
-is submitted, which is herorun's own. Pure.
+is submitted, which is herorun's own: they become keys of `[scheduler]`. Pure.
 """
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 from itertools import pairwise
+from typing import TypeAlias
 
+from herorun.core.durations import format_duration
 from herorun.core.evidence import Directive
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Submission
 from herorun.core.shell_words import shell_commands
-from herorun.schedulers._slurm.options import Options
+from herorun.schedulers._slurm.options import TYPED_FLAGS, Options, check_argument
 from herorun.schedulers._slurm.parse import Tag
 from herorun.schedulers._slurm.submit import RemotePaths, sbatch_argv
+
+Value: TypeAlias = str | int | list[str]
 
 _MARK = "#SBATCH"
 _OPTION = lazy_regex(r"--[a-z]|-[A-Za-z]")
@@ -20,6 +25,8 @@ _SHELL_TEXT = lazy_regex(r"-[a-z]*c")  # the option before it, such as -lc
 _SUBMISSION = lazy_regex(r"\s*(?:(?:exec|env|\w+=\S*)\s+)*(?:\S*/)?sbatch(?!\S)")
 # --output is for both, restarts are herorun's, and the rest only changes what sbatch prints.
 _ALSO_SET = frozenset({"error", "requeue", "no-requeue", "quiet", "verbose", "wait"})
+# The forms of --time: minutes, minutes:seconds, hours:minutes:seconds, and the same after days.
+_TIME = lazy_regex(r"(?:(?P<days>\d+)-)?(?P<parts>\d+(?::\d+){0,2})")
 _SHORT = {
     "A": "account",
     "B": "extra-node-info",
@@ -77,6 +84,67 @@ def unstated_directives(
     )
 
 
+def scheduler_table(script: str) -> dict[str, Value]:
+    """What the script's `#SBATCH` lines say, as keys of `[scheduler]`; empty without such lines.
+    What herorun sets itself, and what no key can say, is left out.
+
+    >>> scheduler_table("#!/bin/sh\\n#SBATCH -N 2 -t 1-12 --exclusive\\n#SBATCH -J name\\ntrue\\n")
+    {'nodes': 2, 'time_limit': '36h', 'arguments': ['--exclusive']}
+    """
+    table: dict[str, Value] = {}
+    arguments: list[str] = []
+    for _, line in _directive_lines(script):
+        for option in _split_options(line):
+            name, value = _name_of(option[0]), _value_of(option)
+            if key := TYPED_FLAGS.get(name):
+                table |= _setting(key, value)
+            else:
+                arguments += _argument(name, value)
+    return {**table, "arguments": arguments} if arguments else table
+
+
+def _setting(key: str, value: str) -> dict[str, Value]:
+    """Nothing for what the key cannot say, such as a range of nodes."""
+    try:
+        setting: Value = value
+        if key == "nodes":
+            setting = int(value)
+        elif key == "time_limit":
+            setting = format_duration(parse_time(value))
+        Options.model_validate({key: setting})
+    except ValueError:
+        return {}
+    return {key: setting}
+
+
+def _argument(name: str, value: str) -> list[str]:
+    argument = f"--{name}={value}" if value else f"--{name}"
+    try:
+        return [] if name in _ALSO_SET else [check_argument(argument)]
+    except ValueError:
+        return []
+
+
+def parse_time(text: str) -> timedelta:
+    """A time as `--time` takes it; `ValueError` for `UNLIMITED` and what is no time.
+
+    >>> [str(parse_time(text)) for text in ("90", "90:30", "2:00:00", "1-12", "1-12:30")]
+    ['1:30:00', '1:30:30', '2:00:00', '1 day, 12:00:00', '1 day, 12:30:00']
+    """
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    parts = [int(part) for part in match["parts"].split(":")]
+    if match["days"] is not None:  # hours come first
+        hours, minutes, seconds = [*parts, 0, 0][:3]
+    elif len(parts) == 3:
+        hours, minutes, seconds = parts
+    else:
+        hours, (minutes, seconds) = 0, [*parts, 0][:2]
+    days = int(match["days"] or 0)
+    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+
+
 def _commands_in(argv: Sequence[str]) -> Iterator[str]:
     """`argv`, and those of a shell's text in it."""
     yield " ".join(argv)
@@ -125,3 +193,14 @@ def _name_of(option: str) -> str:
     if option.startswith("--"):
         return option.removeprefix("--").partition("=")[0]
     return _SHORT.get(option[1], option) if _OPTION.match(option) else option
+
+
+def _value_of(option: Sequence[str]) -> str:
+    """Its value: after `=`, joined to a short option, or the next word.
+
+    >>> [_value_of(option) for option in (["--nodes=64"], ["-N64"], ["-N", "64"], ["-H"])]
+    ['64', '64', '64', '']
+    """
+    first, *rest = option
+    value = first.partition("=")[2] if first.startswith("--") else first[2:].removeprefix("=")
+    return " ".join([value, *rest]).strip()
