@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -358,11 +359,12 @@ def handoffs() -> Iterator[Screen]:
 
 
 def leased(argv: str, *leases: Any, **answers: Any) -> Screen:
-    """A takeover that reads the lease so often, and finds it in these states."""
-    states = iter(leases)
-    last = leases[-1]
+    """A takeover that reads the lease so often, and finds it in these states. Each rendering begins
+    with the first state: a lease that does not change would be read until the wait is over.
+    """
+    states = cycle(leases)
     reads = {
-        "handoff___gather_handoff": lambda *_: (NOON, next(states, last)),
+        "handoff___gather_handoff": lambda *_: (NOON, next(states)),
         "handoff__take_over": partial(take_over, sleep=lambda _: None),
     }
     return ordered(argv, LIVE, **reads, **answers)
