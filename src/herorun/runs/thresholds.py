@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -89,16 +90,24 @@ def _faults_of_stop_on(names: tuple[str, ...]) -> Iterator[Fault]:
 
 def _limits(kind: type[Any], values: Mapping[str, Any]) -> Any:
     """The validated limits, or a list of the faults."""
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     from herorun.core.contract import explain_faults
 
     try:
-        return TypeAdapter(kind).validate_python(_durations(kind, values))
+        return _validator(kind).validate_python(_durations(kind, values))
     except ValidationError as error:
         return explain_faults(error)
     except ValueError as error:
         return [((), str(error))]
+
+
+@cache
+def _validator(kind: type[Any]) -> Any:
+    """Kept: a babysitter opens its run at each tick, and making one takes longer than its use."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
 
 
 def _durations(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
