@@ -37,7 +37,6 @@ AS_PARAMETER = {
 # others have ended.
 LONGEST = frozenset(
     {
-        "test_a_class_name_is_used_once_and_a_functions_in_three_modules_at_most",
         "test_a_command_on_a_run_imports_what_it_uses",
         "test_a_head_that_is_started_again_has_forgotten_and_is_not_believed",
         "test_a_journal_of_many_files_is_read_in_bounded_time",
@@ -58,7 +57,6 @@ LONGEST = frozenset(
         "test_each_end_is_reported_as_it_was",
         "test_every_fault_of_a_job_is_reported_once_and_overcome",
         "test_exactly_what_was_printed_is_deleted_and_only_while_all_can_be_read",
-        "test_messages_are_in_plain_english",
         "test_nel_submits_over_ssh_and_its_job_is_followed_on_slurm_and_stopped",
         "test_no_line_takes_a_pattern_long",
         "test_one_over_which_another_herorun_is_installed_starts_again_from_that",
@@ -70,7 +68,6 @@ LONGEST = frozenset(
         "test_the_loss_falls_from_that_of_a_guess",
         "test_the_printed_pages_are_fresh",
         "test_the_recipes_work_and_their_tests_pass",
-        "test_the_tests_pin_data_and_leave_the_wording_to_the_screens",
         "test_the_whole_page",
         "test_what_a_tick_asks_of_each_server",
         "test_what_rays_memory_monitor_killed_is_out_of_memory",
