@@ -88,7 +88,7 @@ def _faults_of_stop_on(names: tuple[str, ...]) -> Iterator[Fault]:
             yield ("stop_on",), f"[babysit] stop_on names {name!r}, no health check:{suggestion}"
 
 
-def _limits(kind: type[Any], values: Mapping[str, Any]) -> Any:
+def _limits(kind: Any, values: Mapping[str, Any]) -> Any:
     """The validated limits, or a list of the faults."""
     from pydantic import ValidationError
 
@@ -103,7 +103,7 @@ def _limits(kind: type[Any], values: Mapping[str, Any]) -> Any:
 
 
 @cache
-def _validator(kind: type[Any]) -> Any:
+def _validator(kind: Any) -> Any:
     """Kept: a babysitter opens its run at each tick, and making one takes longer than its use."""
     from pydantic import TypeAdapter
 
