@@ -18,6 +18,7 @@ A command that fails prints [a failure](#a-failure) instead.
 `herorun babysit` without `--once` prints one document per line; a run that cannot be monitored is a line with `slug` and `error`.
 Every document has `"schema": 1`; from version 1.0 on, under that number keys may be added, but none is renamed or removed, and none changes its type.
 Null means that no value is known; a number that is not finite is a string.
+A command in a message is as typed in the repository, without `-C`; one in double backticks is for another clone or machine.
 
 The types are also in Python: `herorun.schemas.DOCUMENTS["preflight"].model_validate_json(text)`, and `.model_json_schema()` for the JSON Schema.
 Tests compare what the commands print with these types, key by key."""  # noqa: E501  # a text that is read as it stands

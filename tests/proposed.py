@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from herorun.core.shell_words import in_folder
+from herorun.core.proposed_commands import in_folder
 
 EACH = 10
 # After a "then" it waits for a step of the person's own, such as a commit; "there" is elsewhere.

@@ -31,9 +31,9 @@ from herorun import cli, gather
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.event import Noted, Sealed
 from herorun.core.journal import JournalLine
+from herorun.core.proposed_commands import command_in_folder, on_screen
 from herorun.core.seal.parse import statement_of
 from herorun.core.seal.statement import facts_of
-from herorun.core.shell_words import command_in_folder
 from herorun.notifiers import channel, terminal
 from herorun.runs import Run, open_run
 from herorun.schedulers._instance import StartedProcess, decode_record
@@ -217,7 +217,7 @@ class Story:
 
     def typed(self, text: str) -> str:
         """The commands of a text as the screen has them: stories are called with -C."""
-        return command_in_folder(text, str(self.work))
+        return on_screen(command_in_folder(text, str(self.work)))
 
     def typed_elsewhere(self, *argv: str) -> int:
         """A command line as it is, in the directory of the tests, which has no run."""

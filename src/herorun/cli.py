@@ -11,13 +11,14 @@ from typing import NoReturn
 import click
 
 from herorun import __version__
+from herorun.commands._suggesting_group import SuggestingGroup
 
 COMPLETE = "_HERORUN_COMPLETE"  # what the shell asks by, as `herorun completion` prints it
 SIGNAL_RETRY_DELAY = 0.05  # seconds until an interruption that was lost comes again
 SHORT = 200_000  # objects that a command makes, and keeps, before it looks for garbage
 
 
-class Commands(click.Group):
+class Commands(SuggestingGroup):
     """The commands by family; each is a module of `herorun.commands`, imported when it is named."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -38,16 +39,6 @@ class Commands(click.Group):
         from herorun.commands._families import write_families
 
         write_families(formatter)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            from herorun.commands._usage_errors import add_suggestion
-
-            raise add_suggestion(error, self, ctx, args[0]) from None
 
 
 def _propose_for(context: click.Context, parameter: click.Parameter, value: str) -> str:
@@ -242,9 +233,9 @@ def _print_failure(message: str, code: int, as_json: bool) -> int:
     """
     if message:
         from herorun.commands._failures import without_escapes
-        from herorun.output.text_width import as_typed, show_failure
+        from herorun.output.text_width import show_failure
 
-        message = as_typed(without_escapes(message))
+        message = without_escapes(message)  # without -C: JSON is for every folder
         with suppress(OSError):  # nothing can be printed: the exit code still says it
             show_failure(message)
     if message and as_json:

@@ -2,7 +2,10 @@
 
 import pytest
 
-from herorun.core.shell_words import command_in_folder, in_folder
+from herorun.core.proposed_commands import command_in_folder, elsewhere, in_folder, on_screen
+
+HERE = "`herorun babysit tiny`"
+THERE = elsewhere("herorun babysit tiny")
 
 
 @pytest.mark.parametrize(
@@ -11,17 +14,30 @@ from herorun.core.shell_words import command_in_folder, in_folder
         "`herorun init` wrote it",
         "`herorun -C /other status tiny`",
         "`herorun explain dirty-tree`",
-        "start `herorun babysit tiny` there",
-        "There, `herorun handoff tiny --to ada@box` does it",
-        "`herorun babysit tiny` on the machine that has it",
-        "`herorun babysit tiny` on eve@node7",
-        "`herorun babysit tiny` runs as eve@node7",
+        f"start {THERE}",
+        elsewhere("herorun handoff tiny --take && herorun babysit tiny"),
         "herorun stops tiny",
         "`git log` and herorun status tiny",
     ],
 )
 def test_these_stay(text: str) -> None:
     assert in_folder(text, "/work") == text
+
+
+@pytest.mark.parametrize("words", ["{} there", "There, {}", "{} on eve@node7", "{} runs as eve@x"])
+def test_no_wording_makes_a_command_one_for_elsewhere(words: str) -> None:
+    text = in_folder(words.format(HERE), "/w")
+    assert text == words.format("`herorun -C /w babysit tiny`")
+    assert on_screen(in_folder(words.format(THERE), "/w")) == words.format(HERE)
+
+
+def test_both_kinds_in_one_text() -> None:
+    text = on_screen(in_folder(f"{THERE}; {HERE}; {THERE}", "/w"))
+    assert text == f"{HERE}; `herorun -C /w babysit tiny`; {HERE}"
+
+
+def test_a_code_block_keeps_its_backticks() -> None:
+    assert on_screen("```sh\nherorun status tiny\n```") == "```sh\nherorun status tiny\n```"
 
 
 def test_each_other_command_in_backticks_gets_it() -> None:

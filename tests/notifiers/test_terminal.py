@@ -120,7 +120,8 @@ def test_a_line_is_broken_at_the_width_of_the_terminal(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    text = "tiny-1 ended as failed: the error in its log is at /work/train.py:4"
+    monkeypatch.delenv("COLUMNS", raising=False)
+    text = "tiny-1 ended as failed: the error in its log is at `herorun logs tiny --instance 1`"
     screen, line = os.openpty()
     termios.tcsetwinsize(line, (24, 40))
     with os.fdopen(line, "w") as stream:
@@ -129,6 +130,7 @@ def test_a_line_is_broken_at_the_width_of_the_terminal(
         _, *rows = os.read(screen, 4096).decode().splitlines()
     os.close(screen)
     assert len(rows) > 1 and max(map(len, rows)) <= 40
+    assert any("`herorun logs tiny --instance 1`" in row for row in rows)
     assert rows[0].startswith("  t") and all(row.startswith("    ") for row in rows[1:])
     assert " ".join(" ".join(rows).split()) == text
 

@@ -26,7 +26,6 @@ def describe_misuse(error: click.ClickException) -> tuple[int, str]:
 def describe_failure(error: BaseException) -> tuple[int, str]:
     from herorun.core import errors
     from herorun.core.redaction.scrub import scrub
-    from herorun.output.text_width import command_as_typed
 
     if isinstance(error, errors.HerorunError):
         return error.exit_code, f"herorun: {scrub(str(error))}"
@@ -39,9 +38,8 @@ def describe_failure(error: BaseException) -> tuple[int, str]:
 
         click.echo(without_escapes(scrub("".join(format_exception(error)))), err=True)
         return 3, message
-    status = command_as_typed("herorun status")
     advice = (
-        f"If the command changes something, it may be partly done: see `{status}`.",
+        "If the command changes something, it may be partly done: see `herorun status --all`.",
         errors.REPORT,
     )
     return 3, f"\n{' ' * 9}".join((message, *advice))

@@ -59,7 +59,7 @@ def propose_command(start: str, *argv: str) -> str:
     """A command of herorun, as a person types it who typed the present one."""
     from shlex import join
 
-    from herorun.core.shell_words import herorun_argv
+    from herorun.core.proposed_commands import herorun_argv
 
     return join(herorun_argv(start, argv))
 

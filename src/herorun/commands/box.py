@@ -3,9 +3,10 @@
 import click
 
 from herorun.commands._families import BOX, load
+from herorun.commands._suggesting_group import SuggestingGroup
 
 
-class Box(click.Group):
+class Box(SuggestingGroup):
     """One subcommand a module, imported when it is named."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -13,16 +14,6 @@ class Box(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         return load(name) if name in BOX else None
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            from herorun.commands._usage_errors import add_suggestion
-
-            raise add_suggestion(error, self, ctx, args[0]) from None
 
 
 @click.command(cls=Box, short_help="Monitor a remote machine: patrol, wait, runbook, timer.")

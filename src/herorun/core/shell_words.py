@@ -1,13 +1,7 @@
-"""Shell commands in a text: their words, read without running them, and those of herorun that a
-message proposes.
-
-A message can go to the screen, the record and the issue, so it is written without the folder that
-its commands need. The screen adds the folder that the person typed.
-"""
+"""The words of shell commands in a text, read without running them."""
 
 import re
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from herorun.core.lazy_regex import lazy_regex
 
@@ -86,53 +80,3 @@ def _content_of(quotation: re.Match[str]) -> str:
     if double is not None:
         return _ESCAPE.sub(lambda each: each[1].strip("\n"), double)
     return single if single is not None else character.strip("\n")  # a line may end in an escape
-
-
-# --- proposed commands ------------------------------------------------------------------------
-
-# These are the same in every folder.
-_ANYWHERE = r"(?!(?:completion|demo|explain|schema)\b)[a-z]"
-# A verb without an argument names a command, but for `herorun list`. "There, `X`" and "`X` there"
-# are for elsewhere.
-_IN_BACKTICKS = lazy_regex(
-    rf"(?<![Tt]here, `)(?<=`)herorun (?=(?:list\b|{_ANYWHERE}[a-z-]* )[^`]*`"
-    r"(?! (?:there\b|(?:runs )?as |on (?:the|its) machine|on \S+@)))"
-)
-_AFTER_AND = lazy_regex(rf"(?<=&& )herorun (?={_ANYWHERE}[^`]*`)")
-_BARE = lazy_regex(rf"(?:(?<=: )|(?<=&& )|(?<=  )|^)herorun (?={_ANYWHERE})", re.MULTILINE)
-
-
-def herorun_argv(folder: str, argv: Sequence[str]) -> list[str]:
-    """`herorun ARGV` as typed elsewhere than in `folder`; "" and "." are where the person stands.
-
-    >>> herorun_argv("/work", ["ack", "tiny"]), herorun_argv(".", ["ack", "tiny"])
-    (['herorun', '-C', '/work', 'ack', 'tiny'], ['herorun', 'ack', 'tiny'])
-    """
-    return ["herorun", *(["-C", folder] if folder not in ("", ".") else []), *argv]
-
-
-def in_folder(text: str, folder: str) -> str:
-    """The text, whose commands in backticks work where `folder` is not the current one.
-
-    >>> in_folder("next: `herorun ack tiny`; there, `herorun babysit tiny`", "/work")
-    'next: `herorun -C /work ack tiny`; there, `herorun babysit tiny`'
-    >>> in_folder("`herorun handoff tiny --take && herorun launch tiny`, `herorun list`", "w")
-    '`herorun -C w handoff tiny --take && herorun -C w launch tiny`, `herorun -C w list`'
-    """
-    if "herorun" not in text:
-        return text
-    text = _IN_BACKTICKS.sub(lambda _: _head(folder), text)
-    return _AFTER_AND.sub(lambda _: _head(folder), text)
-
-
-def command_in_folder(command: str, folder: str) -> str:
-    """The same of a text that is a command itself, or ends with one after a colon or `&&`.
-
-    >>> command_in_folder("herorun handoff tiny --take && herorun launch tiny", "work")
-    'herorun -C work handoff tiny --take && herorun -C work launch tiny'
-    """
-    return in_folder(_BARE.sub(lambda _: _head(folder), command), folder)
-
-
-def _head(folder: str) -> str:
-    return f"{shlex.join(herorun_argv(folder, ()))} "

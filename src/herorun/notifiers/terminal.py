@@ -6,11 +6,12 @@ returns None, and the same key may be printed again, which is harmless.
 
 import os
 import sys
-from contextlib import suppress
 from typing import TextIO
 
 from herorun.core.ports import AdapterOptions, Notifier, Place, Post
+from herorun.core.proposed_commands import on_screen
 from herorun.core.redaction.scrub import scrub
+from herorun.system.terminal import columns_of, fit
 
 REACHES_NOBODY = True  # only a person at the terminal
 REFERENCE = "standard error"
@@ -47,9 +48,9 @@ class Terminal:
 
 def block(slug: str, post: Post) -> list[str]:
     """The lines to print: the run and the title, then the body, indented."""
-    body = [line for line in visible(scrub(post.body)).split("\n") if line.strip()]
+    body = [line for line in visible(scrub(on_screen(post.body))).split("\n") if line.strip()]
     more = [f"... ({len(body) - MOST_LINES} more lines)"] if len(body) > MOST_LINES else []
-    title = visible(scrub(post.title)).replace("\n", " ")
+    title = visible(scrub(on_screen(post.title))).replace("\n", " ")
     return [
         _cut_line(f"{slug}: {title}"),
         *(_cut_line(f"  {line}") for line in (*body[:MOST_LINES], *more)),
@@ -72,31 +73,11 @@ def _print(lines: list[str]) -> None:
     if stream is None or stream.closed:  # print() would fall back to standard output
         raise OSError("this process has no standard error to write to")
     if stream.isatty():
-        lines = [row for line in lines for row in _fit(line, _width(stream))]
+        lines = [fit(line, columns_of(stream)) for line in lines]
     if _in_colour(stream):
         lines = [f"\x1b[1m{lines[0]}\x1b[0m", *lines[1:]]
     stream.write("\n".join(lines) + "\n")
     stream.flush()
-
-
-def _width(stream: TextIO) -> int:
-    with suppress(OSError):
-        return os.get_terminal_size(stream.fileno()).columns or 80
-    return 80
-
-
-def _fit(line: str, columns: int) -> list[str]:
-    """The line broken between words; what continues it is indented by two columns more."""
-    from textwrap import wrap  # for a terminal alone
-
-    indent = " " * (len(line) - len(line.lstrip(" ")) + 2)
-    return wrap(
-        line,
-        columns,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def _in_colour(stream: TextIO) -> bool:

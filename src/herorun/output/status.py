@@ -8,6 +8,7 @@ from herorun.core.babysit.action_key import describe_action
 from herorun.core.babysit.alert import AlertKey
 from herorun.core.durations import format_span
 from herorun.core.evidence_names import ALL, format_gaps
+from herorun.core.proposed_commands import elsewhere
 from herorun.output import clean, console, hang, shorten_hashes
 from herorun.output.run_facts import (
     cut_fraction,
@@ -102,8 +103,8 @@ def _status_lines(
     yield from _counting_note(document["progress"])
     if document["next"].startswith("herorun handoff "):
         yield (
-            f"  note       type `{last_command(document)}` in the clone that holds the lease; only "
-            "if that clone is gone, take the run over here"
+            f"  note       type {elsewhere(last_command(document))} in the clone that holds the "
+            "lease; only if that clone is gone, take the run over here"
         )
     if last_command(document).startswith("herorun seal "):
         yield (

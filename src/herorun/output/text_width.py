@@ -2,18 +2,10 @@
 programs, a line stays one line.
 """
 
-import os
-import re
 import sys
-from collections.abc import Iterator
-from contextlib import suppress
 from typing import TextIO
 
-HERORUN = "herorun: "  # begins each message on standard error
-_NARROWEST = 20  # columns of text behind an indent
-# A word, or what stands in backticks: a person copies it whole, so no line break falls inside it.
-_WORD = re.compile(r"(?:[^\s`]*`[^`\n]*`)+[^\s`]*|\S+")
-
+from herorun.system.terminal import HERORUN, columns_of, fit
 
 _folder = "."  # after -C, as the person typed it; in JSON, commands are as typed in the repository
 
@@ -26,18 +18,18 @@ def be_in(folder: str) -> None:
 
 def as_typed(text: str) -> str:
     """A message, whose commands in backticks work where the person typed the present one."""
-    if _folder == "." or "`herorun " not in text:
+    if "`herorun " not in text:
         return text
-    from herorun.core.shell_words import in_folder
+    from herorun.core.proposed_commands import in_folder, on_screen
 
-    return in_folder(text, _folder)
+    return on_screen(text if _folder == "." else in_folder(text, _folder))
 
 
 def command_as_typed(command: str) -> str:
     """The same of a command without backticks."""
     if _folder == ".":
         return command
-    from herorun.core.shell_words import command_in_folder
+    from herorun.core.proposed_commands import command_in_folder
 
     return command_in_folder(command, _folder)
 
@@ -64,46 +56,5 @@ def show_failure(text: str) -> None:
 
 def _write(text: str, stream: TextIO) -> None:
     text = as_typed(text)
-    stream.write((fit(text, _width(stream)) if stream.isatty() else text) + "\n")
+    stream.write((fit(text, columns_of(stream)) if stream.isatty() else text) + "\n")
     stream.flush()
-
-
-def _width(terminal: TextIO) -> int:
-    """Its columns, also of standard error where standard output is a file."""
-    from shutil import get_terminal_size  # with its archives: for a terminal alone
-
-    with suppress(OSError):
-        return get_terminal_size(
-            (os.get_terminal_size(terminal.fileno()).columns or 80, 24)
-        ).columns
-    return get_terminal_size().columns
-
-
-def fit(text: str, columns: int) -> str:
-    """Each line broken between words, so that it fits; what continues one stands below its text.
-
-    A command in backticks is never broken: where it does not fit, it has a line of its own.
-
-    >>> print(fit("herorun: nothing is here: `herorun init tiny` writes one", 30))
-    herorun: nothing is here:
-             `herorun init tiny`
-             writes one
-    """
-    return "\n".join(part for line in text.split("\n") for part in _wrap_line(line, columns))
-
-
-def _wrap_line(line: str, columns: int) -> Iterator[str]:
-    if len(line) <= columns:
-        yield line
-        return
-    blanks = line[: len(line) - len(line.lstrip(" "))]
-    indent = " " * (len(HERORUN) if line.startswith(HERORUN) else len(blanks) + 2)
-    if columns - len(indent) < _NARROWEST:
-        indent = "  "
-    row = blanks
-    for word in _WORD.findall(line):
-        if row.strip() and len(row) + 1 + len(word) > columns:
-            yield row
-            row = indent
-        row = f"{row} {word}" if row.strip() else f"{row}{word}"
-    yield row

@@ -125,7 +125,7 @@ class Folder:
         ):
             raise CouldNotLook(
                 f"{self.name} was started on {snapshot.host} and has no exit record: only that "
-                "machine can tell whether it still runs. Run `herorun status` there. If that "
+                "machine can tell whether it still runs. Run ``herorun status`` there. If that "
                 "machine is gone permanently, write "
                 '{"signal": "SIGKILL", "ended": "2026-01-31T12:00:00Z"} with the right time to '
                 f"{self.path}/exit.json."

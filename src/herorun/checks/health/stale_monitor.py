@@ -3,7 +3,8 @@
 Why: a babysitter process that writes nothing new monitors nothing, even if it still exists; the run
 may be healthy or failing.
 Fix: read on that machine the babysitter's log (`.herorun/RUN/babysit.log`); end it, and start it
-again there (`herorun babysit RUN`), or take the run over (`herorun handoff RUN --take` prints how).
+again there (``herorun babysit RUN``), or take the run over (`herorun handoff RUN --take` prints
+how).
 Source: marin-community/marin, manage-hero-run: a stale monitor is reported apart from an unhealthy
 run. Two cadences by this machine's clock without a new heartbeat or a renewed lease; below two
 minutes nothing is stale.

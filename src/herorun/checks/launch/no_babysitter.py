@@ -1,7 +1,7 @@
 """Nothing would monitor the run.
 
 Why: an unmonitored job that crashes, stalls or diverges wastes money until a person notices.
-Fix: remove `[babysit] declined`; or start `herorun babysit RUN` on the machine that
+Fix: remove `[babysit] declined`; or start ``herorun babysit RUN`` on the machine that
 `[babysit] owner` names.
 """
 
@@ -12,6 +12,7 @@ from herorun.core.contract import Contract
 from herorun.core.durations import format_duration, format_span
 from herorun.core.evidence import Launcher, Now, Watch
 from herorun.core.finding import Verdict, failed, passed, unknown
+from herorun.core.proposed_commands import elsewhere
 from herorun.core.record.lease import stale_at
 
 
@@ -50,6 +51,6 @@ def _elsewhere(contract: Contract, owner: str, watch: Watch, at: datetime) -> Ve
         return passed(message)
     return failed(
         f"{message}, and a babysitter renews it every {format_duration(contract.babysit.cadence)}: "
-        f"start `herorun babysit {contract.slug}` there",
+        f"start {elsewhere(f'herorun babysit {contract.slug}')} there",
         subject=owner,
     )

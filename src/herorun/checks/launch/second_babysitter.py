@@ -1,8 +1,8 @@
 """A babysitter on another machine or in another clone holds the run's lease.
 
 Why: two owners would each relaunch the run and write into one output root.
-Fix: let the owner launch, or hand the run over (`herorun handoff RUN --to user@machine` there). If
-that machine does not answer, make sure that no babysitter of the run is running there, then take
+Fix: let the owner launch, or hand the run over (``herorun handoff RUN --to user@machine`` there).
+If that machine does not answer, make sure that no babysitter of the run is running there, then take
 the run over (`herorun handoff RUN --take` prints how). From another clone of the same machine,
 launch there; or end its babysitter, then take the run over here.
 """

@@ -2,7 +2,7 @@
 
 Why: seal stops the run's own babysitter on this machine; one on another machine would continue to
 notify people, and may act, on a finished run.
-Fix: seal on that machine, or hand the run over first: `herorun handoff RUN --to user@machine`
+Fix: seal on that machine, or hand the run over first: ``herorun handoff RUN --to user@machine``
 there, or take it over here (`herorun handoff RUN --take` prints how).
 Source: marin-community/marin, manage-hero-run: stop or delete heartbeat and monitor automations
 that are no longer needed.

@@ -10,6 +10,7 @@ from herorun.core.journal import Memory
 from herorun.core.markdown import without_markup
 from herorun.core.notify.page_policy import Urgency
 from herorun.core.ports import Post
+from herorun.core.proposed_commands import elsewhere
 from herorun.core.record.lease import takeover_command
 from herorun.core.remote.watchdog import MonitorSilence, WatchState, watchdog
 from herorun.operations.record.page import send_pages
@@ -31,9 +32,10 @@ def watch_run(name: str, start: Path, comment: bool, is_named: bool = True) -> W
     if run.record.remote and memory.initialised is None:
         missing = f"{run.record.remote} has no branch {run.record.branch}"
         if is_named:
+            status = elsewhere(f"herorun status {run.slug}")
             raise CouldNotLook(
                 f"{missing}, so it is unknown whether {run.slug} was launched and needs a monitor: "
-                f"see `herorun status {run.slug}` on the machine that would have launched it."
+                f"see {status} on the machine that would have launched it."
             )
         why = f"{missing}: it was never initialised, or its record was deleted there"
         return WatchedRun(slug=run.slug, monitor=WatchState.NOT_WATCHED, why=why)

@@ -19,6 +19,7 @@ from herorun.core.errors import HerorunError, describe_error
 from herorun.core.evidence import TrackerState
 from herorun.core.finding import count
 from herorun.core.ports import Channel, Post, scheduler_traits
+from herorun.core.proposed_commands import elsewhere
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.heartbeat import last_heartbeat
 from herorun.runs import Run
@@ -268,8 +269,9 @@ def _babysitter(run: Run) -> Iterator[DoctorPart]:
         fit = Fit.UNKNOWN
         message += f"; the record on the remote could not be read: {run.record.remote_unread}"
     elif not is_finished and (monitor_is_stale(run) or is_babysitter_lost(run)):
-        where = f" as {handover.to}" if handover else ""
-        fit, fix = Fit.FAILED, f"`herorun babysit {run.slug}`{where}."
+        command = f"herorun babysit {run.slug}"
+        way_on = f"{elsewhere(command)} as {handover.to}" if handover else f"`{command}`"
+        fit, fix = Fit.FAILED, f"{way_on}."
     elif not is_finished and handover:
         has_ticked = memory.last_seen is not None and memory.last_seen > handover.at
         fit = Fit.OK if has_ticked else Fit.UNKNOWN

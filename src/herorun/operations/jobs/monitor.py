@@ -12,6 +12,7 @@ from pathlib import Path
 from herorun.core.canonical_json import timestamp
 from herorun.core.errors import Blocked, HandedOver, WrongUse
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.proposed_commands import elsewhere
 from herorun.core.record.lease import stale_at
 from herorun.core.untrusted_json import read_json
 from herorun.operations.jobs.run import JobRun
@@ -61,9 +62,10 @@ def must_be_ours(run: JobRun) -> None:
     if now() < due:
         job = run.job_id
         raise HandedOver(
-            f"{job} is monitored by {other.description}. There, `herorun handoff --job {job} --to "
-            f"{run.launcher.owner}` gives it away; if it makes no further tick, it can be taken "
-            f"over from {due:%Y-%m-%d %H:%M:%S} UTC on."
+            f"{job} is monitored by {other.description}. There, "
+            f"{elsewhere(f'herorun handoff --job {job} --to {run.launcher.owner}')} gives it away; "
+            "if it makes no further tick, it can be taken over from "
+            f"{due:%Y-%m-%d %H:%M:%S} UTC on."
         )
 
 
@@ -82,7 +84,8 @@ def give_job(run: JobRun, to: str) -> OrderOutcome:
         raise WrongUse(f"{to} is this machine: `herorun handoff --job {job} --take` takes it over.")
     must_be_ours(run)
     _name(run, to, 0)
-    message = f"{to} monitors {job} from now on: there, `herorun babysit` with {run.state_file}"
+    command = elsewhere("herorun babysit")
+    message = f"{to} monitors {job} from now on: there, {command} with {run.state_file}"
     return OrderOutcome(run, message)
 
 

@@ -5,8 +5,8 @@ import shlex
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.event import Word
+from herorun.core.proposed_commands import herorun_argv
 from herorun.core.recovery.classify import Cause
-from herorun.core.shell_words import herorun_argv
 from herorun.operations.jobs.resubmit import resubmit
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.state_file import project, tick_and_project

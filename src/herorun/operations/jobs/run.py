@@ -40,8 +40,8 @@ from herorun.core.health.liveness import RowPatience
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import Option
 from herorun.core.ports import Layout, Place, Post, Search, Tracker
+from herorun.core.proposed_commands import herorun_argv
 from herorun.core.redaction.scrub import scrub
-from herorun.core.shell_words import herorun_argv
 from herorun.job_kinds import must_be_complete
 from herorun.operations.jobs.file_journal import Journal
 from herorun.operations.jobs.folders import FACTS, folder_of

@@ -11,6 +11,7 @@ from herorun.core.evidence import Adoptee, Checkpoints, LiveJobs, Nothing, Prior
 from herorun.core.gate_verdict import GateVerdict
 from herorun.core.identity.intent import identity_of, prior_identity
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.proposed_commands import elsewhere
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.replaced_instance import record_before_replacing
 from herorun.operations.launch.adopt import adopted_instance, adopted_job, facts_of, find_adoptee
@@ -274,7 +275,7 @@ def _describe_monitor(run: Run, babysit: bool) -> str:
     if run.other_babysit_owner:
         return (
             f"{run.other_babysit_owner}, every {every}: none is started here, start "
-            f"`herorun babysit {run.slug}` there"
+            f"{elsewhere(f'herorun babysit {run.slug}')} there"
         )
     if babysit:
         return f"started by launch, {run.launcher.owner}, every {every}"

@@ -17,6 +17,7 @@ from herorun.core.errors import (
 from herorun.core.event import Done, HandedOff, Intended
 from herorun.core.evidence import LeaseSeen, Now, Unavailable
 from herorun.core.markdown import quote_line
+from herorun.core.proposed_commands import elsewhere
 from herorun.core.record.lease import stale_at, takeover_command, takeover_wait
 from herorun.gather import gather
 from herorun.operations.health.evaluate import must_be_launched
@@ -53,8 +54,8 @@ def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
         warnings = (*_blindness(run, to), *_post_handoff(run))
     message = (
         "handed over: this machine no longer monitors the run, and nobody does until "
-        f"`herorun babysit {run.slug}` runs as {to}. There, `herorun handoff {run.slug} --to "
-        f"{run.launcher.owner}` gives it back"
+        f"{elsewhere(f'herorun babysit {run.slug}')} runs as {to}. There, "
+        f"{elsewhere(f'herorun handoff {run.slug} --to {run.launcher.owner}')} gives it back"
     )
     return OrderOutcome(run, message, warnings=warnings)
 
@@ -152,7 +153,7 @@ def _stale(run: Run, wait: float, sleep: Callable[[float], None]) -> LeaseSeen |
         if first and (first.fence, first.beat) != (lease.fence, lease.beat):
             raise Blocked(
                 f"{lease.owner} still monitors it and renews its lease. There, type "
-                f"`herorun handoff {run.slug} --to {run.launcher.owner}`."
+                f"{elsewhere(f'herorun handoff {run.slug} --to {run.launcher.owner}')}."
             )
         first = lease
         if time.monotonic() >= until:

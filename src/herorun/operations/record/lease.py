@@ -12,6 +12,7 @@ from herorun import discover
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, describe_error, sentence
 from herorun.core.event import Leased
 from herorun.core.evidence import LeaseSeen, Now, Unavailable
+from herorun.core.proposed_commands import elsewhere
 from herorun.core.record.lease import (
     PATH,
     STALE,
@@ -242,6 +243,7 @@ def _must_be_ours(run: MonitoredRun, lease: Lease, place: str) -> None:
         )
     raise Blocked(
         f"{place} is held by {lease.owner} for {lease.slug}. Two owners of one output root would "
-        f"overwrite each other. To act from here, type `herorun handoff {run.slug} --to "
-        f"{run.launcher.owner}` there; or, if that machine is gone, `{take}` here."
+        "overwrite each other. To act from here, type "
+        f"{elsewhere(f'herorun handoff {run.slug} --to {run.launcher.owner}')} there; or, if that "
+        f"machine is gone, `{take}` here."
     )

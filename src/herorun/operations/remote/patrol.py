@@ -21,6 +21,7 @@ from herorun.core.patrol.observation import HostObservation, LogEnd, MemoryUse, 
 from herorun.core.patrol.state import patrol_state_of
 from herorun.core.patrol.summary_line import facts_of, movement_of, patrol_line
 from herorun.core.patrol.table import decide
+from herorun.core.proposed_commands import herorun_argv, in_folder
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.job_chain import (
     chain_log,
@@ -30,7 +31,6 @@ from herorun.core.remote.job_chain import (
 )
 from herorun.core.remote.timer import removal
 from herorun.core.remote.watchdog import WatchState, watchdog
-from herorun.core.shell_words import herorun_argv, in_folder
 from herorun.core.untrusted_json import read_json
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.health.taints import with_taints_now

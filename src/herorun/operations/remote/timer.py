@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.proposed_commands import elsewhere
 from herorun.core.remote.timer import TimerRequest, actions, cron, systemd, units
 from herorun.runs import Run
 from herorun.runs.templates import template
@@ -40,8 +41,8 @@ def timer_of(run: Run, host: str, command: str | None, every: float) -> TimerOut
         return _actions(run, command or "watchdog", every)
     if command == "watchdog":
         raise WrongUse(
-            "A watchdog must run on another machine than the babysitter: `herorun box timer RUN "
-            "--for actions`."
+            "A watchdog must run on another machine than the babysitter: "
+            f"{elsewhere(f'herorun box timer {run.slug} --for actions')}."
         )
     reach = run.place.reach
     limit = (reach.connect + reach.timeout if reach else 20.0) + SPARE

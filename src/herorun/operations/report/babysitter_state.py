@@ -5,6 +5,7 @@ from datetime import datetime
 from herorun.core.durations import format_span
 from herorun.core.event import HandedOff
 from herorun.core.evidence import Evidence, LeaseSeen
+from herorun.core.proposed_commands import elsewhere
 from herorun.operations.record.heartbeat import (
     describe_hung,
     is_hung,
@@ -70,11 +71,11 @@ def _starter(run: Run, next_command: str | None) -> str:
     if next_command is None:
         return ""
     is_paused = run.record.memory().ledger.is_paused(now())  # then nobody relaunches it yet
-    command = f"`herorun babysit {run.slug}`"
+    command = f"herorun babysit {run.slug}"
     if run.other_babysit_owner:
-        return f": {command} on {run.other_babysit_owner} starts it"
+        return f": {elsewhere(command)} on {run.other_babysit_owner} starts it"
     is_relaunch = next_command.startswith("herorun relaunch ") and not is_paused
-    return f": {'the relaunch' if is_relaunch else command} starts it"
+    return f": {'the relaunch' if is_relaunch else f'`{command}`'} starts it"
 
 
 def handed_away(run: Run) -> HandedOff | None:
@@ -89,7 +90,8 @@ def _describe_next_owner(run: Run, handover: HandedOff) -> str:
     head = f"{HANDED_OVER} {handover.to} {_ago(handover.at)}"
     if last_seen and last_seen > handover.at:
         return f"{head}; its last recorded tick was {_ago(last_seen)}"
-    return f"{head}, which has recorded no tick yet: `herorun babysit {run.slug}` starts it there"
+    command = elsewhere(f"herorun babysit {run.slug}")
+    return f"{head}, which has recorded no tick yet: {command} there starts its babysitter"
 
 
 def _ago(moment: datetime) -> str:
