@@ -74,8 +74,8 @@ def box(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe._host_files, "count_files", lambda folder: ("counted", folder))
 
 
-def asked(run: Any, instance: str = "", condition: str = "") -> dict[str, Any]:
-    questions = probe._questions(run, probe.HERE, instance, condition)
+def asked(run: Any, condition: str = "") -> dict[str, Any]:
+    questions = probe._questions(run, probe.HERE, run.record.memory().current, condition)
     return {part: ask() for part, ask in questions.items()}
 
 
@@ -124,13 +124,13 @@ def test_a_job_of_our_own_is_asked_of_its_scheduler(box: None) -> None:
         output={"root": "s3://bucket/tiny", "temporary_root": None},
     )
     run = a_run(contract, launched())
-    answers = asked(run, "tiny-1")
+    answers = asked(run)
     assert answers["job"] == ("find", "tiny-1", NOON - HEARTBEAT)
     assert answers["tail"] == ("tail", "tiny-1", 400)
     files = {"markers": [], "results": [], "disks": [], "roots": [], "chain": ""}
     assert answers["files"] == ("files", 20.0, files)
     run.scheduler.leaves_files = run.scheduler.on_the_machine = False
-    assert list(asked(run, "tiny-1")) == ["job", "tail", "copy /d/set"]
+    assert list(asked(run)) == ["job", "tail", "copy /d/set"]
 
 
 def test_nothing_to_look_at_is_wrong_use_unless_a_marker_is_awaited(box: None) -> None:
@@ -159,6 +159,34 @@ def test_a_job_is_asked_of_its_scheduler_by_its_id(
     assert process == Absent()
     with pytest.raises(WrongUse, match=r"\[patrol\] job: '42; rm'"):
         asked(a_run(a_contract(patrol={"slurm_job": "42; rm"})))
+
+
+def test_a_run_that_was_relaunched_meanwhile_is_probed_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Otherwise the end of tiny-1 would be judged by the evidence of tiny-2."""
+    run, judged = a_run(a_contract(), launched()), []
+    memory = run.record.memory()
+    relaunched = SimpleNamespace(
+        **{**vars(memory), "current": SimpleNamespace(name="tiny-2", since=NOON)}
+    )
+
+    def together(questions: Any, seconds: float) -> dict[str, Any]:
+        run.record.memory = lambda: relaunched
+        return {"job": questions["job"]()}
+
+    def parse(run: Any, reach: Any, name: str, answers: Any, condition: str) -> Any:
+        assert answers["job"][1] == name
+        return a_look(name=name, alive=Liveness.NO, succeeded=True, launched_at=NOON)
+
+    def judge(run: Any, memory: Any) -> Any:
+        judged.append(memory.current.name)
+        return SimpleNamespace(alerts={}, monitor=MonitorHealth.FRESH, run=RunHealth.DOWN), {}
+
+    monkeypatch.setattr(probe, "_together", together)
+    monkeypatch.setattr(probe, "_parse_probe", parse)
+    monkeypatch.setattr(probe, "evaluate", judge)
+    assert probe.probe_host(run).name == "tiny-2" and judged == ["tiny-1", "tiny-2"]
 
 
 def test_each_question_fails_alone() -> None:

@@ -21,7 +21,9 @@ from herorun.adopted_scheduler import jobs_by_id
 from herorun.core.babysit.tick import MonitorHealth, Tick
 from herorun.core.durations import format_span
 from herorun.core.errors import HerorunError, WrongUse, describe_error
+from herorun.core.evidence import Instance
 from herorun.core.health.run_health import AT_THE_END, RunHealth
+from herorun.core.journal import Memory
 from herorun.core.patrol.log import own_log
 from herorun.core.patrol.observation import (
     FolderCopy,
@@ -70,24 +72,35 @@ BOX = (
 
 
 def probe_host(run: Run, condition_text: str = "") -> HostObservation:
-    """Probe everything that the contract names, and the marker of a wait."""
-    reach, current = run.place.reach or HERE, run.record.memory().current
-    name = current.name if current else run.slug
-    questions = _questions(run, reach, name if current else "", condition_text)
+    """Probe everything that the contract names, and the marker of a wait; once more if the run was
+    relaunched meanwhile, because the answers are about the instance before.
+    """
+    memory = run.record.memory()
+    observation = _probe(run, memory, condition_text)
+    newest = run.record.memory()
+    if newest.current is None or newest.current == memory.current:
+        return observation
+    return _probe(run, newest, condition_text)
+
+
+def _probe(run: Run, memory: Memory, condition_text: str) -> HostObservation:
+    reach, current = run.place.reach or HERE, memory.current
+    questions = _questions(run, reach, current, condition_text)
     answers = _together(questions, reach.connect + reach.timeout + SPARE)
+    name = current.name if current else run.slug
     with readable(remote_to(reach).transport.where):
         observation = _parse_probe(run, reach, name, answers, condition_text)
-    return _with_health(run, observation)
+    return _with_health(run, memory, observation)
 
 
-def _with_health(run: Run, observation: HostObservation) -> HostObservation:
+def _with_health(run: Run, memory: Memory, observation: HostObservation) -> HostObservation:
     """With what all evidence shows of a run of which only the scheduler says that it succeeded."""
     if observation.launched_at is None or not is_success_alone(observation):
         return observation
-    if run.record.memory().sealed:
+    if memory.sealed:
         return replace(observation, health=RunHealth.FINISHED)
     with suppress(HerorunError, OSError):
-        return _by_tick(observation, evaluate(run)[0])
+        return _by_tick(observation, evaluate(run, memory=memory)[0])
     return observation
 
 
@@ -142,7 +155,7 @@ def _parse_probe(
 
 
 def _questions(
-    run: Run, reach: RemoteTarget, instance: str, condition_text: str
+    run: Run, reach: RemoteTarget, current: Instance | None, condition_text: str
 ) -> dict[str, Callable[[], Any]]:
     """The queries, by part. They run in parallel, those to the machine over one connection; each
     may time out alone.
@@ -154,10 +167,9 @@ def _questions(
         questions[part] = lambda: remote.ask(PROBE_PROGRAM, part, reach.timeout, **arguments)
 
     is_on_box = bool(keys.session or keys.process)
-    if instance:
-        current_instance = run.record.memory().current
-        assert current_instance is not None
-        questions["job"] = lambda: run.scheduler.find(instance, current_instance.since)
+    instance = current.name if current else ""
+    if current:
+        questions["job"] = lambda: run.scheduler.find(current.name, current.since)
     elif not (is_on_box or keys.job or condition_text):
         raise WrongUse(
             f"{run.slug} was not launched by herorun, and its contract names no [patrol] session, "
