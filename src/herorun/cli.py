@@ -63,7 +63,7 @@ def _propose_for(context: click.Context, parameter: click.Parameter, value: str)
     callback=_propose_for,
     help="Work as if started in DIR.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Only problems and the verdict.")
+@click.option("-q", "--quiet", is_flag=True, help="Leave out progress, and what passed.")
 @click.option(
     "-v",
     "--verbose",

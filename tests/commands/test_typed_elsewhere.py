@@ -1,5 +1,6 @@
 """With -C DIR, every proposed command works in the directory where the person typed theirs."""
 
+import json
 import os
 import re
 import shlex
@@ -86,6 +87,23 @@ def test_an_error_has_the_folder_too(elsewhere: tuple[Story, str], capsys: CAPTU
     _, folder = elsewhere
     commands = proposals(capsys, folder, ["note", SLUG, "a text"], 1)
     must_work(capsys, folder, commands, "init")
+
+
+def test_json_has_no_folder_not_even_in_an_error(
+    elsewhere: tuple[Story, str], capsys: CAPTURE
+) -> None:
+    """It may be read anywhere; only the message on the screen is for the person who types."""
+    story, folder = elsewhere
+    note = ["note", SLUG, "a text", "--json"]
+    capsys.readouterr()
+    assert cli.run(["-C", folder, *note]) == 1
+    out, err = capsys.readouterr()
+    assert commands_in([json.loads(out)["error"]]) == [f"herorun init {SLUG}"]
+    assert shlex.split(*commands_in([err])) == ["herorun", "-C", folder, "init", SLUG]
+    assert story.init() == 0
+    capsys.readouterr()
+    assert cli.run(["-C", folder, "status", SLUG, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["next"] == f"herorun preflight {SLUG}"
 
 
 def test_a_person_in_the_folder_types_no_option(

@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 from builders import NOON, a_checkpoint, a_history, a_job, a_plan, a_tree, an_instance
 from herorun.core.contract import ContractFile
@@ -31,10 +32,13 @@ from herorun.operations.babysit.tick_json import dri_decides
 from herorun.operations.checkpoints.list import CheckpointListing, SearchedRoots
 from herorun.operations.checkpoints.prune import Pruned
 from herorun.operations.launch.launch import LaunchOutcome
+from herorun.operations.record.heartbeat import describe_hung
 from herorun.operations.remote.watchers import WatcherRow
+from herorun.operations.report.babysitter_state import _describe_next_owner
 from herorun.operations.report.report import RunReport
 from herorun.operations.report.status import NOTE_NEXT, QUESTION_NEXT
 from herorun.schemas.evaluations import Failure
+from herorun.schemas.parts import AlertEntry
 from herorun.schemas.reports import ReportDocument
 from screens.catalogue import AT_WORK, PLAN, WAIT, patrolled
 from screens.orders import ASKED, CRASHED as DOWN, MEMORY, ordered, run_with
@@ -58,7 +62,9 @@ from screens.states import (
     QUESTION,
     RUN,
     SLOW,
+    WAITS,
     crashed,
+    first_row,
     preflight,
     status,
     tick,
@@ -177,6 +183,29 @@ def log_screens() -> Iterator[Screen]:
 # --- watching -------------------------------------------------------------------------------------
 
 
+GIVEN_AWAY = replace(MEMORY, handed=HandedOff(NOON - timedelta(minutes=50), "bob@node8", {}))
+
+
+def _next_owner() -> str:
+    assert GIVEN_AWAY.handed is not None
+    with patch(f"{OPERATIONS}report.babysitter_state.now", lambda: NOON):
+        return _describe_next_owner(run_with(GIVEN_AWAY), GIVEN_AWAY.handed)
+
+
+def _hung() -> str:
+    heart = {"pid": 4711, "owner": "ada@box"}
+    document = patch(f"{OPERATIONS}record.heartbeat._document", lambda _: heart)
+    beat = NOON - timedelta(minutes=50)
+    with document, patch(f"{OPERATIONS}record.heartbeat.last_heartbeat", lambda _: beat):
+        return describe_hung(run_with(MEMORY, state=Path("/work/.herorun/tiny")))
+
+
+def _refused() -> AlertEntry:
+    """The launch checks refused a relaunch, and only `babysit --once` has run."""
+    doubt = ", but no babysitter runs now (see `babysitter`)"
+    return crashed(done={"escalate/relaunch/tiny-1/gate": ""}, wake=NOON, doubt=doubt)
+
+
 def watching() -> Iterator[Screen]:
     down = replace(HEALTHY, run="down", next_tick=None)
     past = replace(HEALTHY, run="finished", step=100_001, next_tick=None, checkpoint_step=100_000)
@@ -207,13 +236,34 @@ def watching() -> Iterator[Screen]:
             questions=[QUESTION],
             next="herorun preflight tiny",
         ),
-        "just-submitted": status(instances=[INSTANCE.model_copy(update={"started": NOON})]),
+        "just-submitted": status(
+            WAITS,
+            progress="~unknown/100000",
+            log="",
+            instances=[INSTANCE.model_copy(update={"started": NOON})],
+            missing_evidence=[first_row(NOON)],
+        ),
+        "handed-over": status(
+            replace(HEALTHY, next_tick=None), babysitter=_next_owner(), monitor="stale"
+        ),
+        "babysitter-hangs": status(
+            replace(HEALTHY, next_tick=NOON - timedelta(minutes=45)),
+            babysitter=f"overdue: {_hung()}",
+            monitor="stale",
+        ),
+        "refused-relaunch": status(
+            down,
+            alerts=[_refused()],
+            questions=["escalate/relaunch/tiny-1/gate"],
+            babysitter="not running, last heartbeat 1m0s ago",
+            next="herorun preflight tiny",
+            dri_decides=False,
+        ),
     }.items():
         yield answered_by(f"status-{name}", "status tiny", "report.status.status_of_run", values)
-    given_away = replace(MEMORY, handed=HandedOff(NOON, "bob@node8", {}))
 
     def refuse(*_: Any) -> None:
-        must_be_ours(run_with(given_away), given_away)
+        must_be_ours(run_with(GIVEN_AWAY), GIVEN_AWAY)
 
     elsewhere = {**OPENED, f"{OPERATIONS}babysit.loop.tick_once": refuse}
     yield Screen("babysit-handed-over", "babysit tiny --once", elsewhere)

@@ -178,6 +178,7 @@ def handoffs() -> Iterator[Screen]:
     yield ordered("handoff tiny --take", **taking)
     giving = {
         "handoff__must_be_launched": None,
+        "handoff__other_holder": None,
         "handoff__take_lease": None,
         "handoff___has_lease": True,
         "handoff__facts_for_owner": None,

@@ -239,6 +239,8 @@ def watching() -> Iterator[Screen]:
         calm[0],
         slug="nova",
         run="finished",
+        step=100_000,
+        next_tick=None,
         alerts=(OpenAlert("stalled-steps", "info", "ended-unresolved", "no step for 14m"),),
     )
     for name, rows in {
@@ -519,6 +521,9 @@ def machines() -> Iterator[Screen]:
         yield answered_by(f"patrol-{name}", "box patrol tiny", patrol, patrolled(host))
     observer = {f"{OPERATIONS}remote.wait.observer_of_run": waits_for(success)}
     yield Screen("wait-done", "box wait tiny --max 1", {**OPENED, **WAIT, **observer})
+    for name in ("unsaved", "ended-early"):
+        observer = {f"{OPERATIONS}remote.wait.observer_of_run": waits_for(hosts[name])}
+        yield Screen(f"wait-{name}", "box wait tiny --max 1", {**OPENED, **WAIT, **observer})
     slow = {f"{OPERATIONS}remote.wait.observer_of_run": waits_for(AT_WORK)}
     yield Screen("wait-not-yet", "box wait tiny --step 50000 --max 1", {**OPENED, **WAIT, **slow})
     run = SimpleNamespace(

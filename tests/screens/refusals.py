@@ -9,8 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from builders import NOON, a_checkpoint, a_contract, a_job, a_tree
-from herorun.core.check import Gate
+from builders import NOON, a_checkpoint, a_contract, a_job
+from herorun.core.check import AtRelaunch, Gate
 from herorun.core.event import Launching
 from herorun.core.evidence import (
     Checkpoints,
@@ -24,17 +24,20 @@ from herorun.core.evidence import (
     RecordState,
     RemoteTips,
     Unavailable,
+    Watch,
 )
+from herorun.core.finding import Outcome
+from herorun.core.gate_verdict import verdict_of
 from herorun.core.notify.escalation import Option, ProposedCommand, command_of
 from herorun.core.ports import Found, Unknown
 from herorun.core.record.lease import Lease
 from herorun.core.recovery.classify import Cause
 from herorun.core.recovery.policy import RelaunchAnswer
+from herorun.gate import GateReport
 from herorun.operations.launch.propose import reason_option
 from herorun.operations.launch.relaunch import Successor, start_again
 from herorun.operations.launch.rollback_target import target_of
 from herorun.operations.orders.handoff import take_over
-from herorun.operations.record.lease import _must_be_ours
 from screens.orders import (
     ACKED,
     AGO,
@@ -73,7 +76,7 @@ SEALED = replace(MEMORY, sealed=SimpleNamespace(tag="herorun/tiny/seal-1"))
 SILENT = Unknown(NO_ANSWER)
 LOST = Unknown(FORGOTTEN_JOB.why, forgotten=True)
 UNCLEAR = Found(a_job(JobState.UNKNOWN, reason="node7 does not answer since 11:40"))
-DIRTY = a_tree(unstaged=("train.py",))
+TAKEN = Watch(lease_owner="eve@node7", lease_slug="tiny")
 SILENT_ORIGIN = dict.fromkeys((History, Published, RemoteTips, RecordState), NO_REMOTE)
 SAVED = Checkpoints(
     (
@@ -116,10 +119,24 @@ def offer(way: Option, effect: str, step: int | None = None, reason: str = "") -
     )
 
 
+def relaunch_gate(*changes: Any) -> GateReport:
+    """The answer of the checks that a relaunch asks, as `gate.run_relaunch_gate` counts it."""
+    report = gate(Gate.LAUNCH, *changes)
+    asked = {n: c for n, c in report.checks.items() if c.at_relaunch is not AtRelaunch.SKIP}
+    findings = [each for each in report.findings if each.check in asked]
+    counted = [
+        each
+        for each in findings
+        if each.verdict.outcome is not Outcome.UNKNOWN
+        or asked[each.check].at_relaunch is not AtRelaunch.WARN
+    ]
+    return GateReport(Gate.LAUNCH, verdict_of(counted, asked), findings, asked, report.evidence)
+
+
 def through_the_gate(*changes: Any) -> dict[str, Any]:
     """A start that the launch gate decides on, with these pieces of evidence."""
     return {
-        "herorun.operations.launch.relaunch.gate_of": gate(Gate.LAUNCH, *changes),
+        "herorun.operations.launch.relaunch.gate_of": relaunch_gate(*changes),
         f"{ORDERS}relaunch.relaunch_once": lambda run, *_, **__: start_again(run, *AGAIN),
     }
 
@@ -140,7 +157,7 @@ def relaunches() -> Iterator[Screen]:
     yield named("relaunch-unknown", asking("relaunch tiny", SILENT))
     yield named("relaunch-forgotten", asking("relaunch tiny", LOST))
     yield named("relaunch-in-doubt", asking("relaunch tiny", UNCLEAR))
-    yield refused("relaunch-blocked", "relaunch tiny", DIRTY)
+    yield refused("relaunch-blocked", "relaunch tiny", TAKEN)
     yield refused("relaunch-unread", "relaunch tiny", SILENT_ORIGIN)
     yield named("relaunch-sealed", ordered("relaunch tiny", SEALED))
     unmonitored = {"relaunch__start_watch": lambda *_, **__: ("not running", NOT_STARTED)}
@@ -215,9 +232,9 @@ def rollbacks() -> Iterator[Screen]:
     yield named("rollback-never", ordered(argv, LIVE, never, **SETTLED))
     start = {"rollback__find_job": a_job(JobState.FAILED, exit_code=1)}
     screen = ordered(argv, LIVE, **choice, **start)
-    for name, evidence in {"blocked": DIRTY, "unread-gate": SILENT_ORIGIN}.items():
+    for name, evidence in {"blocked": TAKEN, "unread-gate": SILENT_ORIGIN}.items():
         starting = {
-            "herorun.operations.launch.relaunch.gate_of": gate(Gate.LAUNCH, evidence),
+            "herorun.operations.launch.relaunch.gate_of": relaunch_gate(evidence),
             f"{ORDERS}rollback._start_once": lambda run, *_: start_again(run, *AGAIN),
         }
         yield replace(screen, name=f"rollback-{name}", given={**screen.given, **starting})
@@ -353,8 +370,7 @@ def handoffs() -> Iterator[Screen]:
     yield named("handoff-here", ordered(f"{give} ada@box", LIVE))
     yield named("handoff-not-launched", ordered(take, replace(MEMORY, instances=())))
     theirs = Lease(owner="eve@node7", slug="tiny", fence=3, beat=7)
-    place = "/data/tiny/_herorun/lease.json"
-    not_ours = {"handoff__take_lease": lambda run: _must_be_ours(run, theirs, place)}
+    not_ours = {"handoff__other_holder": theirs}
     yield named("handoff-not-ours", ordered(f"{give} bob@node8", LIVE, **not_ours))
 
 

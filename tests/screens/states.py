@@ -148,6 +148,9 @@ HEALTHY = RunSummary(
 WAITS = RunSummary(
     slug="tiny", stage="launched", run="starting", final_step=100_000, next_tick=NOON + 4 * MINUTE
 )
+LAST_READ = replace(
+    HEALTHY, run="unknown", monitor="partial", step=None, rows_read_at=NOON - timedelta(minutes=12)
+)
 SHUT = RunSummary(
     slug="tiny", stage="launched", run="unknown", monitor="stale"
 )  # only the record was read
@@ -227,14 +230,16 @@ def crashed(
     decision: str = DRI_DECIDES,
     name: str = "tiny-1",
     dri: str = "@dri",
+    wake: datetime | None = None,
+    doubt: str = "",
     **orders: Any,
 ) -> AlertEntry:
     """The alert about a run that is down, with what happens next after these orders."""
     memory = Memory(instances=(an_instance(1),), **orders)
     assert memory.current is not None
-    down: Any = SimpleNamespace(run="down", wake=None, stays_down=True)
+    down: Any = SimpleNamespace(run="down", wake=wake, stays_down=wake is None)
     is_paused = memory.pause is not None
-    outlook = relaunch_outlook(down, memory, Recovery.RELAUNCH, is_paused, decision)
+    outlook = relaunch_outlook(down, memory, Recovery.RELAUNCH, is_paused, decision) + doubt
     message = f"{name} ended as failed: exit code 1{cause}"
     return alert("crashed", "critical", message, fix=name_dri(outlook, dri))
 
@@ -431,7 +436,8 @@ STATES: dict[str, Any] = {
         pushed=False,
     ),
     "unread": status(
-        replace(HEALTHY, run="unknown", monitor="partial"),
+        replace(LAST_READ, checkpoint_step=None),
+        progress=NO_STEP,
         monitor="partial",
         unread=[f"{each.__name__}: {NO_DISK}" for each in SOURCES],
         missing_evidence=unread_sources(),
@@ -515,12 +521,16 @@ STATES: dict[str, Any] = {
         alerts=[ENDED],
         next="herorun ack tiny",
     ),
-    "sealed": status(
-        replace(HEALTHY, stage="sealed", run="finished", step=100_000),
-        stage="sealed",
-        seal_tag="herorun/tiny/seal-1",
-        progress=DONE,
-    ),
+    **{
+        name: status(
+            replace(HEALTHY, stage="sealed", run="finished", step=100_000),
+            stage="sealed",
+            seal_tag="herorun/tiny/seal-1",
+            progress=DONE,
+            job_state=state,
+        )
+        for name, state in {"sealed": "succeeded", "sealed-unrecorded": ""}.items()
+    },
     "initialised": status(
         RunSummary(slug="tiny", stage="initialised"),
         stage="initialised",

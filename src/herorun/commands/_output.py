@@ -47,11 +47,8 @@ def show_lines(outcome: Any, as_json: bool) -> int:
     if as_json:
         output.show_json(outcome.document())
     else:
-        out = output.console()
         for line in outcome.lines():
-            text = output.shorten_hashes(output.clean(line))
-            body = text.lstrip(" ")
-            output.hang(out, text[: len(text) - len(body)], body)
+            output.show_line(output.shorten_hashes(output.clean(line)))
     return int(outcome.code)
 
 

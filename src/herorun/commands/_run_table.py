@@ -1,7 +1,7 @@
 """The table of runs, worst first: `watch` redraws it, `status --all` prints it once."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any, TypeAlias
 
@@ -188,11 +188,13 @@ def summary_rows(summary: RunSummary, at: datetime) -> list[tuple[str, str]]:
     remaining = (
         f"{format_age(summary.time_left)} at this pace" if summary.time_left and is_finite else ""
     )
+    read_at = summary.rows_read_at
+    read_before = f", read {format_age(max(at - read_at, timedelta(0)))} ago" if read_at else ""
     rows = (
         ("left", remaining),
-        ("loss", format_loss(summary)),
+        ("last loss" if read_before else "loss", f"{format_loss(summary)}{read_before}"),
         (
-            "speed" if _trains(summary) else "last speed",
+            "speed" if _trains(summary) and not read_before else "last speed",
             format_pace(summary, usual=" of usual"),
         ),
         ("checkpoint", format_checkpoint(summary)),

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from herorun.runs import Run
 
 WAITS_FOR_NOTHING = (
-    "[chain] has no `after` and no `after_pattern`: its stages begin as soon as it is started. "
-    "Once the training is done, and not before, this starts it:"
+    "[chain] has no `after` and no `after_pattern`, so the script waits for nothing. Once the "
+    "training is done, and not before, this starts it:"
 )
 
 
@@ -81,7 +81,9 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     where = login.host if login and login.host else "this machine"
     as_a_job = f"as a job of its own, which starts once job {job} succeeds"
     if waits_for_the_job(contract.chain):
-        message = f"this installs the script on {where} and starts it:"
+        pattern = "`[chain] after_pattern` in the log" if contract.chain.after_pattern else ""
+        signs = " and ".join(filter(None, [contract.chain.after, pattern]))
+        message = f"this installs the script on {where} and starts it; it waits for {signs}:"
         output.show_note(message, f"  {start_command}")
         if behind:
             output.show_note(f"or this, {as_a_job}:", f"  {behind}")

@@ -68,10 +68,9 @@ def command(
     for failure in () if as_json else verdicts:
         where = f" at {failure.frame}" if failure.frame else ""
         line = f", line {failure.line}" if failure.line else ""
-        message = (
-            f"{failure.file}: {failure.class_}{where}{line}: "
-            f"{failure.excerpt or _without_line(failure)}"
-        )
+        text = failure.excerpt or _without_line(failure)
+        head = f"{failure.class_}{where}{line}"  # which a run's diagnosis may state itself
+        message = f"{failure.file}: {text if head in text else f'{head}: {text}'}"
         output.show_line(output.clean(message))
         if failure.advice:
             output.hang(output.console(), "    ", output.clean(failure.advice))
@@ -85,7 +84,7 @@ def _without_line(failure: "Failure") -> str:
 
     if failure.class_ == FailureClass.UNKNOWN:
         return "no cause found"
-    return "no failure found" if failure.class_ in QUIET else "known by the exit code alone"
+    return "no failure found" if failure.class_ in QUIET else "from the exit code alone"
 
 
 def _triage_only_run(start: str) -> "Failure":

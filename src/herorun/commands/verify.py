@@ -75,8 +75,11 @@ def _show_record(verification: "RecordVerification", start: str, run: str) -> No
 
     for fault in verification.faults:
         output.show_line(f"fault: {output.clean(fault)}")
-    for note in verification.notes:
-        _show_note(output.clean(note))
+    notes = [output.clean(note) for note in verification.notes]
+    repairs = [note for note in notes if _command_at_end(note)]
+    for note in notes:
+        if note not in repairs:
+            output.show_line(f"note: {note}")
     seal_text = f" and the seal {verification.seal}" if verification.seal else ""
     output.show_line(
         f"{verification.verdict}: "
@@ -94,19 +97,23 @@ def _show_record(verification: "RecordVerification", start: str, run: str) -> No
             f"the history stays reported. `git log -p refs/herorun/record/{slug}` shows each "
             "commit; your git server's log shows who pushed it."
         )
+    for repair in repairs:
+        _show_repair(repair)
 
 
-def _show_note(note: str) -> None:
-    """A command at its end has a line of its own, to be copied whole."""
+def _command_at_end(note: str) -> str:
+    """The command with which the note ends, after a colon; "" if it ends otherwise."""
+    _, mark, command = note.rpartition(": `")
+    return command[:-1] if mark and command.find("`") == len(command) - 1 else ""
+
+
+def _show_repair(note: str) -> None:
+    """The command has a line of its own, to be copied whole."""
     from herorun import output
     from herorun.output.text_width import command_as_typed
 
-    message, mark, command = note.rpartition(": `")
-    if not mark or command.count("`") != 1 or not command.endswith("`"):
-        output.show_line(f"note: {note}")
-        return
-    output.show_line(f"note: {message}:")
-    output.console().print(f"  {command_as_typed(command[:-1])}", soft_wrap=True)
+    output.show_line(f"fix: {note.rpartition(': `')[0]}:")
+    output.console().print(f"  {command_as_typed(_command_at_end(note))}", soft_wrap=True)
 
 
 def verify_tag(start: str, tag: str, offline: bool, as_json: bool) -> int:
@@ -128,6 +135,7 @@ def verify_tag(start: str, tag: str, offline: bool, as_json: bool) -> int:
 def _show_seal(proof: "SealProof", start: str) -> None:
     from herorun import output
     from herorun.core.finding import count
+    from herorun.system import progress
 
     parts = {
         "proven": proof.proven,
@@ -135,6 +143,8 @@ def _show_seal(proof: "SealProof", start: str) -> None:
         "not proven": proof.unproven,
         "fault": proof.faults,
     }
+    if progress.quiet:
+        del parts["proven"]
     for word, lines in parts.items():
         for line in lines:
             output.show_line(f"{word}: {output.clean(line)}")

@@ -58,6 +58,7 @@ class RunSummary:
     loss: float | None = None
     curve: str = ""
     pace: Pace | None = None
+    rows_read_at: datetime | None = None  # of loss and pace, if they were not read at `seen_at`
     checkpoint_step: int | None = None
     checkpoint_age: float | None = None  # seconds
     alerts: tuple[OpenAlert, ...] = ()

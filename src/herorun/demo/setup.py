@@ -110,7 +110,8 @@ def block_the_gate(stage: Sandbox) -> None:
     """Prepare a launch gate that two faults block."""
     stage.show_heading(
         "init writes a contract. A person fills it in with a wrong start: step-90, the last name "
-        "in alphabetical order. The second init creates the record and the issue"
+        "in alphabetical order (step-100 sorts before it). The second init creates the record and "
+        "the issue"
     )
     stage.do("herorun", "init", SLUG)
     sign(stage, "step-90")

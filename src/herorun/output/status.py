@@ -84,12 +84,13 @@ def _status_lines(
         yield f"  babysitter {clean(document['babysitter'])}"
         yield from (f"  {name:<10} {clean(value)}" for name, value in summary)
         is_finished = document["run"] == "finished"
-        for metric in document["unjudged"]:
+        for metric in document["unjudged"] if document["run"] != "down" else ():
             yield f"  not judged {describe_unjudged(metric, is_finished)}"
     for instance in document["instances"]:
         minute = instance["started"][: len("2026-01-01T12:00")]
         began = f"{minute}Z ({_ago(instance['started'], at)})"
-        job, state = f"job {clean(instance['job'])}", instance["state"] or "state unknown"
+        job = f"job {clean(instance['job'])}"
+        state = instance["state"] or ("sealed" if document["seal_tag"] else "state unknown")
         yield f"  instance   {instance['name']}, {job}, {state}, submitted {began}"
     if document["log"] and not document["seal_tag"]:
         yield f"  log        {clean(document['log'])}"

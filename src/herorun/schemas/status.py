@@ -46,6 +46,8 @@ class RunSummaryEntry(Schema):
     curve: str
     """The loss curve, drawn with block characters."""
     pace: PaceEntry | None
+    rows_read_at: str | None
+    """When loss, curve and pace were last read, if they could not be read now."""
     checkpoint: NewestCheckpoint | None
     next_tick: str | None
     last_seen: str | None
@@ -57,6 +59,7 @@ class RunSummaryEntry(Schema):
             run,
             remaining_seconds=run.time_left,
             checkpoint=checkpoint if run.checkpoint_step is not None else None,
+            rows_read_at=run.rows_read_at and run.rows_read_at.replace(microsecond=0),
             next_tick=run.next_tick and run.next_tick.replace(microsecond=0),
             last_seen=run.seen_at and run.seen_at.replace(microsecond=0),
         )

@@ -16,6 +16,7 @@ from herorun.core.patrol.wait_condition import (
     condition_of,
     judge_condition,
 )
+from wording import mentions
 
 RUNNING, DONE, DOWN, UNKNOWN = (PatrolState(s) for s in ("running", "done", "down", "unknown"))
 REACHED, OVER, WAIT = WaitOutcome.REACHED, WaitOutcome.OVER, WaitOutcome.WAIT
@@ -127,3 +128,11 @@ def test_a_look_that_saw_nothing_gives_its_own_reason() -> None:
     assert why(unreachable="cut", why="squeue") == "cut"
     assert why(why="squeue") == "squeue"
     assert why() != ""
+
+
+@pytest.mark.parametrize("has_succeeded", [True, False])
+def test_an_end_without_all_results_is_over_and_is_called_what_it_is(has_succeeded: bool) -> None:
+    look = a_look(alive=Liveness.NO, succeeded=has_succeeded)
+    result, text = judge_condition(WaitCondition(step=900), look, DOWN, {}, timedelta(0))
+    assert result is OVER and mentions(text, "step 900")
+    assert ("succeeded" in text) is has_succeeded is ("down" not in text)

@@ -84,6 +84,18 @@ def test_its_owner_hands_it_over_with_what_the_next_one_must_know(
 
 
 @pytest.mark.thorough
+def test_a_run_of_another_machine_is_handed_over_there_as_asked(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.launched(WAIT)
+    path = story.root / "_herorun" / "lease.json"
+    path.write_bytes(lease(story).hand_to(THERE).bytes())
+    code, text = hand_off(story, capsys, "--to", "bob@node8")
+    assert code == 1 and mentions(
+        text, THERE, f"`herorun handoff {SLUG} --to bob@node8`", "-C", "--take"
+    )
+
+
 def test_a_loop_ends_when_the_run_is_handed_over(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     assert hand_off(story, capsys, "--to", THERE)[0] == 0

@@ -27,6 +27,7 @@ from herorun.operations.record.heartbeat import (
 )
 from herorun.operations.report.babysitter_state import (
     describe_babysitter,
+    doubt_next_tick,
     is_babysitter_lost,
     is_monitored_elsewhere,
     monitor_is_stale,
@@ -144,6 +145,22 @@ def test_a_relaunch_is_expected_only_of_a_babysitter_that_is_known_to_run(
         assert (why_not_relaunched(run) == "") is is_known
     run.contract = a_contract(babysit={"cadence": "15m", "declined": "ada does it"})
     assert "declines" in why_not_relaunched(run)
+
+
+@pytest.mark.parametrize(
+    ("beat", "is_locked", "is_known"),
+    [(MINUTE, True, True), (MINUTE, False, False), (3 * LIMIT, False, True)],
+)
+def test_a_tick_by_hand_promises_no_next_one(
+    run: Any, beat: timedelta, is_locked: bool, is_known: bool
+) -> None:
+    """After `babysit --once` the heartbeat is new, and nothing runs; or another clone ticks."""
+    with_ages(run, beat, MINUTE)
+    heart = {"at": timestamp(now() - beat)}  # and nothing is due
+    (run.state / "heartbeat.json").write_text(canonical(heart))
+    with hold_lock(run.lock("babysitter")) if is_locked else nullcontext():
+        assert why_not_relaunched(run) == ""
+        assert (doubt_next_tick(run) == "") is is_known
 
 
 @pytest.mark.parametrize("needless", ["", "the run is finished"])

@@ -76,6 +76,11 @@ def test_a_fresh_clone_proves_it_and_says_what_it_cannot(sealed: Story, capsys: 
     capsys.readouterr()
     assert sealed.herorun("verify-seal", SLUG) == 2
     assert mentions(capsys.readouterr().err, "mean", f"{TAG}", "git fetch", "--tags")
+    code, output = run_command(sealed, capsys, "verify", TAG)
+    code_quiet, quiet_output = run_command(sealed, capsys, "verify", TAG, "-q")
+    lines = output.splitlines()
+    assert code == code_quiet == 0 and any(line.startswith("proven: ") for line in lines)
+    assert quiet_output.splitlines() == [a for a in lines if not a.startswith("proven: ")]
     other = sealed.clone("elsewhere")
     verification = verify(other, capsys)
     assert (verification["verdict"], verification["faults"]) == ("clear", [])

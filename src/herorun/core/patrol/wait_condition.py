@@ -74,7 +74,10 @@ def judge_condition(
             observation.unreachable or observation.why or "it could not be checked",
         )
     if state is PatrolState.DOWN:
-        return WaitOutcome.OVER, f"the run is down, and {condition} was not reached"
+        how = (
+            "job succeeded, but the run is not complete" if observation.succeeded else "run is down"
+        )
+        return WaitOutcome.OVER, f"the {how}, and {condition} was not reached"
     if (
         state is PatrolState.DONE and not condition.marker
     ):  # a marker may be made long after the job has ended well

@@ -102,7 +102,7 @@ class ReplayedTicks:
                 rules = (
                     "the same rules give another result"
                     if tick.same_rules
-                    else f"recorded by herorun {tick.version}; today's rules give another result"
+                    else f"recorded by herorun {tick.version}; this version gives another result"
                 ) + (" (recorded -> today):" if tick.differences else "")
                 reason = f"{tick.result}: {tick.why}" if tick.why else rules
                 lines.append(f"tick of {timestamp(tick.at)}: {reason}")
@@ -113,7 +113,7 @@ class ReplayedTicks:
             f"{self.slug}: {count(counts['ticks'], 'tick')}: {counts['same']} the same, "
             f"{counts['differs']} different, "
             f"{counts['unknown']} unknown; "
-            f"{count(others, 'tick was', 'ticks were')} recorded under other rules than today's"
+            f"{count(others, 'tick was', 'ticks were')} recorded under other rules"
         )
         return lines if self.ticks else [f"{self.slug}: {self._why_none()}"]
 

@@ -102,9 +102,9 @@ def _consequence_while_down(run: MonitoredRun, memory: Memory) -> str:
     if needs_person:
         return f"{message}. {_monitoring_then(run)}"
     who = "the babysitter" if babysitter_runs(run) else "a babysitter, if one runs,"
-    when = "once the pause is over" if memory.ledger.is_paused(now()) else "at a next tick"
+    when = "once the pause is over" if memory.ledger.is_paused(now()) else "at its next tick"
     return (
-        f"{run.slug} was down at its last tick, and {who} may relaunch it {when}, by its rules; to "
+        f"{run.slug} was down at its last tick, and {who} may relaunch it {when}; to "
         f"prevent that: `herorun stop {run.slug}`"
     )
 
@@ -125,8 +125,8 @@ def end_of_monitoring(run: MonitoredRun) -> str:
         return ""
     when = " once the pause is over" if memory.ledger.is_paused(now()) else ""
     return (
-        f"No alert of it waits for a person now, so its babysitter ends{when}. Nothing monitors it "
-        "until it is launched or relaunched"
+        f"No alert of {run.slug} waits for a person now, so its babysitter ends{when}. Nothing "
+        f"monitors {run.slug} until a launch or a relaunch"
     )
 
 
@@ -192,7 +192,7 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
         return OrderOutcome(run, problem, code=1, warnings=warnings)
     if not yes:
         message = (
-            f"denied: {current.name} is not relaunched. {_monitoring_then(run)}. To start it after "
+            f"denied: {current.name} is not relaunched. {_monitoring_then(run)}. To relaunch after "
             f"all: `herorun status {run.slug}` shows the command"
         )
         return OrderOutcome(run, message, warnings=warnings)
@@ -222,8 +222,8 @@ def _overtaken_by(run: Run, instance: str, yes: bool) -> str:
         )
     if not yes and current and current.name != instance:
         return (
-            f"denied too late: {current.name} was submitted in place of {instance}; to stop it: "
-            f"`herorun stop {run.slug}`"
+            f"denied too late: {current.name} was submitted in place of {instance}: "
+            f"`herorun stop {run.slug}` stops {current.name}"
         )
     return ""
 

@@ -23,7 +23,7 @@ from herorun.gather import gather
 from herorun.operations.health.evaluate import must_be_launched
 from herorun.operations.orders.order import OrderOutcome, memory_for_orders, push_warning
 from herorun.operations.orders.owner_facts import facts_for_owner
-from herorun.operations.record.lease import hand_lease, seize_lease, take_lease
+from herorun.operations.record.lease import hand_lease, other_holder, seize_lease, take_lease
 from herorun.operations.record.post import journal_failure, post_entry
 from herorun.runs import Run
 from herorun.system.clock import now
@@ -44,6 +44,7 @@ def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
             raise WrongUse(f"{to} is this machine: `{take}` takes a stale lease over.")
         handover = run.record.memory().handed
         if handover is None or handover.to != to:
+            _must_be_held_here(run, to)
             take_lease(run)
             lines = facts_for_owner(
                 run, run.launcher.owner, to, reason or "handed over by its owner"
@@ -58,6 +59,19 @@ def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
         f"{elsewhere(f'herorun handoff {run.slug} --to {run.launcher.owner}')} gives it back"
     )
     return OrderOutcome(run, message, warnings=warnings)
+
+
+def _must_be_held_here(run: Run, to: str) -> None:
+    """Raise for a lease of another machine: its owner can hand the run over as asked."""
+    holder = other_holder(run)
+    if holder is None or holder.owner == run.launcher.owner or holder.slug != run.slug:
+        return
+    take = takeover_command(run.slug, run.contract.babysit.cadence)
+    raise Blocked(
+        f"{holder.owner} holds the lease of {run.slug}. On that machine, type "
+        f"{elsewhere(f'herorun handoff {run.slug} --to {to}')}. If that machine is gone, take the "
+        f"run over here first: `{take}`."
+    )
 
 
 def _has_lease(run: Run, owner: str) -> bool:

@@ -24,8 +24,8 @@ def pause(run: Run, until: datetime, reason: str = "") -> OrderOutcome:
     memory = memory_for_orders(run)
     is_same = memory.pause is not None and memory.pause.until == until
     message = (
-        f"{'already ' if is_same else ''}paused until {timestamp(until)}: herorun neither stops "
-        f"nor relaunches the job by itself; {_monitoring(run, memory)}; "
+        f"{'already ' if is_same else ''}paused until {timestamp(until.replace(microsecond=0))}: "
+        f"herorun neither stops nor relaunches the job by itself; {_monitoring(run, memory)}; "
         f"`herorun resume {run.slug}` ends the pause"
     )
     warnings = push_warning(run) if is_same else order(run, Word.PAUSE, [run.slug], reason, until)

@@ -49,7 +49,7 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
         outcome = stop_and_wait(run, name, reason, wait, is_forgotten)
         if is_forgotten:
             record_forgotten_end(run, name)
-            note = "The record counts it as ended: make sure that no process of it is left"
+            note = f"The record counts {name} as ended: make sure that no process of it is left"
             outcome = replace(outcome, message=f"{outcome.message}. {note}")
         monitoring = ""
         if name in run.record.memory().stopped_instances:
@@ -69,8 +69,8 @@ def _is_new_end(run: Run, name: str, job: Job) -> bool:
 
 def _next_report(run: Run) -> str:
     return (
-        "If a babysitter runs, its next tick reports this end; it ends once no critical alert is "
-        f"left to acknowledge (`herorun ack {run.slug}`)"
+        "If a babysitter runs, its next tick reports this end; the babysitter ends once no "
+        f"critical alert is left to acknowledge (`herorun ack {run.slug}`)"
     )
 
 
@@ -135,7 +135,7 @@ def _keep_down(run: MonitoredRun, name: str, job: Job | None, reason: str) -> st
         return ""
     if name not in memory.stopped_instances:
         order(run, Word.STOP, [name], reason)
-    return "; it is not relaunched"
+    return f"; {name} is not relaunched"
 
 
 def _close(run: MonitoredRun, name: str) -> None:

@@ -135,6 +135,14 @@ def why_not_relaunched(run: Run) -> str:
     return "no babysitter is known to run (see `babysitter`)" if is_unmonitored else ""
 
 
+def doubt_next_tick(run: Run) -> str:
+    """What to add to a promise that the next tick keeps: a tick by `--once`, whose heartbeat is as
+    new as that of a babysitter, may be followed by none.
+    """
+    is_known = is_locked(run.lock("babysitter")) or is_monitored_elsewhere(run)
+    return "" if is_known else ", but no babysitter runs now (see `babysitter`)"
+
+
 def ticks_in_this_clone(run: Run) -> bool:
     """Whether a babysitter of this clone is to run the next tick, perhaps late."""
     is_here = last_heartbeat(run) is not None and handed_away(run) is None

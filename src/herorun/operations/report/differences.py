@@ -80,9 +80,8 @@ def _answer(result: RunComparison) -> str:
     gates = count(len(result.gates), "gate")
     if result.answer is ComparisonAnswer.NO_GO:
         failures = sum(gate.answer is result.answer for gate in result.gates)
-        return f"no-go: {failures} of {gates} failed: {names}"
-    parts = ", ".join(each.partition(":")[0] for each in result.unexercised)
-    gaps = f"; these steps did not test: {parts}" if parts else ""
+        return f"no-go: {failures} of {len(result.gates)} gates failed: {names}"
+    gaps = " (see `not tested`)" if result.unexercised else ""
     return f"go: {gates} passed{gaps}"
 
 

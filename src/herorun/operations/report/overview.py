@@ -167,7 +167,7 @@ def summarise(
     """
     health, monitor = state
     metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
-    loss, curve, pace = _curve(run)
+    loss, curve, pace, rows_read_at = _curve(run)
     saved_at, saved_step = _newest_step(evidence, memory)
     step = reached_step(evidence)
     last = metrics.last or {} if isinstance(metrics, Metrics) else {}
@@ -186,6 +186,7 @@ def summarise(
         loss=last.get(loss_name, loss),
         curve=curve,
         pace=pace,
+        rows_read_at=None if isinstance(metrics, Metrics) else rows_read_at,
         checkpoint_step=saved_step,
         checkpoint_age=(now() - saved_at).total_seconds() if saved_at else None,
         alerts=_alerts(alerts),
@@ -255,20 +256,21 @@ def _last_line(path: Path) -> bytes:
     raise ValueError("no whole line")
 
 
-def _curve(run: Run) -> tuple[float | None, str, Pace | None]:
-    """The newest loss, its curve and the pace, from the stored rows; empty without rows."""
+def _curve(run: Run) -> tuple[float | None, str, Pace | None, datetime | None]:
+    """The newest loss, its curve and the pace, from the stored rows; when these were read."""
+    nothing = (None, "", None, None)
     if not (run.state / COLUMNS).exists():
-        return None, "", None
+        return nothing
     from herorun.system.metrics_cache import read_fetched  # imported only if there are rows
 
     try:
         curves = read_fetched(run.state / COLUMNS)
         if curves is None or not curves.attempts:
-            return None, "", None
+            return nothing
         names = names_of(run.contract)
-        return _draw_curve(_ChartCache(curves), names.loss, names.speed)
+        return *_draw_curve(_ChartCache(curves), names.loss, names.speed), curves.fetched_at
     except (CouldNotLook, OSError):
-        return None, "", None
+        return nothing
 
 
 class _ChartCache:

@@ -45,6 +45,7 @@ from herorun.operations.health.shared_polls import (
 from herorun.operations.orders.questions import open_questions
 from herorun.operations.report.babysitter_state import (
     describe_babysitter,
+    doubt_next_tick,
     why_not_relaunched,
 )
 from herorun.operations.report.judged_run import JudgedRun, inactive_code, judge, launched_code
@@ -192,6 +193,8 @@ def _status_of(
     decision = _decision(memory, command, command_here)
     lack, recovery = why_not_relaunched(run), run.contract.babysit.recovery
     outlook = relaunch_outlook(result, memory, recovery, is_paused, decision, lack)
+    if outlook and result.wake and not lack:
+        outlook += doubt_next_tick(run)
     status = Status.of(
         facts,
         run=result.run,
