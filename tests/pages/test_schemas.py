@@ -15,6 +15,7 @@ import pytest
 from commands.answers import ask
 from herorun.cli import herorun
 from herorun.core.lazy_pydantic import BaseModel
+from herorun.core.proposed_commands import in_folder
 from herorun.operations.checkpoints.prune import Pruned
 from herorun.operations.orders.order import OrderOutcome
 from herorun.schemas import DOCUMENTS, FailureDocument
@@ -177,7 +178,7 @@ def test_what_could_not_be_done_is_reported_in_a_document_too(
     output = capsys.readouterr()
     failed = FailureDocument.model_validate_json(output.out)
     assert failed.exit_code == code
-    assert output.err == f"herorun: {failed.error}\n"
+    assert output.err == f"herorun: {in_folder(failed.error, str(story.work))}\n"
 
 
 def test_without_json_nothing_is_reported_on_standard_output(

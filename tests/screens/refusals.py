@@ -122,15 +122,15 @@ def offer(way: Option, effect: str, step: int | None = None, reason: str = "") -
 def relaunch_gate(*changes: Any) -> GateReport:
     """The answer of the checks that a relaunch asks, as `gate.run_relaunch_gate` counts it."""
     report = gate(Gate.LAUNCH, *changes)
-    asked = {n: c for n, c in report.checks.items() if c.at_relaunch is not AtRelaunch.SKIP}
-    findings = [each for each in report.findings if each.check in asked]
-    counted = [
+    checks = {n: c for n, c in report.checks.items() if c.at_relaunch is not AtRelaunch.SKIP}
+    findings = [each for each in report.findings if each.check in checks]
+    decisive = [
         each
         for each in findings
         if each.verdict.outcome is not Outcome.UNKNOWN
-        or asked[each.check].at_relaunch is not AtRelaunch.WARN
+        or checks[each.check].at_relaunch is not AtRelaunch.WARN
     ]
-    return GateReport(Gate.LAUNCH, verdict_of(counted, asked), findings, asked, report.evidence)
+    return GateReport(Gate.LAUNCH, verdict_of(decisive, checks), findings, checks, report.evidence)
 
 
 def through_the_gate(*changes: Any) -> dict[str, Any]:

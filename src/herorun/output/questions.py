@@ -69,7 +69,7 @@ def _relaunch_question(document: Mapping[str, Any], reasons: str) -> str:
         way = ""
         if following.startswith("herorun preflight "):
             way = f" {_way_to_launch(document)}"
-        return f"what next? herorun does not relaunch it: {reasons}.{way} To leave it down: "
+        return f"what next? herorun has not relaunched it: {reasons}.{way} To leave it down: "
     has_row = document["run"] == "down" and following
     yes = f"see `{label_of_next(document)}` below" if has_row else f"`herorun approve {slug}`"
     return f"relaunch it? herorun asks, because {reasons}. Yes: {yes}; no: "
