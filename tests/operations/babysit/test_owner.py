@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from herorun.core.event import HandedOff
+from herorun.core.proposed_commands import elsewhere
 from herorun.core.record.lease import Lease, read_lease
 from herorun.operations.launch.launch import start_watch
 from herorun.operations.report import babysitter_state
@@ -104,7 +105,7 @@ def test_a_lost_babysitter_is_started_on_the_machine_of_its_owner(
     monkeypatch.setattr(babysitter_state, "is_lost", lambda run: True)
     relaunch = f"herorun relaunch {SLUG}"
     described = babysitter_state.describe_babysitter(story.run, next_command=relaunch)
-    assert f"`herorun babysit {SLUG}` on {THERE}" in described
+    assert f"{elsewhere(f'herorun babysit {SLUG}')} on {THERE}" in described
     story.run.record.append(HandedOff(NOON, host.owner()))  # by its owner, back to this machine
     assert THERE not in babysitter_state.describe_babysitter(story.run)
 

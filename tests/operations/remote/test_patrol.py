@@ -175,7 +175,7 @@ def test_a_trainer_that_ends_well_before_its_final_step_is_down(
 def test_a_trainer_that_reached_its_final_step_is_done_by_evidence_that_is_read_now(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unread(run: Any) -> Any:
+    def unread(run: Any, memory: Any) -> Any:
         raise CouldNotLook("nothing answers")
 
     whole = patrolled(story).launched("true")
