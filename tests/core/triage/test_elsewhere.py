@@ -327,6 +327,48 @@ SAID = {
         ),
     ),
     "a bare exception": ("code-bug-complex", "RuntimeError:\n    of words that no row knows"),
+    "a program that dash does not find": (
+        "code-bug-small",
+        "/var/spool/slurmd/job00001/slurm_script: 9: exec: python3: not found",
+    ),
+    "one that bash does not find": ("code-bug-small", "/bin/sh: line 1: exec: python3: not found"),
+    "a script that is not there": (
+        "code-bug-small",
+        "bash: train.sbatch: No such file or directory",
+    ),
+    "a script of another system": (
+        "code-bug-small",
+        "train.sh: line 3: ./run: cannot execute: required file not found",
+    ),
+    "a program that a step of Slurm does not find": (
+        "code-bug-small",
+        (
+            "slurmstepd-n1: error: execve(): python3: No such file or directory\n"
+            "srun: error: n1: task 0: Exited with exit code 2"
+        ),
+    ),
+    "a file that a script can do without": (
+        "benign",
+        "/usr/bin/bash: line 2: /etc/dgx-release: No such file or directory",
+    ),
+    "a program that a script can do without": (
+        "oom-accelerator",
+        (
+            "sh: 1: lspci: not found\n"
+            "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB."
+        ),
+    ),
+    "a program that env does not find": (
+        "code-bug-small",
+        "/usr/bin/env: ‘python’: No such file or directory",
+    ),
+    "a program that no container has": (
+        "code-bug-small",
+        (
+            'OCI runtime create failed: runc create failed: exec: "python3": executable file not '
+            "found in $PATH: unknown"
+        ),
+    ),
     "a shell's variable": ("code-bug-small", "run.sh: line 12: NODE_RANK: unbound variable"),
     "a signal of a person": (
         "not-a-failure",
