@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from herorun.core.check import Check, Gate, Response, check as make_check
-from herorun.core.check_names import RENAMED
+from herorun.core.check_names import current_name
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Verdict, unknown
 from herorun.system.entry_points import is_group_offered
@@ -63,15 +63,14 @@ def _add(by_place: dict[tuple[str, int], Check], check: Check) -> None:
 
 
 def checks_named(name: str) -> tuple[Check, ...]:
-    """The checks of one name, gate by gate; a `WrongUse` names the nearest one where there is
-    none. Of our own checks only the files of that name are imported.
+    """The checks of one name, or of its earlier name, gate by gate; a `WrongUse` names the nearest
+    one where there is none. Of our own checks only the files of that name are imported.
     """
     from difflib import get_close_matches
 
+    name = current_name(name)
     own = [check for module in _check_modules(name) for check in own_checks(module)]
     named_checks = _in_order(check for check in [*own, *_foreign_checks()] if check.name == name)
-    if not named_checks and name in RENAMED:
-        raise WrongUse(f"The check {name} is called {RENAMED[name]} now: use that name.")
     if not named_checks:
         closest = get_close_matches(name, sorted({check.name for check in checks()}), 3)
         likely = " or ".join(f"`{each}`" for each in closest)

@@ -19,7 +19,7 @@ MODULES = [
     for module in iter_modules(import_module(f"herorun.checks.{gate}").__path__)
 ]
 PROMISED = {
-    Gate.LAUNCH: "missing-dri no-logbook no-remote dirty-tree unpushed-commit output-root-in-use "
+    Gate.LAUNCH: "missing-dri no-record no-remote dirty-tree unpushed-commit output-root-in-use "
     "undecided-retention incomplete-start-checkpoint start-checkpoint-not-newest "
     "unknown-final-step "
     "live-duplicate sealed-run missing-issue unpinned-output-root output-root-mismatch "
@@ -38,7 +38,7 @@ PROMISED = {
     "missing-artefacts past-final-step missing-secret",
     Gate.SEAL: "job-not-succeeded short-of-final-step "
     "incomplete-final-checkpoint open-alerts no-remote "
-    "unpushed-logbook "
+    "unpushed-record "
     "unfinished-tracker-run missing-final-metrics unrecorded-patch babysitter-still-running "
     "surviving-job "
     "incomplete-milestone-checkpoint not-checked-in",

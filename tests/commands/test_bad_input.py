@@ -235,7 +235,7 @@ def test_a_branch_in_the_way_of_the_record(story: Story, capsys: CAPTURE) -> Non
         return [
             each["message"]
             for each in findings
-            if each["check"] == "no-logbook" and each["outcome"] == "fail"
+            if each["check"] == "no-record" and each["outcome"] == "fail"
         ]
 
     git(story.work, "push", "-q", "origin", "HEAD:refs/heads/herorun")
@@ -304,7 +304,7 @@ def test_a_host_that_is_not_known_is_named(
     assert answer.code == 3 and mentions(answer.err, "resolve", "nowhere.example")
     assert story.run.record.tip is None
     answer = ask(story, capsys, "preflight", SLUG, "--json")  # a record may lie there: nobody knows
-    assert answer.code == 3 and answer.finding("no-logbook")["outcome"] == "unknown"
+    assert answer.code == 3 and answer.finding("no-record")["outcome"] == "unknown"
     assert (json.loads(answer.out)["verdict"], json.loads(answer.out)["plan"]) == ("unknown", None)
 
 
@@ -484,7 +484,7 @@ def test_what_comes_too_early_says_what_comes_first(story: Story, capsys: CAPTUR
         assert (answer.code, bool(answer.out)) == (code, "--json" in words), words
         assert story.typed(target) in answer.err
     unlogged = ask(story, capsys, "launch", SLUG, "--json")
-    assert unlogged.code == 1 and "herorun init tiny" in unlogged.finding("no-logbook")["message"]
+    assert unlogged.code == 1 and "herorun init tiny" in unlogged.finding("no-record")["message"]
     unlaunched = ask(story, capsys, "seal", SLUG, "--json")
     assert unlaunched.code == 1 and unlaunched.document["tag"] is None
 

@@ -187,13 +187,13 @@ def test_a_cause_comes_with_what_follows_from_it(capsys: pytest.CaptureFixture[s
     lines = shown(
         capsys,
         *hidden,
-        row("no-logbook", "fail", caused_by=cause),
+        row("no-record", "fail", caused_by=cause),
         row("other", "fail"),
         row("dirty-tree", "fail"),
     )
     first, effects, unchecked, *rest = lines
     assert first == "✗ fail dirty-tree m"
-    assert mentions(effects, "causes: no-logbook")
+    assert mentions(effects, "causes: no-record")
     assert mentions(unchecked, "not checked", ": ", *(f"check-{n}" for n in range(6)), "2 more")
     assert rest == ["fix: fix dirty-tree", "✗ fail other m", "fix: fix other"]
 

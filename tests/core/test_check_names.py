@@ -1,6 +1,9 @@
 """Names of checks before they were renamed: what was written with them stays valid."""
 
+import tomllib
 from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,9 +16,11 @@ from herorun.core.check_names import RENAMED, current_key
 from herorun.core.contract import ContractFile, locate_faults
 from herorun.core.errors import WrongTable, WrongUse
 from herorun.core.event import Decided, Done
-from herorun.core.finding import Finding, Waiver, failed
+from herorun.core.finding import Finding, Outcome, Waiver, failed
 from herorun.core.journal.lines import read_line, write_line
 from herorun.core.waivers import waiver_use, waiver_verdicts
+from herorun.operations.launch.plan_file import moved_since, moving_evidence
+from herorun.operations.orders.waive import propose
 from herorun.runs.thresholds import check_limits
 from screens.notices import Notice
 from wording import mentions
@@ -27,9 +32,10 @@ def test_every_new_name_is_a_check_and_no_old_one_is() -> None:
     assert not set(RENAMED) & names
 
 
-def test_an_old_journal_verifies_and_is_decoded_by_the_new_names() -> None:
+@pytest.mark.parametrize("name", sorted(RENAMED))
+def test_an_old_journal_verifies_and_is_decoded_by_the_new_names(name: str) -> None:
     alert = Alert(
-        check="wedged",
+        check=name,
         subject="rank 3",
         since=NOON,
         seen=NOON + MINUTE,
@@ -45,7 +51,7 @@ def test_an_old_journal_verifies_and_is_decoded_by_the_new_names() -> None:
     line = read_line(first.text, "page:1")
     assert (line.id, line.hash) == (first.id, first.hash)
     assert isinstance(line.event, Decided)
-    assert line.event.alerts[0].check == "stalled-by-infrastructure"
+    assert line.event.alerts[0].check == RENAMED[name]
     assert line.event.actions == (f"escalate/{line.event.alerts[0].key}",)
     event = read_line(write_line(Done(NOON, key, 1), first.hash).text, "page:2").event
     assert isinstance(event, Done) and (event.key,) == line.event.actions
@@ -178,9 +184,37 @@ def test_a_mistyped_threshold_is_told_its_name_and_line(thresholds: Any, notice:
     assert str(locate_faults([caught.value], ContractFile("runs/tiny.toml", text))) == notice
 
 
-def test_an_old_name_that_is_typed_is_told_the_new_one() -> None:
-    with pytest.raises(WrongUse, match=r"\bblind .*monitor-blind"):
-        discover.checks_named("blind")
+@pytest.mark.parametrize("name", sorted(RENAMED))
+def test_an_old_name_that_is_typed_means_the_check_of_today(name: str, tmp_path: Path) -> None:
+    assert {check.name for check in discover.checks_named(name)} == {RENAMED[name]}
+    assert {text.name for text in discover.check_texts(name)} == {RENAMED[name]}
+    proposal = propose(name, None, tmp_path, subject=None, reason="", days=1, unknown=False)
+    assert (proposal.check, tomllib.loads(proposal.toml)["waiver"][0]["check"]) == (
+        RENAMED[name],
+        RENAMED[name],
+    )
+
+
+@pytest.mark.parametrize("name", sorted(RENAMED))
+def test_an_old_name_in_a_contract_or_a_record_means_the_check_of_today(name: str) -> None:
+    assert a_contract(babysit={"stop_on": [name]}).babysit.stop_on == (RENAMED[name],)
+    waiver = Waiver(name, "notes", "@dri", NOON + timedelta(days=1))
+    assert waiver.covers(RENAMED[name], failed("it differs"), NOON)
+    assert current_key(f"escalate/{name}[a]@2026-01-01") == f"escalate/{RENAMED[name]}[a]@2026-01-01"
+
+
+def test_an_old_name_in_a_reviewed_plan_is_no_change() -> None:
+    findings = [
+        SimpleNamespace(check=name, open=True, verdict=failed("it differs", subject=subject))
+        for name, subject in (("no-record", ""), ("outdated-checkpoint-path", "/data/step-1"))
+    ]
+    report = SimpleNamespace(evidence={}, findings=findings)
+    answer: Any = SimpleNamespace(verdict=Outcome.FAIL, report=report)
+    past = {"no-logbook": "fail", "stale-handoff[/data/step-1]": "fail"}
+    reviewed_plan = {"seen": {**moving_evidence(answer), "findings": past}}
+    assert moved_since(reviewed_plan, answer) == ""
+    reviewed_plan["seen"]["findings"] = {"no-logbook": "unknown"}
+    assert moved_since(reviewed_plan, answer).count("no-record") == 1
 
 
 def test_every_check_is_found_by_the_name_of_its_file() -> None:

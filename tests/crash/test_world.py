@@ -260,7 +260,7 @@ def test_a_record_that_somebody_rewrote_on_the_remote_is_never_overwritten(
     code, output = sentence(capsys, story, stage)
     why = f"herorun/tiny on origin was rewritten: it does not contain {true[:9]}"
     assert (
-        why if name != "seal" else "unpushed-logbook"
+        why if name != "seal" else "unpushed-record"
     ) in output  # a seal pushes nothing then, and asks first
     assert git(story.origin, "rev-parse", BRANCH).strip() == forged
     assert not story.tags(story.origin)

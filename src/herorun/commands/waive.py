@@ -54,7 +54,7 @@ def command(
         unknown=unknown,
     )
     if as_json:
-        output.show_json(Waive.of(proposal, check=check))
+        output.show_json(Waive.of(proposal))
         return 0
     click.echo(proposal.toml, nl=False)
     output.show_note(proposal.note)

@@ -14,7 +14,7 @@ BEFORE_IT_RUNS = frozenset(
         "no-complete-checkpoint",
         "output-root-in-use",
         "scratch-with-history",
-        "stale-handoff",
+        "outdated-checkpoint-path",
         "start-checkpoint-not-newest",
         "tracker-identity",
     }

@@ -15,9 +15,12 @@ RENAMED: Mapping[str, str] = {
     "doubled-rows": "duplicate-rows",
     "mixed-rows": "interleaved-writers",
     "moved-output": "output-moved",
+    "no-logbook": "no-record",
     "other-command": "command-mismatch",
     "spent-learning-rate": "exhausted-learning-rate",
+    "stale-handoff": "outdated-checkpoint-path",
     "unproved-job": "unverified-job",
+    "unpushed-logbook": "unpushed-record",
     "untrained-again": "weights-reset",
     "wedged": "stalled-by-infrastructure",
 }

@@ -188,11 +188,11 @@ def warnings(capsys: pytest.CaptureFixture[str]) -> str:
 def test_what_was_seen_otherwise_is_named_and_does_not_stop_it(
     story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    edit(plan, lambda d: d["seen"].update(verdict="blocked", findings={"no-logbook": "fail"}))
+    edit(plan, lambda d: d["seen"].update(verdict="blocked", findings={"no-record": "fail"}))
     capsys.readouterr()
     assert story.launch("--plan", str(plan)) == 0
     text = warnings(capsys)
-    changes = ("no longer open: no-logbook", "verdict: blocked -> clear\n")
+    changes = ("no longer open: no-record", "verdict: blocked -> clear\n")
     assert text.count("\n") == 1 and mentions(text, "herorun: ", "reviewed", *changes)
 
 

@@ -15,5 +15,5 @@ def missing_issue(history: History, issue: IssuePage) -> Verdict:
     if issue.link:
         return passed(f"the issue is {issue.link}")
     if not history.initialised:
-        return not_applicable("there is no record yet: see no-logbook")
+        return not_applicable("there is no record yet: see no-record")
     return failed("the record was created without an issue", subject="[issue]")

@@ -37,7 +37,7 @@ HOLDS: Mapping[str, frozenset[SealKind]] = {
     "babysitter-still-running": _ENDS,
     "unrecorded-patch": _ALL,
     "no-remote": _ALL,
-    "unpushed-logbook": _ALL,
+    "unpushed-record": _ALL,
     "unused-waiver": _ALL,
 }
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from herorun.core.babysit.alert import AlertKey
 from herorun.core.canonical_json import canonical, digest
+from herorun.core.check_names import current_key, current_name
 from herorun.core.code.impact import impact_of
 from herorun.core.config.files import parse_json
 from herorun.core.contract import Impact
@@ -207,9 +208,13 @@ def moved_since(reviewed_plan: dict[str, Any], answer: PreflightOutcome) -> str:
         return ""
     after = moving_evidence(answer)
     past, present = before.get("findings"), after["findings"]
-    changes = _moved_findings(past if isinstance(past, dict) else {}, present)
+    changes = _moved_findings(_by_current_name(past) if isinstance(past, dict) else {}, present)
     changes += describe_differences({**before, "findings": None}, {**after, "findings": None})
     return f"since the plan was reviewed: {'; '.join(changes)}" if changes else ""
+
+
+def _by_current_name(findings: dict[str, Any]) -> dict[str, Any]:
+    return {current_name(current_key(name)): outcome for name, outcome in findings.items()}
 
 
 def _moved_findings(before: dict[str, Any], after: dict[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from herorun import discover
 from herorun.core.approvals import requires_committed_approval
 from herorun.core.check import Gate
+from herorun.core.check_names import current_name
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Outcome
 from herorun.core.lazy_dataclass import dataclass
@@ -20,6 +21,7 @@ from herorun.system.clock import now
 class WaiverProposal:
     """`toml` has one block for each finding; `note` says what a person must do with it."""
 
+    check: str  # its present name
     toml: str
     note: str
 
@@ -35,6 +37,7 @@ def propose(
     unknown: bool,
 ) -> WaiverProposal:
     """The waivers for a check. For an unknown check, `WrongUse` names similar ones."""
+    check = current_name(check)
     _must_be_in_order(check, name)
     gates = {each_check.gate for each_check in discover.checks_named(check)}
     run = open_run(name, start) if name else None
@@ -45,14 +48,13 @@ def propose(
         waiver_toml(check, each, reason, expires, unknown or is_unknown)
         for each, is_unknown in each_check or [(subject, False)]
     ]
-    return WaiverProposal(
-        "\n".join(blocks), _note(run, check, reason, is_open=bool(each_check) or not about_run)
-    )
+    note = _note(run, check, reason, is_open=bool(each_check) or not about_run)
+    return WaiverProposal(check, "\n".join(blocks), note)
 
 
 def _must_be_in_order(check: str, name: str | None) -> None:
     names = {each.name for each in discover.checks()}
-    if name in names and check not in names:
+    if name and current_name(name) in names and check not in names:
         raise WrongUse(f"The check comes first, and then the run: `herorun waive {name} {check}`.")
 
 

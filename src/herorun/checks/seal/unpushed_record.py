@@ -11,7 +11,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 
 @check(Gate.SEAL, Response.BLOCK)
-def unpushed_logbook(record: RecordState, contract: Contract) -> Verdict:
+def unpushed_record(record: RecordState, contract: Contract) -> Verdict:
     if record.commit is None:
         return failed(f"there is no record: run `herorun init {contract.slug}`")
     if record.remote is None:

@@ -1,4 +1,4 @@
-"""The run has no record (its logbook) yet, or the record cannot be pushed.
+"""The run has no record yet, or the record cannot be pushed.
 
 Why: without a record, the run cannot be handed off, resumed or audited later.
 Fix: `herorun init RUN` creates the record and the issue.
@@ -14,7 +14,7 @@ from herorun.core.finding import Verdict, failed, passed
 
 
 @check(Gate.LAUNCH, Response.BLOCK, always=True)
-def no_logbook(
+def no_record(
     contract: Contract,
     file: ContractFile,
     history: History,

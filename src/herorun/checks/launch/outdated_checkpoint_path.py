@@ -1,4 +1,4 @@
-"""The contract, the command or the config names an older checkpoint of the run than the newest one.
+"""A path in the contract, the command or the config names an older checkpoint than the newest one.
 
 Why: an old path discards the steps since then, or is silently ignored.
 Fix: name the newest one, or none; or name the intended one in `[start] from`, with a
@@ -19,7 +19,7 @@ from herorun.core.plan import Plan
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
-def stale_handoff(
+def outdated_checkpoint_path(
     contract: Contract, plan: Plan, history: History, own: Checkpoints
 ) -> list[Verdict]:
     """One verdict for each path. A relaunch by the babysitter passes the newest checkpoint

@@ -1,7 +1,7 @@
 import pytest
 
 from builders import ROOT, a_checkpoint, a_contract, a_history, a_plan, answer
-from herorun.checks.launch.stale_handoff import stale_handoff
+from herorun.checks.launch.outdated_checkpoint_path import outdated_checkpoint_path
 from herorun.core.check import AtRelaunch
 from herorun.core.evidence import Checkpoints
 from herorun.core.finding import Outcome
@@ -15,7 +15,7 @@ def ask(own=OWN, history=None, config=None, **contract):
     history = history or a_history()
     signed = a_contract(**contract)
     plan = a_plan(signed, own, (), history, config)
-    return answer(stale_handoff, signed, plan, history, Checkpoints(own))
+    return answer(outdated_checkpoint_path, signed, plan, history, Checkpoints(own))
 
 
 def test_nothing_named_passes():
@@ -64,4 +64,4 @@ def test_a_first_launch_is_not_asked():
 
 
 def test_a_relaunch_by_the_babysitter_is_not_asked():
-    assert stale_handoff.at_relaunch is AtRelaunch.SKIP
+    assert outdated_checkpoint_path.at_relaunch is AtRelaunch.SKIP
