@@ -142,7 +142,7 @@ def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_
         f"{DECLARED} unset RUN",
         refused.format("[tracker] kind", "read", "Tracker"),
         "notifiers () []",
-        refused.format("[issue] kind or [notify] kinds", "find", "Notifier"),
+        refused.format("notifier kind", "find", "Notifier"),
         "schedulers.external () []",
         refused.format("--scheduler", "tail", "ById"),
     ]

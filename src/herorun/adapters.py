@@ -31,7 +31,7 @@ ADAPTERS = {  # where the contract names the kind of a port
     "trackers": "[tracker] kind",
     "stores": "store for [output] root, scheme",
     "stores.layouts": "[checkpoints] layout",
-    "notifiers": "[issue] kind or [notify] kinds",
+    "notifiers": "notifier kind",
 }
 TABLES = {  # of the contract, or the option, that has the options of a port's adapters
     "schedulers": "scheduler",
@@ -207,13 +207,12 @@ def adapter_module(port: str, kind: str) -> Any:
 
 
 def _unknown_kind(port: str, kind: str) -> WrongTable:
-    from difflib import get_close_matches
+    from herorun.core.suggestions import did_you_mean
 
     kinds = offered_kinds(port)
-    closest = get_close_matches(kind, kinds, 1)
-    suggestion = f"Did you mean {closest[0]!r}? " if closest else ""
     key = "layout" if port == "stores.layouts" else "kind"
-    message = f"There is no {ADAPTERS[port]} = {kind!r}. {suggestion}There are: {', '.join(kinds)}."
+    suggestion = did_you_mean(kind, kinds)
+    message = f"There is no {ADAPTERS[port]} = {kind!r}.{suggestion} There are: {', '.join(kinds)}."
     return WrongTable(TABLES[port], "", [((key,), message)])
 
 

@@ -10,6 +10,7 @@ from herorun import adapters
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.spec import OPTIONS, JobSpec
 from herorun.core.errors import WrongUse
+from herorun.core.suggestions import did_you_mean
 
 PORT: Final = "schedulers.external"
 
@@ -30,7 +31,7 @@ def job_kind(kind: str) -> JobKind:
     """
     if not is_supported(kind):
         raise WrongUse(
-            f"Jobs of {kind!r} cannot be monitored by id; --scheduler is one of "
+            f"Jobs of {kind!r} cannot be monitored by id.{did_you_mean(kind, kinds())} There are: "
             f"{', '.join(kinds())}."
         )
     declared_jobs = getattr(adapters.adapter_module(PORT, kind), "JOBS", None)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from herorun.core.check_names import RENAMED, current_name
 from herorun.core.evidence import WaiverUse
 from herorun.core.finding import Finding, Outcome, Verdict, Waiver, failed, passed
+from herorun.core.suggestions import did_you_mean
 
 
 def waiver_use(
@@ -36,9 +37,13 @@ def waiver_use(
     ]
     expired_ones = [waiver for waiver in waivers if at >= waiver.expires]
     all_names = {*gate_checks, *other_checks}
-    strange = {waiver.check for waiver in waivers if current_name(waiver.check) not in all_names}
+    similar_names = {
+        waiver.check: did_you_mean(waiver.check, sorted(all_names))
+        for waiver in waivers
+        if current_name(waiver.check) not in all_names
+    }
     renamed_ones = tuple(waiver for waiver in live if waiver.check in RENAMED)
-    return WaiverUse(tuple(unused_ones), tuple(expired_ones), frozenset(strange), renamed_ones)
+    return WaiverUse(tuple(unused_ones), tuple(expired_ones), similar_names, renamed_ones)
 
 
 def waiver_verdicts(use: WaiverUse) -> list[Verdict]:
@@ -66,7 +71,7 @@ def _describe_renamed_check(waiver: Waiver) -> str:
 
 def _describe_unused_waiver(waiver: Waiver, use: WaiverUse) -> str:
     if waiver.check in use.strange:
-        return "matches nothing: there is no such check"
+        return f"matches nothing: there is no such check.{use.strange[waiver.check]}".rstrip(".")
     return "matches nothing: no such finding is open"
 
 

@@ -85,19 +85,17 @@ def _wrong_keys(
     for key, value in table.items():
         if key not in known_keys:
             line = _line_of(path, name, key)
-            yield f"{line}{name} has an unknown key `{key}`. {_suggest(key, known_keys, more)}"
+            yield f"{line}{name} has an unknown key `{key}`.{_suggest(key, known_keys, more)}"
         elif not isinstance(value, str) or not value.strip():
             line = _line_of(path, name, key)
             yield f"{line}{name} `{key}` is {value!r}, and must be text: {known_keys[key]}."
 
 
 def _suggest(key: str, known_keys: Mapping[str, str], more: Sequence[str]) -> str:
-    from difflib import get_close_matches
+    from herorun.core.suggestions import did_you_mean
 
-    if closest := get_close_matches(key, known_keys, 1):
-        return f"Did you mean `{closest[0]}`?"
-    return (
-        f"There are {', '.join([*known_keys, *more])}. "
+    return did_you_mean(key, known_keys) or (
+        f" There are {', '.join([*known_keys, *more])}. "
         "The keys of a run belong in its contract, runs/<slug>.toml."
     )
 

@@ -17,7 +17,7 @@ def test_waivers_that_sign_something_pass():
 
 def test_each_waiver_that_does_nothing_is_named():
     use = WaiverUse(
-        (a_waiver("dirty-tere"), a_waiver(subject="x")), (a_waiver(),), frozenset({"dirty-tere"})
+        (a_waiver("dirty-tere"), a_waiver(subject="x")), (a_waiver(),), {"dirty-tere": ""}
     )
     messages = {verdict.subject: verdict.message for verdict in answers(unused_waiver, use)}
 

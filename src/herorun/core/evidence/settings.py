@@ -106,7 +106,8 @@ class WaiverUse:
 
     unused: tuple[Waiver, ...] = ()
     expired: tuple[Waiver, ...] = ()
-    strange: frozenset[str] = frozenset()  # names among them that no check has
+    # names among them that no check has, with a question about the one that was meant
+    strange: Mapping[str, str] = field(default_factory=dict)
     renamed: tuple[Waiver, ...] = ()  # live ones that use a check's earlier name
 
 

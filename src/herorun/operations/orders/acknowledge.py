@@ -17,6 +17,7 @@ from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation_policy import all_answered
 from herorun.core.recovery.decision import FINAL
+from herorun.core.suggestions import did_you_mean
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.orders.order import (
     OrderOutcome,
@@ -154,14 +155,7 @@ def _select_alerts(run: MonitoredRun, alerts: Iterable[Alert], name: str) -> lis
     if matches:
         return matches
     names = sorted({alert.check for alert in every})
-    from difflib import get_close_matches
-
-    closest = get_close_matches(name, names, 1)
-    hint = (
-        f" Did you mean `{closest[0]}`?"
-        if closest
-        else f" Open alerts: {', '.join(names) or 'none'}."
-    )
+    hint = did_you_mean(name, names) or f" Open alerts: {', '.join(names) or 'none'}."
     raise WrongUse(f"No alert {name} of {run.slug} is open.{hint}")
 
 
