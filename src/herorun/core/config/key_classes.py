@@ -5,7 +5,7 @@ last part, `optimizer.*` with any table above it, `optimizer.name` with both. Wh
 is unclassified, and counts as trajectory.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from herorun.core.config.default_classes import KEYS
@@ -36,6 +36,29 @@ def is_volatile(key: str, config: Config) -> bool:
         return True
     first = next((kind for glob, kind in config.classes.items() if _covers(glob, key)), None)
     return first is KeyClass.VOLATILE
+
+
+def unmatched_patterns(config: Config, names: Sequence[str]) -> list[str]:
+    """The patterns of `[config.classes]` that cover none of these keys. Left out are those of
+    variables, which only the launching shell may have, and of volatile keys, which are in no plan.
+    """
+    return [
+        pattern
+        for pattern, kind in config.classes.items()
+        if kind is not KeyClass.VOLATILE
+        and not (pattern.startswith("env.") or pattern.isupper())
+        and not any(_covers(pattern, name) for name in names)
+    ]
+
+
+def with_tables(keys: Iterable[str]) -> list[str]:
+    """The keys as people name them in a pattern: also the tables, as `optimizer.*`.
+
+    >>> with_tables(["optimizer.lr", "seed"])
+    ['optimizer', 'optimizer.*', 'optimizer.lr', 'seed']
+    """
+    names = {name for key in keys for name in _upwards(key)}
+    return sorted({*names, *(f"{name.rpartition('.')[0]}.*" for name in names if "." in name)})
 
 
 def _covers(glob: str, key: str) -> bool:
