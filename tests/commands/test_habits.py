@@ -175,8 +175,11 @@ def test_the_settings_name_the_run_of_a_command_that_only_looks(
     runs = story.work / "runs"
     shutil.copy(runs / "tiny.toml", runs / "other.toml")
     assert ask(story, capsys, "status", "--json").document["slug"] == SLUG
-    acting = story.herorun("launch")
-    assert acting == 2 and "Missing argument 'RUN'" in capsys.readouterr().err
+    assert ask(story, capsys, "checkpoints", "list", "--json").code == 0
+    assert f"init {SLUG}`" in ask(story, capsys, "verify", "--json").document["error"]
+    for argv in (("launch",), ("checkpoints", "plan")):
+        assert story.herorun(*argv) == 2, argv
+        assert "Missing argument 'RUN'" in capsys.readouterr().err
 
 
 def test_a_wrong_setting_is_one_sentence(story: Story, capsys: CAPTURE) -> None:

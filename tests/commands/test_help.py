@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from herorun import cli
+from herorun import cli, job_kinds
+from herorun.commands._adhoc import id_kinds
 
 
 def commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -32,3 +33,7 @@ def test_every_help_has_an_example(
     text = capsys.readouterr().out
     assert f"herorun {words[0]}" in text.partition("Example")[2]
     assert "\b" not in text  # click's mark of lines that it must not join, on a line of its own
+
+
+def test_the_help_of_babysit_lists_the_kinds_of_the_registry() -> None:
+    assert id_kinds() == ", ".join(job_kinds.kinds())

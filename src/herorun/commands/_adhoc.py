@@ -16,16 +16,30 @@ if TYPE_CHECKING:
     from herorun.operations.babysit.outcome import TickOutcome
     from herorun.operations.jobs.run import JobRun
 
+
+def id_kinds() -> str:
+    """The schedulers whose jobs have an adapter by id: read from its folder, because an import of
+    one would load the core for a page of help.
+    """
+    folder = Path(__file__).parent.parent / "schedulers" / "external"
+    names = sorted(path.stem for path in folder.glob("[!_]*.py"))
+    return ", ".join(names)
+
+
+class KindOption(click.Option):
+    """`--scheduler`; its help lists the kinds when it is printed."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        self.help = f"The kind of the id: {id_kinds()}; a number with --host means ssh."
+        return super().get_help_record(ctx)
+
+
 ID_OPTIONS = (
     click.option("--job", metavar="ID", help=(
         "A job without a contract, by the id that "
         "its back end gave it."
     )),
-    click.option("--scheduler", metavar="KIND", help=(
-        "The kind of the id: iris, ray, slurm, "
-        "kubernetes, nel, launcher, local or ssh; a "
-        "number with --host means ssh."
-    )),
+    click.option("--scheduler", metavar="KIND", cls=KindOption),
     click.option("--cluster", metavar="NAME", help=(
         "The cluster, by its short name or, for Ray, "
         "its dashboard's address."

@@ -6,7 +6,18 @@ from typing import Any
 import click
 
 # These commands only read, so `[tool.herorun] run` may name an omitted RUN.
-READ_ONLY = ("doctor", "goodput", "preflight", "report", "status", "watch")
+READ_ONLY = (
+    "checkpoints",  # of this family, `list`
+    "doctor",
+    "goodput",
+    "logs",
+    "preflight",
+    "replay",
+    "report",
+    "status",
+    "verify",
+    "watch",
+)
 _VOLUME_KEY = "herorun.volume"  # in the context's meta: {"quiet": ..., "verbose": ...}
 
 
@@ -104,4 +115,5 @@ def defaults(start: str, command: str) -> dict[str, Any] | None:
     from herorun.system.project_config import read_settings
 
     run = read_settings(Path(start)).run
-    return {"run": run, "runs": run} if run else None
+    names = {"run": run, "runs": run}
+    return ({"list": names} if command == "checkpoints" else names) if run else None

@@ -111,8 +111,7 @@ def add(
 ) -> int:
     """Register a job, and make sure that one `jobs watch` of this session runs.
 
-    TYPE is nel, slurm or launcher, or another scheduler whose jobs can be found by id: iris,
-    kubernetes, ray, local, ssh.
+    TYPE is a KIND of `herorun babysit --scheduler`.
 
     \b
     Example:

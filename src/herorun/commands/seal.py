@@ -22,7 +22,7 @@ CONTINUES = "the run continues; a seal cannot be undone"
     type=click.IntRange(0),
     help="The milestone's checkpoint; by default the newest permanent one.",
 )
-@click.option("--aborted", "as_aborted", is_flag=True, help="The run was given up.")
+@click.option("--aborted", "as_aborted", is_flag=True, help="The run was aborted.")
 @click.option("--superseded-by", "successor", metavar="RUN", help="Another run replaces this one.")
 @yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
