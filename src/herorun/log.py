@@ -20,8 +20,8 @@ from .checkin import rank
 
 try:
     import fcntl
-except ImportError:  # where there is none, the append alone must do
-    fcntl = None  # type: ignore[assignment]
+except ImportError:
+    fcntl = None  # type: ignore[assignment]  # without locks, the append alone must do
 
 _OURS = ("step", "timestamp")
 _complaints: set[str] = set()  # each complaint is made once a process

@@ -62,8 +62,7 @@ class Checkpoints:
         _sync_folder(folder)
         _sync_folder(folder.parent)
         _write(folder / "state.npz", lambda file: np.savez(file, **state))
-        # Levanter's timestamps are local and have no zone.
-        now = datetime.now().isoformat()  # noqa: DTZ005
+        now = datetime.now().isoformat()  # noqa: DTZ005  # Levanter's are local, without a zone
         metadata = {"step": step, "timestamp": now, "is_temporary": temporary}
         _write(folder / "metadata.json", lambda file: file.write(json.dumps(metadata).encode()))
         self._saved_at = time.monotonic()

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 # OpenSSL hashes long data in a seventh of the time of Python's own modules, and takes 4 ms to load.
 try:
-    from _sha1 import sha1 as _own_sha1  # type: ignore[import-not-found]
+    from _sha1 import sha1 as _own_sha1  # type: ignore[import-not-found]  # private
 except ImportError:  # Python was built without it
     from hashlib import sha1 as _own_sha1
 try:
     from _sha2 import sha256 as _own_sha256  # type: ignore[import-not-found]  # Python 3.12
 except ImportError:
     try:
-        from _sha256 import sha256 as _own_sha256  # type: ignore[import-not-found]
+        from _sha256 import sha256 as _own_sha256  # type: ignore[import-not-found]  # before 3.12
     except ImportError:
         from hashlib import sha256 as _own_sha256
 

@@ -64,7 +64,7 @@ def _field(name: str, kind: Any, default: Any, kw_only: bool) -> Any:
 def _field_kind() -> Any:
     """What the standard library marks a field with."""
     sample: Any = dataclasses.make_dataclass("_", [("x", int)])
-    return dataclasses.fields(sample)[0]._field_type  # type: ignore[attr-defined]
+    return dataclasses.fields(sample)[0]._field_type  # type: ignore[attr-defined]  # private
 
 
 def _standard_fields(
@@ -109,7 +109,7 @@ def _init(cls: Any) -> Callable[..., None]:
     init.__annotations__ = {field.name: field.type for field in positional + keyword_only} | {
         "return": None
     }
-    return init  # type: ignore[no-any-return]
+    return init  # type: ignore[no-any-return]  # of `exec`
 
 
 def _parameter(field: Any) -> str:

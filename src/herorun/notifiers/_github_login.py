@@ -113,5 +113,5 @@ def _fetch_login(github: Any, calls: Calls) -> tuple[str, int | None]:
 
 def _with_fields(user: Any) -> Any:
     """PyGithub asks GitHub for the user only when a field is read."""
-    user.login  # noqa: B018
+    user.login  # noqa: B018  # asks GitHub
     return user

@@ -11,7 +11,7 @@ try:  # `hashlib` loads OpenSSL, which takes longer than most logs
     from _sha2 import sha256  # type: ignore[import-not-found]  # Python 3.12
 except ImportError:
     try:
-        from _sha256 import sha256  # type: ignore[import-not-found]
+        from _sha256 import sha256  # type: ignore[import-not-found]  # before 3.12
     except ImportError:
         from hashlib import sha256
 

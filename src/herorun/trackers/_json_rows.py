@@ -101,7 +101,7 @@ def _record(line: bytes) -> dict[str, Any] | None:
         raise UnusableLine("not JSON") from None
     if start and (start < 0 or record.get("tracker") != "json_logger"):
         raise UnusableLine("not a JSON object")
-    return record  # type: ignore[no-any-return]
+    return record  # type: ignore[no-any-return]  # it begins with a brace
 
 
 def _flat(table: Mapping[str, Any], prefix: str, leaves: dict[str, Any]) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def _real_annotation(kind: Any) -> Any:
         return Annotated[(_real_annotation(arguments[0]), *marks)]
     real = tuple(each if each is ... else _real_annotation(each) for each in arguments)
     if origin in (Union, UnionType):
-        return Union[real]  # noqa: UP007
+        return Union[real]  # noqa: UP007  # a tuple
     return origin[real]
 
 

@@ -107,7 +107,7 @@ def _import_ahead(run: MonitoredRun) -> None:
     for module in NOT_EACH_TICK:
         import_module(f"herorun.{module}")
     for check in run.health_checks:
-        check.ask  # noqa: B018
+        check.ask  # noqa: B018  # reading it imports the file
 
 
 def _wait_first_interval(own: "BabysitLoop[W]", run: W) -> None:

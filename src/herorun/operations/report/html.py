@@ -266,6 +266,10 @@ def _tail_of_logbook(logbook: str) -> tuple[str, int]:
     return text[at:], at
 
 
+def _is_web_page(url: str) -> bool:
+    return url.startswith(("https://", "http://"))
+
+
 def _html(markdown: str) -> str:
     """Markdown as HTML: HTML inside is shown as text, only links to web pages are links, and there
     are no pictures.
@@ -273,7 +277,7 @@ def _html(markdown: str) -> str:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    parser.validateLink = lambda url: url.startswith(("https://", "http://"))  # type: ignore[method-assign]
+    parser.validateLink = _is_web_page  # type: ignore[method-assign]  # as markdown-it documents
     tokens = parser.parse(markdown)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):

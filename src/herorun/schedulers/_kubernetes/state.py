@@ -114,12 +114,12 @@ def _job_without_pods(job: Job, record: JobRecord, pods: Sequence[PodRecord]) ->
 def _judge_live(job: Job, live: Sequence[PodRecord], lost_nodes: Collection[str]) -> Job:
     unreachable = next((pod for pod in live if pod.node and pod.node in lost_nodes), None)
     odd = next((pod for pod in live if pod.phase not in ("Pending", "Running")), None)
-    if unreachable or odd:
+    reason = f"pod {odd.name} is {odd.phase or 'of no phase'}" if odd else ""
+    if unreachable:
         reason = (
             f"node {unreachable.node} does not answer, and pod {unreachable.name} may run on it"
-            if unreachable
-            else f"pod {odd.name} is {odd.phase or 'of no phase'}"  # type: ignore[union-attr]
         )
+    if reason:
         return replace(job, reason="; ".join(part for part in (job.reason, reason) if part))
     running = [pod for pod in live if pod.phase == "Running"]
     job = replace(job, running_tasks=min(len(running), job.tasks or len(running)))
