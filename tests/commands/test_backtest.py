@@ -215,6 +215,9 @@ def test_a_curve_of_which_nothing_is_judged_is_not_calm(curves):
 
     assert process.return_value == 3
     assert mentions(process.stderr, "odd.csv", "rule")
+    calm = curves / "calm.csv"
+    text = write(curves, "text.csv", ["none"], "no columns")
+    assert [ran(calm, *others).return_value for others in ((), (odd,), (text,))] == [0, 3, 3]
 
 
 def test_json_lines_are_judged_as_the_tracker_reads_them(tmp_path):

@@ -484,7 +484,7 @@ def test_what_comes_too_early_says_what_comes_first(story: Story, capsys: CAPTUR
         assert (answer.code, bool(answer.out)) == (code, "--json" in words), words
         assert story.typed(target) in answer.err
     unlogged = ask(story, capsys, "launch", SLUG, "--json")
-    assert unlogged.code == 1 and "herorun init tiny" in unlogged.finding("no-record")["message"]
+    assert unlogged.code == 1 and "herorun init tiny" in unlogged.finding("no-record")["fix"]
     unlaunched = ask(story, capsys, "seal", SLUG, "--json")
     assert unlaunched.code == 1 and unlaunched.document["tag"] is None
 

@@ -19,11 +19,12 @@ from herorun.core.evidence import (
     Checkpoints,
     History,
     JobState,
+    Sourced,
     Unavailable,
     WaiverUse,
 )
 from herorun.core.finding import Waiver
-from herorun.core.plan import Plan
+from herorun.core.plan import Patch, Plan
 from herorun.core.ports import Found, LogPart
 from herorun.core.retention import SizedCheckpoint
 from herorun.operations.babysit.ownership import must_be_ours
@@ -81,6 +82,10 @@ NO_STEP = replace(
     FROM_NEWEST,
     start=replace(FROM_NEWEST.start, value=replace(FROM_NEWEST.start.value, step=None)),
 )
+SNAPSHOT = replace(
+    a_plan(RUN.contract), patch=Sourced(Patch("5a" * 20, "7b" * 20, "sha256:d1ff"), "a waiver")
+)
+NO_CONFIG = "config.toml is not in commit 3f2a9c1d0: commit it, or fix [config] files in"
 NOT_COMMITTED = ContractFile("runs/tiny.toml", 'slug = "tiny"\n')
 ADOPTING = "launch tiny --adopt 4711"
 
@@ -88,7 +93,7 @@ ADOPTING = "launch tiny --adopt 4711"
 def gates() -> Iterator[Screen]:
     target = "launch.preflight.preflight"
     for name, outcome in {
-        "waived": preflight(DIRTY, waivers=(SIGNED,)),
+        "waived": preflight(DIRTY, plan=SNAPSHOT, waivers=(SIGNED,)),
         "warning": preflight(WaiverUse(unused=(SIGNED,))),
         "newest": preflight(PAST, Checkpoints(OWN), plan=FROM_NEWEST),
         "no-step": preflight(PAST, Checkpoints(OWN), plan=NO_STEP),
@@ -115,7 +120,7 @@ def gates() -> Iterator[Screen]:
 
 def unplanned() -> Any:
     """Without the config, which is in no commit, there is no plan."""
-    no_config = Unavailable("config.toml is not in commit 3f2a9c1d0: commit it", "file config.toml")
+    no_config = Unavailable(f"{NO_CONFIG} runs/tiny.toml", "file config.toml")
     outcome = preflight(a_tree(untracked=("config.toml",)), {Plan: no_config})
     return replace(outcome, plan=None, submission=None)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,16 @@ from herorun.core.compare.verdict import compare
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.event import Launched
-from herorun.core.evidence import Checkpoints, History, JobState, LiveJobs, Sealing
+from herorun.core.evidence import (
+    Checkpoints,
+    History,
+    JobState,
+    LiveJobs,
+    RecordState,
+    Remotes,
+    Sealing,
+)
+from herorun.core.finding import Waiver
 from herorun.core.health.run_health import RunHealth
 from herorun.core.patrol.observation import LogEnd
 from herorun.core.replay import Replay, ReplayResult
@@ -46,7 +56,6 @@ from screens.states import (
     AWAITED,
     HALF,
     NO_REMOTE,
-    NO_STEP,
     OPENED,
     RUN,
     SUMMARIES,
@@ -78,11 +87,17 @@ def raising(error: Exception) -> Callable[..., Any]:
 SEALED = SealOutcome(
     report=gate(Gate.SEAL), tag="herorun/tiny/seal-1", commit="c0" * 20, remote="origin"
 )
+UNPUSHED = gate(
+    Gate.SEAL,
+    Remotes({}),
+    RecordState("c0" * 20, None),
+    waivers=[Waiver("no-remote", "one machine", "@dri", NOON + timedelta(days=7))],
+)
 UNREAD_TAG = "it is unknown whether origin has the tag: origin does not answer"
 SEALS: Mapping[str, tuple[str, SealOutcome]] = {
     "unknown": ("", SealOutcome(report=gate(Gate.SEAL, {Checkpoints: NO_REMOTE}))),
     "again-unknown": ("", replace(SEALED, report=None, remote=None, warnings=(UNREAD_TAG,))),
-    "no-remote": ("", replace(SEALED, remote="")),
+    "no-remote": ("", replace(SEALED, remote="", report=UNPUSHED)),
     "milestone": (" --milestone v1", replace(SEALED, tag="herorun/tiny/milestone-v1")),
     "aborted": (" --aborted", SEALED),
     "superseded": (" --superseded-by nova", SEALED),
@@ -141,7 +156,10 @@ def initialised() -> Iterator[Screen]:
         yield Screen(f"init-{name}", "init tiny", {**contract_read, target: outcome}, home=contract)
 
 
-NEWER = "2 journal lines of a newer herorun, which this one cannot judge: upgrade it"
+NEWER = (
+    "2 journal lines of a newer herorun, which this one cannot check: upgrade herorun, then "
+    "`herorun verify tiny`"
+)
 NO_LIST = "could not query the remote: origin does not answer: connection timed out"
 
 
@@ -423,10 +441,13 @@ def ticks() -> Iterator[Screen]:
         ),
         facts=SimpleNamespace(job="4711"),
     )
+    message = AWAITED.message.replace("tiny-1", "slurm-4711-6a3f8e-1")
+    owed = [AWAITED.model_copy(update={"message": message})]
+    no_step: dict[str, Any] = {"progress": "~unknown/unknown", "cause": None}
     for name, (outcome, code) in {
         "healthy": (tick("healthy", cause=None), 0),
         "gone": (tick("down", alerts=[ENDED_JOB], cause=NODE), 1),
-        "starting": (tick("starting", progress=NO_STEP, missing_evidence=[AWAITED], cause=None), 3),
+        "starting": (tick("starting", missing_evidence=owed, **no_step), 3),
         "down": (tick("down", alerts=[ENDED_JOB], cause=BUG), 1),
         "complex": (tick("down", alerts=[ENDED_JOB], cause=OOM), 1),
     }.items():

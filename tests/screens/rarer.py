@@ -114,7 +114,9 @@ def orders() -> Iterator[Screen]:
 
 
 def doctors() -> Iterator[Screen]:
-    """Each part as the probes word it."""
+    """Each part as the probes word it: in a new repository, and where others refuse or are
+    silent.
+    """
     refused = Blocked("origin refuses the push: pre-receive hook declined")
     silent = CouldNotLook("gpu7 does not answer within 20 s")
     run: Any = DOCTORED
@@ -123,7 +125,7 @@ def doctors() -> Iterator[Screen]:
     unborn: Any = SimpleNamespace(
         config=lambda _: "", remote_tips=lambda *_, **__: {}, resolve=lambda _: None
     )
-    parts = [
+    new = [
         *machine._settings(Path("/nowhere")),
         *machine._examine_git_identity(unborn),
         *machine._remote(unborn, "origin"),
@@ -132,15 +134,17 @@ def doctors() -> Iterator[Screen]:
         *backends._examine_tracker(run),
         *backends._root(run, "gs://bucket/tiny"),
         *backends._issue(run),
-        *backends._secret(run, "HERORUN_NO_SUCH_SECRET"),
+        *backends._secret(run, "TINY_TOKEN"),
         *backends._channel(channel, True),
         *backends._channel(works, False),
-        _part_of_error("scheduler", "slurm, tiny", silent),
+    ]
+    away = [
         _part_of_error("git", "remote origin, push", refused),
+        _part_of_error("scheduler", "ssh, tiny", silent),
         _part_of_error("store", "/data/tiny", PermissionError(13, "Permission denied", "/data")),
     ]
-    examined = {f"{OPERATIONS}doctor.doctor.examine": parts}
-    yield Screen("doctor-probes", "doctor tiny", examined)
+    for name, parts in {"new": new, "refused": away}.items():
+        yield Screen(f"doctor-{name}", "doctor tiny", {f"{OPERATIONS}doctor.doctor.examine": parts})
 
 
 def nothing_there(*_: Any) -> None:
@@ -155,7 +159,7 @@ DOCTORED = SimpleNamespace(
     tracker=SimpleNamespace(read=nothing_there),
     store=SimpleNamespace(names=nothing_there),
     issue=SimpleNamespace(find=lambda _: None),
-    place=SimpleNamespace(reach=SimpleNamespace(login=SshLogin(host="gpu7"))),
+    place=SimpleNamespace(reach=None),
 )
 
 # --- a damaged record -----------------------------------------------------------------------------
@@ -207,13 +211,14 @@ def records() -> Iterator[Screen]:
         entries=5, commits=5, faults=tuple(dict.fromkeys(faults)), notes=()
     )
     yield answered_by("verify-edited", "verify tiny", target, verified)
-    remote = [
-        *_compare_tips(record("pushed older"), "c0" * 20, "0d" * 20, "c0" * 20)[1],
-        *_compare_tips(record(), "c0" * 20, "0d" * 20, None)[1],
-        *_check_other_refs(record())[0],
-    ]
-    rewritten = replace(verified, faults=tuple(remote))
-    yield answered_by("verify-rewritten", "verify tiny", target, rewritten)
+    remote_faults = {
+        "reset": _compare_tips(record("pushed older"), "c0" * 20, "0d" * 20, "c0" * 20)[1],
+        "rewritten": _compare_tips(record(), "c0" * 20, "0d" * 20, None)[1],
+        "gone": _check_other_refs(record())[0],
+    }
+    for name, of_remote in remote_faults.items():
+        changed = replace(verified, faults=tuple(of_remote))
+        yield answered_by(f"verify-{name}", "verify tiny", target, changed)
 
 
 def record(older: str = "") -> Any:

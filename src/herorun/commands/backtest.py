@@ -25,6 +25,8 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
     logs, as the tracker `jsonl` reads them; or a Hugging Face trainer's `trainer_state.json`.
     Checks that need a clock or a job are skipped.
 
+    Exit code 1: a critical alert. 3: a file was left out, or nothing in it was checked.
+
     \b
     Example:
       herorun backtest metrics.csv
@@ -79,4 +81,4 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
     has_critical = any(
         alert.severity == "critical" for _, _, alerts in report.files for alert in alerts
     )
-    return 1 if has_critical else 3 if len(report.unjudged) == len(report.files) else 0
+    return 1 if has_critical else 3 if report.skipped or report.unjudged else 0

@@ -112,12 +112,14 @@ def _show_outcome(
 def _show_gate(page: Any, outcome: "LaunchOutcome", nothing_done: str, again: str) -> None:
     """Prints what blocks the launch, or would block it under another `[policy] mode`."""
     from herorun import output
+    from herorun.core.contract import Contract
     from herorun.output.findings import show_by_mode, show_next, what_blocks
 
     preflight = outcome.preflight
     open_ones = [f.as_json() for f in preflight.report.entries if f.outcome in ("fail", "unknown")]
     if outcome.launched is None or preflight.policy:
-        show_by_mode(page, preflight, open_ones)
+        slug = preflight.report.evidence[Contract].slug
+        show_by_mode(page, slug, preflight, open_ones)
     if outcome.launched is None:
         output.show_verdict(
             page, preflight.verdict.value, f"{preflight.report.tally}; {nothing_done}"
@@ -143,6 +145,8 @@ def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", did: str) ->
     hang(page, f"{did} ", job_line, "bold green", "bold green")
     for message in outcome.unproven:
         hang(page, "  caveat     ", message, "yellow", "yellow")
+    if did == "submitted" and outcome.preflight.what_runs:
+        hang(page, "  code       ", outcome.preflight.what_runs)
     hang(page, "  plan       ", f"digest {shorten_hashes(outcome.launched.plan_digest)}")
     if outcome.log:
         hang(page, "  log        ", outcome.log)

@@ -84,13 +84,13 @@ def _flops_source(contract: Contract) -> str:
         return "stated"
     if contract.model_flops is not None:
         return f"6 x {contract.params:g} parameters x {contract.tokens:g} tokens"
-    return "not known: the contract states neither flops nor params and tokens"
+    return "not known: the contract states neither `flops`, nor both `params` and `tokens`"
 
 
 def _format_size(contract: Contract) -> str:
     if contract.hero is not None:
         return f"the contract says hero = {str(contract.hero).lower()}"
     if contract.model_flops is None:
-        return "the contract states neither flops nor params and tokens"
+        return "the contract states neither `flops`, nor both `params` and `tokens`"
     side = "at least" if contract.is_hero else "less than"
     return f"{contract.model_flops:g} model FLOPs are {side} {HERO_FLOPS:g}"

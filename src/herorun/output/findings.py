@@ -13,7 +13,7 @@ MARKS = {  # a sign for the eye, a word for the reader, and a colour
     "ok": ("✓", "ok", "green"),
     "warn": ("!", "warn", "yellow"),
     "fail": ("✗", "fail", "red"),
-    "lenient": ("!", "fail", "yellow"),
+    "lenient": ("✗", "fail", "yellow"),
     "waived": ("~", "waived", "cyan"),
     "unknown": ("?", "unknown", "yellow"),
     "n/a": ("-", "n/a", "dim"),
@@ -150,7 +150,7 @@ def show_next(out: Any, command: str) -> None:
         out.print(f"next: {command_as_typed(command)}", style="dim", soft_wrap=True)
 
 
-def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -> None:
+def show_by_mode(out: Any, slug: str, answer: Any, findings: Sequence[Mapping[str, Any]]) -> None:
     """Findings of a launch gate; where `[policy] mode` is audit, one line stands for all that do
     not act.
     """
@@ -174,7 +174,5 @@ def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -
         ],
     )
     every = len(answer.report.findings)
-    out.print(
-        f"{count(every, 'check')}, not enforced: [policy] mode {answer.policy}. "
-        "preflight with --json lists all."
-    )
+    counts = f"{count(every, 'check')}, not enforced: [policy] mode {answer.policy}"
+    hang(out, "", f"{counts}. `herorun preflight {slug} --json` lists all.")

@@ -18,7 +18,8 @@ from herorun.system import progress
 
 LONGEST = 240  # characters of a value where nothing says --verbose
 MOST_LINES = 20  # of a request, where nothing says --verbose
-EXACT = ("argv", "resume_argv", "env")  # what runs is never abridged
+# what runs, and where it reads and writes, is never abridged
+EXACT = ("argv", "resume_argv", "env", "cwd", "start", "output_root", "temporary_root")
 
 
 def show_preflight(
@@ -43,7 +44,7 @@ def show_preflight(
         _show_changes(out, changes)
         show_candidates(out, document["checkpoints"])
         out.print()
-    show_by_mode(out, answer, document["findings"])
+    show_by_mode(out, slug, answer, document["findings"])
     if any(mark_of(finding) not in ("ok", "n/a") for finding in document["findings"]):
         out.print()
     # `clear` alone would be good news that the checks did not give
@@ -51,9 +52,9 @@ def show_preflight(
     show_verdict(out, document["verdict"], _describe_verdict(answer), title)
     clear = document["verdict"] == "clear"
     after = launch or f"herorun launch {slug}" if clear else ""
-    if clear and title:
-        what_runs = f": {answer.what_runs}" if answer.what_runs else ""
-        hang(out, "", f"fix what failed, or launch as it is{what_runs}")
+    choice = "fix what failed, or launch as it is" if title else ""
+    if clear and (choice or answer.what_runs):
+        hang(out, "", ": ".join(filter(None, (choice, answer.what_runs))))
     show_next(out, after or what_blocks(answer, again))
 
 

@@ -16,7 +16,7 @@ def test_without_a_record_it_names_the_command():
     verdict = answer(no_record, History())
 
     assert verdict.outcome is Outcome.FAIL
-    assert "herorun init tiny" in verdict.message
+    assert "herorun init tiny" in no_record.next_action("tiny")
 
 
 def test_an_unread_record_is_unknown():

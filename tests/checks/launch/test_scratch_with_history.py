@@ -21,7 +21,7 @@ def test_a_complete_checkpoint_of_its_own_fails():
     verdict = ask(a_checkpoint(100))
 
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.subject == "tiny-1" and f"{ROOT}/step-100" in verdict.message
+    assert (verdict.subject, verdict.details) == ("tiny-1", (f"{ROOT}/step-100",))
 
 
 def test_so_does_an_incomplete_one():
@@ -51,7 +51,7 @@ def test_a_complete_checkpoint_in_a_recorded_root_that_was_left_fails_too():
         NO_METRICS,
     )
 
-    assert verdict.outcome is Outcome.FAIL and checkpoint.path in verdict.message
+    assert verdict.outcome is Outcome.FAIL and verdict.details == (checkpoint.path,)
 
 
 def test_a_recorded_root_out_of_reach_is_unknown():

@@ -2,8 +2,8 @@
 
 Why: a slow rise is hidden in the noise between rows; only the smoothed level against the lowest so
 far shows it.
-Fix: compare with the lowest point: data, learning rate, precision, a resume; declare an intended
-change as a [[phase]].
+Fix: compare the data, the learning rate, the precision and the resumes since the lowest loss;
+declare an intended change as a [[phase]].
 Source: the smoothed loss is 1 % above its lowest level, beyond the noise (`core.detectors.loss`),
 for 25 rows.
 """
@@ -12,7 +12,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.loss import DRIFT
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
-from herorun.core.health.excursion import judge_excursions
+from herorun.core.health.excursion import format_ratio, judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveInt
 
@@ -35,6 +35,7 @@ def loss_drift(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         metrics.of("drift"),
         lasts,
         "no upward drift",
-        limit=lambda _: f"{DRIFT:g} times the lowest level for {count(limits.rows, 'row')}",
+        describe=lambda rise: format_ratio(rise, "its lowest level"),
+        limit=lambda _: f"{DRIFT:g} times that level for {count(limits.rows, 'row')}",
         check="loss-drift",
     )

@@ -122,7 +122,7 @@ def _of_adopted(job: Job, log: JobLog | Nothing | Unavailable) -> Verdict:
     fell = fall_back(log.loading) if isinstance(log, JobLog) else None
     if fell:
         message = (
-            f"{job.instance} was adopted, and said in line {fell.line} of its log: "
+            f"{job.instance} was adopted, and reported in line {fell.line} of its log: "
             f"{fell.excerpt}; herorun did not choose its start"
         )
         return unknown(message, subject=job.instance)

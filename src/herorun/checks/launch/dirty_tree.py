@@ -3,8 +3,8 @@
 Why: a run whose code cannot be checked out again cannot be resumed, rolled back or audited.
 Fix: commit and push the changes, or remove them. A file that cannot change the training, and that
 the command neither runs nor imports, can be set to "ignore" in the contract's `[code] impact`. Or
-let the DRI accept the changes: `herorun waive dirty-tree RUN` prints a waiver to commit, and with
-it the job runs a snapshot of the changes, which herorun pushes.
+let the DRI accept the changes: `herorun waive dirty-tree RUN` prints a waiver to commit; a job that
+is launched with it runs a snapshot of the changes, which herorun pushes.
 """
 
 from collections.abc import Iterator

@@ -41,7 +41,7 @@ def no_record(
         return failed(message, subject=branch)
     if history.initialised:
         return passed("the record exists")
-    missing = f"{contract.slug} has no record yet: run `herorun init {contract.slug}`"
+    missing = f"{contract.slug} has no record yet"
     return replace(failed(missing, subject=contract.slug), causes=(f"file {file.path}",))
 
 

@@ -2,8 +2,9 @@
 
 Why: a trainer that finds no checkpoint starts at step 0 under the run's name, overwrites existing
 data, and loses the steps you paid for.
-Fix: find the missing checkpoint; or name one in `[start] from`; or give up the earlier steps:
-`herorun waive scratch-with-history RUN` prints a waiver to commit.
+Fix: name the checkpoint to continue from in `[start] from` (if none is listed, look in other
+roots); or give up the earlier steps: `herorun waive scratch-with-history RUN` prints a waiver to
+commit.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
@@ -16,7 +17,7 @@ from herorun.core.evidence import (
     Unavailable,
     candidates_of,
 )
-from herorun.core.finding import Verdict, failed, few, not_applicable, passed, unknown
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.plan import Plan
 
 
@@ -36,7 +37,9 @@ def scratch_with_history(
     mine = [c.path for place in (own, old_checkpoints) for c in reversed(candidates_of(place))]
     if mine:
         return failed(
-            f"{current.name} left checkpoints: {few(mine)}", *mine[:20], subject=current.name
+            f"{current.name} left {count(len(mine), 'checkpoint')}",
+            *mine[:20],
+            subject=current.name,
         )
     if isinstance(metrics, Unavailable):
         return unknown(f"could not read the metrics: {metrics.why}", subject=current.name)

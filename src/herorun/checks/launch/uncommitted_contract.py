@@ -2,8 +2,8 @@
 
 Why: uncommitted text was not reviewed; a relaunch uses the committed contract, and would run
 another plan.
-Fix: commit and push the contract file; if git ignores it (`git check-ignore -v FILE`), change the
-rule.
+Fix: commit and push the contract file; if git ignores it (`git check-ignore -v runs/RUN.toml`),
+change the rule.
 """
 
 from dataclasses import replace

@@ -43,7 +43,7 @@ def unsafe_snapshot(snapshot: Snapshot, contract: Contract) -> list[Verdict]:
 def _unsafe(path: str, lines: list[str]) -> Verdict:
     where = f" (line{'s' if len(lines) > 1 else ''} {few(lines)})" if lines else ""
     return failed(
-        f"{path}{where} may hold a secret",
+        f"{path}{where} may contain a secret",
         *(f"{path}:{line}" for line in lines),
         subject=path,
     )

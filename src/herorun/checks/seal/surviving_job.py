@@ -2,7 +2,7 @@
 
 Why: a coordinator can end with success while its gang, or an older instance, still writes into the
 root that is being sealed.
-Fix: wait for its end. Only if the DRI gives the run up: `herorun stop RUN`, then
+Fix: wait for its end. Only if the DRI aborts the run: `herorun stop RUN`, then
 `herorun seal RUN --aborted`.
 """
 

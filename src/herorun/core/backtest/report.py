@@ -88,7 +88,7 @@ def lines(
 def _next_actions(files: Files) -> Iterator[str]:
     """Once for each check that fired, however often it did."""
     for check, fix in sorted({(a.check, a.fix) for _, _, alerts in files for a in alerts if a.fix}):
-        yield f"in a live run, next for {check}: {fix}"
+        yield f"what to do about {check} in a live run: {fix}"
 
 
 def score_table(scores: Mapping[str, Score]) -> Iterator[str]:

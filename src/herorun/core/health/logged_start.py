@@ -46,7 +46,7 @@ def _compare_loading(
     worst = fall_back(loading)
     if worst is not None and _contradicts(start, worst):
         return ResumeRows(
-            wrong=f"said in line {worst.line} of its log: {worst.excerpt}; the plan says {start}"
+            wrong=f"reported in line {worst.line} of its log: {worst.excerpt}; the plan: {start}"
         )
     resume_line = next((each for each in reversed(loading) if each.loads == "resumed"), None)
     if worst is not None or resume_line is None:

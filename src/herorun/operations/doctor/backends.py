@@ -74,7 +74,7 @@ def _join_kind_and_slug(kind: str, slug: str) -> str:
 def _contract(run: Run) -> Iterator[DoctorPart]:
     signed_values = run.file.is_reviewable
     message = f"{run.file.path} is valid" + (
-        "" if signed_values else ", and differs from the committed one"
+        "" if signed_values else ", and not committed as it is"
     )
     yield DoctorPart("contract", run.slug, Fit.OK, message)
 

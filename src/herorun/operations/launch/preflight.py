@@ -102,18 +102,15 @@ class PreflightOutcome:
     @property
     def what_runs(self) -> str:
         """Which code a launch runs although the work tree is dirty; "" if it is clean."""
-        is_dirty = any(
-            finding.check == "dirty-tree" for finding in self.report.report_only_findings
-        )
-        if self.plan is None or not is_dirty:
+        waived = [finding for finding in self.report.findings if finding.waiver]
+        accepted = [*self.report.report_only_findings, *waived]
+        if self.plan is None or all(finding.check != "dirty-tree" for finding in accepted):
             return ""
         if self.plan.in_place.value:
-            return "the job then runs the work tree as it is, with the uncommitted changes"
+            return "the job runs the work tree as it is, with the uncommitted changes"
         if self.plan.patch.value:
-            return "the job then runs a snapshot that has the uncommitted changes"
-        return (
-            f"the job then runs commit {self.plan.commit.value:.9}, without the uncommitted changes"
-        )
+            return "the job runs a snapshot that has the uncommitted changes"
+        return f"the job runs commit {self.plan.commit.value:.9}, without the uncommitted changes"
 
     @property
     def estimate(self) -> Estimate:

@@ -75,9 +75,10 @@ def _note(run: Run | None, check: str, reason: str, is_open: bool) -> str:
         if is_open
         else f"{check} is not open now: you need no waiver, and an unused one is reported. "
     )
+    add = "Add" if is_open else "For later use, add"
     why = "" if reason else " and state the reason"
     return (
-        f"{now_open}Add this at the end of {where}{why}. {_who_signs(run)}. Nothing is "
+        f"{now_open}{add} this at the end of {where}{why}. {_who_signs(run)}. Nothing is "
         "waived before the commit is pushed. To undo it, delete the block and commit."
     )
 

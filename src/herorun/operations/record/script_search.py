@@ -65,7 +65,7 @@ class CommandDraft:
 
 def _note_line(what: str, key: str, paths: tuple[str, ...], advice: str) -> str:
     if not paths:
-        return f"no {what} was found in the repository, so {key} is an example: {advice}"
+        return f"no file is named like a {what}, so {key} is an example: {advice}"
     others = f"; also there: {', '.join(paths[1:4])}" if len(paths) > 1 else ""
     return f"chose {paths[0]} as the {what} ({key}){others}"
 
