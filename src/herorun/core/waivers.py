@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from herorun.core.check_names import RENAMED, current_name
 from herorun.core.evidence import WaiverUse
 from herorun.core.finding import Finding, Outcome, Verdict, Waiver, failed, passed
-from herorun.core.suggestions import did_you_mean
 
 
 def waiver_use(
@@ -37,13 +36,16 @@ def waiver_use(
     ]
     expired_ones = [waiver for waiver in waivers if at >= waiver.expires]
     all_names = {*gate_checks, *other_checks}
-    similar_names = {
-        waiver.check: did_you_mean(waiver.check, sorted(all_names))
-        for waiver in waivers
-        if current_name(waiver.check) not in all_names
-    }
+    strange = [each.check for each in waivers if current_name(each.check) not in all_names]
+    similar_names = {name: _did_you_mean(name, all_names) for name in strange}
     renamed_ones = tuple(waiver for waiver in live if waiver.check in RENAMED)
     return WaiverUse(tuple(unused_ones), tuple(expired_ones), similar_names, renamed_ones)
+
+
+def _did_you_mean(name: str, names: Collection[str]) -> str:
+    from herorun.core.suggestions import did_you_mean  # seldom needed
+
+    return did_you_mean(name, sorted(names))
 
 
 def waiver_verdicts(use: WaiverUse) -> list[Verdict]:

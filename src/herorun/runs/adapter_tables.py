@@ -74,12 +74,12 @@ def _faults_of_adapters(contract: Contract) -> Iterator[WrongTable]:
         try:
             adapters.accepted_options(port, kind, options, own_keys)
         except WrongTable as error:
-            yield _located(error, name)
+            yield _locate(error, name)
         except Exception:  # a foreign adapter's too: it is reported when it is used
             continue
 
 
-def _located(error: WrongTable, table: str) -> WrongTable:
+def _locate(error: WrongTable, table: str) -> WrongTable:
     """The same in its table of the contract; [notify] names its kinds in a list."""
     keys, message = error.faults[0]
     if table.startswith("notify.") and keys == ("kind",):

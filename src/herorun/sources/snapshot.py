@@ -1,6 +1,6 @@
 """The snapshot of an approved dirty tree."""
 
-from herorun.core.code.edits import blocking_changes, list_ignored_files
+from herorun.core.code.impact import blocking_changes, list_ignored_files
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.evidence import (
     ImportClosure,

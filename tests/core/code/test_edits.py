@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from builders import a_contract, a_tree
-from herorun.core.code.edits import blocking_changes, list_ignored_files
+from herorun.core.code.impact import blocking_changes, list_ignored_files
 from herorun.core.contract import ContractFile
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import ImportClosure, Nothing, Submodule, Unavailable

@@ -102,9 +102,9 @@ class PreflightOutcome:
     @property
     def what_runs(self) -> str:
         """Which code a launch runs although the work tree is dirty; "" if it is clean."""
-        waived = [finding for finding in self.report.findings if finding.waiver]
-        accepted = [*self.report.report_only_findings, *waived]
-        if self.plan is None or all(finding.check != "dirty-tree" for finding in accepted):
+        waived_findings = [finding for finding in self.report.findings if finding.waiver]
+        open_findings = [*self.report.report_only_findings, *waived_findings]
+        if self.plan is None or all(finding.check != "dirty-tree" for finding in open_findings):
             return ""
         if self.plan.in_place.value:
             return "the job runs the work tree as it is, with the uncommitted changes"

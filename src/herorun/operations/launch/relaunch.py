@@ -166,7 +166,7 @@ def must_be_admitted_tree(run: Run, plan: Plan) -> None:
 
 def _is_admitted_tree(run: Run, plan: Plan, tree: WorkTree, evidence: Evidence) -> bool:
     """Whether the edits in the checkout are the admitted ones, or none if none were admitted."""
-    from herorun.core.code.edits import blocking_changes, list_ignored_files
+    from herorun.core.code.impact import blocking_changes, list_ignored_files
     from herorun.runs.recorded_plan import patch_of
     from herorun.system.git.worktree_snapshot import MEGABYTE, take_snapshot
 
