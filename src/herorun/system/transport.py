@@ -119,8 +119,8 @@ class SshTransport:
             return run(command, seconds, stdin=stdin)
         except OutputTooLong:
             raise CouldNotLook(
-                f"{self.where} wrote more than {MOST >> 20} MiB, more than any answer, and it is "
-                "ignored. Check which program answers there."
+                f"{self.where} wrote more than {MOST >> 20} MiB, more than any answer, and it "
+                "is ignored. Check which program answers there."
             ) from None
         except CouldNotLook as error:
             if "no answer within" not in str(error):

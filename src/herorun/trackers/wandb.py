@@ -219,8 +219,8 @@ def ask_client(question: Mapping[str, Any], seconds: float) -> Answer:
         except OutputTooLong:
             return {
                 "fault": (
-                    f"gave more than {MOST >> 20} MiB in one page, more than any run logs; it is "
-                    "ignored"
+                    f"gave more than {MOST >> 20} MiB in one page, more than any run logs; it "
+                    "is ignored"
                 )
             }
         except CouldNotLook:

@@ -74,7 +74,7 @@ def one_odd(lots, rows, odd, step, level, others):
 
 def one_by_one(rows, **options):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(columns, "LEAST", len(rows) + 1)
+        patched.setattr(columns, "MIN_ROWS", len(rows) + 1)
         return folded(rows, keep_closed=True, **options)
 
 

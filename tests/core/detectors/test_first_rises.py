@@ -8,7 +8,7 @@ import pytest
 from builders import a_row
 from curves import NAMES, curve, excursions_of, folded
 from herorun.core.detectors import first_rises
-from herorun.core.detectors.first_rises import LONGEST, RISES, ROWS, FirstRises
+from herorun.core.detectors.first_rises import MAX_ROWS, RISES, ROWS, FirstRises
 from herorun.core.detectors.reorder import WAITING
 
 LATE = 10_000  # a step in the midst of a training
@@ -134,7 +134,7 @@ def test_a_rise_lasts_until_two_rows_are_back():
 def test_a_level_that_stays_is_accepted_in_the_end():
     (rise,) = rises(*[1.0, 1.01] * 3, *[4.0] * 600)
 
-    assert (rise.rows, rise.open) == (LONGEST, False)
+    assert (rise.rows, rise.open) == (MAX_ROWS, False)
 
 
 def test_after_so_many_rows_the_trend_says_what_is_usual():

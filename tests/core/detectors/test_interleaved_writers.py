@@ -8,7 +8,7 @@ import pytest
 
 from builders import a_row
 from curves import CALM, curve, excursions_of
-from herorun.core.detectors.interleaved_writers import LONGEST, WriterTurns, arrive
+from herorun.core.detectors.interleaved_writers import MAX_TURN_ROWS, WriterTurns, arrive
 from herorun.core.detectors.reorder import WAITING
 
 
@@ -31,7 +31,7 @@ def test_six_turns_are_two_writers(rows, count):
     assert len(mixed(*in_turn(1000, 0, rows))) == count
 
 
-@pytest.mark.parametrize(("batch", "gap"), [(1, 1), (1, 100), (50, 1), (LONGEST, 10)])
+@pytest.mark.parametrize(("batch", "gap"), [(1, 1), (1, 100), (50, 1), (MAX_TURN_ROWS, 10)])
 def test_whatever_they_log_at_once_and_how_often(batch, gap):
     (excursion,) = mixed(*in_turn(1_000_000, 500, 8 * batch, batch, gap))
 
@@ -39,7 +39,7 @@ def test_whatever_they_log_at_once_and_how_often(batch, gap):
 
 
 def test_turns_that_are_too_long_are_none():
-    assert mixed(*in_turn(1_000_000, 500, 8 * (LONGEST + 50), LONGEST + 50)) == []
+    assert mixed(*in_turn(1_000_000, 500, 8 * (MAX_TURN_ROWS + 50), MAX_TURN_ROWS + 50)) == []
 
 
 @pytest.mark.parametrize(("faster", "count"), [(1, 1), (5, 1)])
@@ -71,7 +71,7 @@ def test_a_few_steps_apart_they_are_rows_out_of_order():
 
 
 def test_it_is_over_when_one_has_stopped():
-    (excursion,) = mixed(*in_turn(1000, 0, 20), *range(20, 20 + LONGEST + 1))
+    (excursion,) = mixed(*in_turn(1000, 0, 20), *range(20, 20 + MAX_TURN_ROWS + 1))
 
     assert not excursion.open
 

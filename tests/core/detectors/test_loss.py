@@ -11,7 +11,7 @@ from herorun.core.detectors.excursion import MAX_CLOSED
 from herorun.core.detectors.loss import FREEZE
 from herorun.core.detectors.loss_state import SIGNED_ROWS
 from herorun.core.detectors.reorder import WAITING
-from herorun.core.detectors.windows import LONGEST
+from herorun.core.detectors.windows import MAX_ROWS
 
 
 def trend(rows):
@@ -227,7 +227,7 @@ def test_a_level_is_over_with_its_second_row_back_and_one_outlier_before_hides_n
 def test_a_level_that_stays_is_accepted_in_the_end():
     (shift,) = level(*wavy(1.0, 60), *[2.5] * 600)
 
-    assert (shift.open, shift.rows) == (False, LONGEST)
+    assert (shift.open, shift.rows) == (False, MAX_ROWS)
 
 
 def test_twelve_steps_are_one_open_spike():

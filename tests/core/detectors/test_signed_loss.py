@@ -3,7 +3,7 @@
 import pytest
 
 from curves import curve, excursions_of
-from herorun.core.detectors.constant_loss import LONGEST
+from herorun.core.detectors.constant_loss import MAX_ROWS
 
 USUAL = [-20.0 - 0.1 * (place % 7) - 0.01 * place for place in range(40)]
 
@@ -48,5 +48,5 @@ def test_it_ends_where_the_loss_is_back_or_the_level_is_the_usual_one():
     (step,) = steps(*USUAL, *[-15.0] * 8, *[loss - 1.0 for loss in USUAL])
     assert (step.rows, step.open) == (8, False)
 
-    (long_one,) = steps(*USUAL, *[-15.0 - 0.001 * (n % 3) for n in range(LONGEST + 60)])
-    assert (long_one.rows, long_one.open) == (LONGEST, False)
+    (long_one,) = steps(*USUAL, *[-15.0 - 0.001 * (n % 3) for n in range(MAX_ROWS + 60)])
+    assert (long_one.rows, long_one.open) == (MAX_ROWS, False)

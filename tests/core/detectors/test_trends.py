@@ -29,8 +29,8 @@ def test_a_leak_is_over_at_its_first_row_in_bounds():
 
 @pytest.mark.parametrize(("y", "above"), [(2.0, 1), (0.5, 0)])
 def test_a_row_is_compared_with_the_one_a_window_earlier(y, above):
-    rows = [3.0] * (windows.NEWEST + 5)
-    rows[-windows.NEWEST - 1] = 1.0
+    rows = [3.0] * (windows.NEW_ROWS + 5)
+    rows[-windows.NEW_ROWS - 1] = 1.0
     state = LossState(recent=rows)
     windows.follow_above(state, y)
     assert state.above == above

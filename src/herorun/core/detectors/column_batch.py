@@ -9,7 +9,7 @@ from herorun.core.detectors.state import MetricsState
 from herorun.core.ports import Row
 from herorun.core.ports.columnar import ColumnarRows
 
-MOST = 4096  # rows whose columns are in memory at once
+MAX_ROWS = 4096  # rows whose columns are in memory at once
 
 
 class ColumnBatch(NamedTuple):
@@ -49,7 +49,7 @@ def batch_from(state: MetricsState, rows: Sequence[Row], first: int) -> ColumnBa
         return _rising(rows, first, newest.step) if rows.attempt in attempts else NONE_ALIKE
     step = newest.step
     new_rows: list[Row] = []
-    for row in islice(rows, first, first + MOST):
+    for row in islice(rows, first, first + MAX_ROWS):
         if row.step <= step or list(row.values) != columns:
             break
         if (row.at is None) is has_time or row.attempt not in attempts:
@@ -67,6 +67,6 @@ def _as_columns(rows: Sequence[Row]) -> ColumnBatch:
 
 def _rising(rows: ColumnarRows, first: int, step: int) -> ColumnBatch:
     """Rows from `first` on whose steps rise from that one."""
-    end = first + rows.rising(first, step, MOST)
+    end = first + rows.rising(first, step, MAX_ROWS)
     columns = {name: column[first:end].tolist() for name, column in rows.columns.items()}
     return ColumnBatch(rows.steps[first:end].tolist(), columns, rows.times[first:end])

@@ -24,7 +24,7 @@ from herorun.core.detectors.state import MetricsState
 from herorun.core.detectors.throughput import Speed
 from herorun.core.ports import Row
 
-LEAST = 32  # rows: a smaller batch is no quicker
+MIN_ROWS = 32  # rows: a smaller batch is no quicker
 
 
 def take_batch(
@@ -38,7 +38,7 @@ def take_batch(
     """Judges a batch of rows from `first` on. Returns their number; 0 if the next row must be
     judged by itself.
     """
-    if len(rows) - first < LEAST or not _may_open_window(state, names, boundaries):
+    if len(rows) - first < MIN_ROWS or not _may_open_window(state, names, boundaries):
         return 0
     offset = 1 - names.first_step
     if not interleaved_writers.is_single(state.turns, rows[first].step + offset):
@@ -48,7 +48,7 @@ def take_batch(
     steps = [step + offset for step in ready.steps]
     steps = steps[: rows_before(ready.columns, names, len(steps))]
     count, stride = _until_gap(state.steps, steps)
-    if count < LEAST or steps[0] <= state.high_water:
+    if count < MIN_ROWS or steps[0] <= state.high_water:
         return 0
     ready, steps, new_batch = ready.first(count), steps[:count], new_batch.first(count)
     if not _judge(state, ready, steps, names):

@@ -19,8 +19,8 @@ REPEATS = 5
 CHANGES = 30  # other values that must have come before
 ROUNDING_RATIO = 4.0  # times the smallest difference of two losses: less may be printed as zero
 BEFORE, OUTLIERS = 30, 1  # rows to compare with; on each side, of no part in their range
-NEWEST, RANGES = 5, 1.0  # rows that are all so many ranges above the highest of those
-LONGEST = 500  # rows for which the level before is kept
+NEW_ROWS, RANGES = 5, 1.0  # rows that are all so many ranges above the highest of those
+MAX_ROWS = 500  # rows for which the level before is kept
 ONE_NAT = 1.0  # no single update brings a loss from this value to exactly zero
 
 
@@ -103,7 +103,7 @@ def follow_signed(state: SignedLevel, step: int, loss: float, is_declared: bool)
     """
     streak = state.watch.streak
     if streak is not None:
-        if streak.rows >= LONGEST:
+        if streak.rows >= MAX_ROWS:
             state.watch.end("stepped", "loss")
             state.losses, state.steps = [], []
         elif loss > state.floor:
@@ -115,19 +115,19 @@ def follow_signed(state: SignedLevel, step: int, loss: float, is_declared: bool)
     losses, steps = state.losses, state.steps
     losses.append(loss)
     steps.append(step)
-    del losses[: -BEFORE - NEWEST], steps[: -BEFORE - NEWEST]
-    before = sorted(losses[:-NEWEST])
+    del losses[: -BEFORE - NEW_ROWS], steps[: -BEFORE - NEW_ROWS]
+    before = sorted(losses[:-NEW_ROWS])
     if len(before) < BEFORE or len(set(before)) <= BEFORE // 2:
         return  # too few, or rounded to equal values that have no usable range
     spread = before[-1 - OUTLIERS] - before[OUTLIERS]
-    newest = losses[-NEWEST:]
+    newest = losses[-NEW_ROWS:]
     if not spread > 0.0 or min(newest) <= before[-1] + RANGES * spread:
         return
     usual = median(before)
-    for at, value in zip(steps[-NEWEST:], newest, strict=True):
+    for at, value in zip(steps[-NEW_ROWS:], newest, strict=True):
         state.watch.extend(at, math.log((value - usual) / spread), usual, spread, is_declared)
     state.floor = before[-1]
-    del losses[-NEWEST:], steps[-NEWEST:]
+    del losses[-NEW_ROWS:], steps[-NEW_ROWS:]
 
 
 def end_signed(state: SignedLevel) -> None:

@@ -21,7 +21,7 @@ ROWS = 30  # in which a trend settles
 NEAR_ZERO = 0.1  # nats: the loss of a probability of 0.9; below it there is little left to learn
 LATE_STEP = 500  # a record that begins later, and later than twice its length, is of mid-training
 STAYS = 1.5  # a rise continues while above this multiple of the level before
-LONGEST = 500  # rows for which the level before a rise is kept
+MAX_ROWS = 500  # rows for which the level before a rise is kept
 TOGETHER, BOTH, PAIR = 4, 3.0, 2  # earlier rows; factor of loss and norm; newest rows
 # rows of which each is above the one before (1 in 40,320 by chance); total factor
 CLIMB, CLIMB_RATIO = 8, 2.0
@@ -52,7 +52,7 @@ RISES = (
     Rise(5, 1.5, 2, 1.1, all_rows=True, mid_training=True),
 )
 RULES = (
-    ROWS, NEAR_ZERO, LATE_STEP, STAYS, LONGEST, TOGETHER, BOTH, PAIR, CLIMB, CLIMB_RATIO, FELL,
+    ROWS, NEAR_ZERO, LATE_STEP, STAYS, MAX_ROWS, TOGETHER, BOTH, PAIR, CLIMB, CLIMB_RATIO, FELL,
     TURN, ABOVE_PAIR, FALL_RATIO,
     *(value for rise in RISES for value in (*rise[:3], str(rise.within), *rise[4:])),
 )  # fmt: skip
@@ -190,7 +190,7 @@ def _go_on(state: FirstRises, step: int, y: float) -> None:
     streak = state.watch.streak
     assert streak is not None
     excess = y - math.log(streak.expected)
-    if streak.rows >= LONGEST:
+    if streak.rows >= MAX_ROWS:
         state.watch.end("risen", "loss")
         stop(state)
     elif excess > _STAYS:

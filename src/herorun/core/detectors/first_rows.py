@@ -17,7 +17,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_statistics import median
 
 SKIP_ROWS = 3  # rows in which even a run that learns nothing falls to what untrained weights give
-LEAST, MOST = 30, 60  # values that represent the rows
+MIN_VALUES, MAX_VALUES = 30, 60  # values that represent the rows
 STEPS = 500  # steps in which every run learns something
 TIGHT = 0.01  # half of all values differ by less, as a logarithm
 FELL, MAX_FALL = 0.02, 0.15  # the fall below the first rows, at least and at most, as logarithms
@@ -39,29 +39,29 @@ STANDS, STANDS_STEPS = 40, 800  # the slowest clean curve left that level after 
 # The same sooner if most of the newest rows are above it: too large steps keep the loss above it,
 # while a run that learns goes below it.
 EARLY, EARLY_STEPS = 30, 500
-NEWEST, HIGHER = 20, 14
+NEW_ROWS, HIGHER = 20, 14
 ABOVE_IT = 1.0005  # times it: a loss of two decimals may be rounded upwards
 MOVES = 5  # differences from row to row, all above TIGHT: too few decimals to be flat
 # So many rows need no trend. Rounding moves a sum of float32 by some units in the last place, 2^-23
 # of the value; the losses of two batches never lie so near to each other unless the weights give
 # every input the same output. Fewer digits than these may hide that they differ.
 FIRST, ROUNDING, DIGITS = 8, 8 * 2.0**-23, 7
-MOST_CLASSES = math.log(2**24)  # of a softmax: single precision counts no higher
+MAX_CLASSES = math.log(2**24)  # of a softmax: single precision counts no higher
 # A record that begins so late has no first rows to be compared with. Trained weights give batches
 # losses that differ by a per cent and more (a standard deviation of one nat an example, hundreds of
 # examples); within a third of that around the logarithm of at least a hundred classes are weights
 # that know nothing. Fewer classes have logarithms that good language models pass.
-LATE_STEP, NEAR, LEAST_CLASSES = 500, 0.003, 100
+LATE_STEP, NEAR, MIN_CLASSES = 500, 0.003, 100
 
 # Worse than that: untrained weights reach the logarithm of so many classes once they know the
 # classes' frequencies. A loss that began slightly above it, never reached it, and has `HIGHER` of
 # the newest rows above its first one is unstable.
 
 RULES = (
-    SKIP_ROWS, LEAST, MOST, STEPS, TIGHT, FELL, MAX_FALL, DEEPER, RATE, FALL, SURE,
+    SKIP_ROWS, MIN_VALUES, MAX_VALUES, STEPS, TIGHT, FELL, MAX_FALL, DEEPER, RATE, FALL, SURE,
     *CLASSES, *ABOVE, REACHED_RATIO, BELOW, SETTLES, STANDS, STANDS_STEPS,
-    EARLY, EARLY_STEPS, NEWEST, HIGHER, ABOVE_IT, MOVES,
-    FIRST, ROUNDING, DIGITS, MOST_CLASSES, LATE_STEP, NEAR, LEAST_CLASSES,
+    EARLY, EARLY_STEPS, NEW_ROWS, HIGHER, ABOVE_IT, MOVES,
+    FIRST, ROUNDING, DIGITS, MAX_CLASSES, LATE_STEP, NEAR, MIN_CLASSES,
 )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def _late_levels(state: FirstRows, step: int) -> tuple[float, ...]:
     begins_late = state.first_step >= LATE_STEP and state.first_step > 2 * (step - state.first_step)
     if not begins_late or len(set(state.losses)) < FIRST / 2:
         return ()
-    levels = (math.log(classes) for classes in CLASSES if classes >= LEAST_CLASSES)
+    levels = (math.log(classes) for classes in CLASSES if classes >= MIN_CLASSES)
     return tuple(
         level for level in levels if all(abs(x - level) < NEAR * level for x in state.losses)
     )
@@ -167,7 +167,7 @@ def _late_levels(state: FirstRows, step: int) -> tuple[float, ...]:
 
 def _may_be_logarithm(loss: float) -> bool:
     """Whether the loss may be the logarithm of a whole number, in single precision."""
-    if not 0.0 < loss < MOST_CLASSES:
+    if not 0.0 < loss < MAX_CLASSES:
         return False
     classes = math.exp(loss)
     return abs(classes - round(classes)) <= classes * ROUNDING * loss
@@ -187,7 +187,7 @@ def _follow_chance(state: FirstRows, step: int, loss: float) -> None:
         low, high = ABOVE
         levels = (math.log(classes) for classes in CLASSES)
         state.levels = tuple(level for level in levels if low * level <= loss <= high * level)
-        state.worse = tuple(level for level in state.levels if level >= math.log(LEAST_CLASSES))
+        state.worse = tuple(level for level in state.levels if level >= math.log(MIN_CLASSES))
         return
     possible = tuple(level for level in state.levels if loss >= BELOW * level)
     if state.rows == SETTLES:
@@ -198,7 +198,7 @@ def _follow_chance(state: FirstRows, step: int, loss: float) -> None:
         state.levels = ()
         return
     state.levels = possible
-    state.higher = (state.higher << 1 | (loss > ABOVE_IT * possible[0])) & ((1 << NEWEST) - 1)
+    state.higher = (state.higher << 1 | (loss > ABOVE_IT * possible[0])) & ((1 << NEW_ROWS) - 1)
     if state.chance.streak is not None or _stands(state, step - state.first_step):
         state.chance.extend(step, 0.0, possible[0], 0.0)
 
@@ -212,7 +212,7 @@ def _follow_worse(state: FirstRows, step: int, loss: float) -> None:
         state.above.end("above", "loss")
         return
     is_above = math.log(loss) > state.first_loss
-    state.risen = (state.risen << 1 | is_above) & ((1 << NEWEST) - 1)
+    state.risen = (state.risen << 1 | is_above) & ((1 << NEW_ROWS) - 1)
     stands = state.rows >= STANDS and step - state.first_step >= STANDS_STEPS
     if state.above.streak is not None or (stands and state.risen.bit_count() >= HIGHER):
         state.above.extend(step, 0.0, state.worse[0], 0.0)
@@ -265,7 +265,7 @@ def _go_on(state: FirstRows, step: int, y: float) -> None:
 
 def _weigh(state: FirstRows, step: int) -> None:
     values = state.values
-    if len(values) >= LEAST and step - state.first_step >= STEPS:
+    if len(values) >= MIN_VALUES and step - state.first_step >= STEPS:
         state.level = level = median(values)
         state.is_over = level < state.first - MAX_FALL
         is_coarse = state.moves >= MOVES and state.finest > TIGHT
@@ -276,7 +276,7 @@ def _weigh(state: FirstRows, step: int) -> None:
         if state.is_over or state.flat.streak is not None:
             state.values = []
             return
-    if len(values) >= MOST:
+    if len(values) >= MAX_VALUES:
         state.values = [min(pair) for pair in zip(values[::2], values[1::2], strict=False)]
         state.every *= 2
 
@@ -286,7 +286,7 @@ def stands_from_the_first(state: FirstRows, step: int) -> bool:
     values, excursions = state.values, (state.flat, state.chance, state.above, state.constant)
     if state.is_over or any(watch.streak is not None for watch in excursions):
         return False
-    is_enough = len(values) >= LEAST and step - state.first_step >= STEPS
+    is_enough = len(values) >= MIN_VALUES and step - state.first_step >= STEPS
     return is_enough and abs(median(values) - state.first) < FELL and _still(values)
 
 

@@ -15,7 +15,7 @@ from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
 BLOCK = 25  # rows of the smallest block
-LARGEST = 1e300  # largest square of a difference: that of 1e155 overflows
+MAX_SQUARE = 1e300  # largest square of a difference: that of 1e155 overflows
 WIDER = 4  # blocks that form one of the next scale
 SCALES = 4
 BLOCKS = 5  # means that are compared
@@ -58,7 +58,7 @@ def judge_growth(
     """Add a value. `up`: whether a rise (or else a fall) precedes an instability."""
     if state.before is not None:
         move = value - state.before
-        state.squares += (min(move * move, LARGEST) - state.squares) / BLOCK
+        state.squares += (min(move * move, MAX_SQUARE) - state.squares) / BLOCK
     state.before = value
     parts, size = BLOCK, 1
     for place in range(SCALES):

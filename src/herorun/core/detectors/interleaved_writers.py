@@ -17,13 +17,13 @@ from herorun.core.lazy_dataclass import dataclass
 SWITCHES = 6  # consecutive turns that show two writers
 # times the distance of one writer's rows: less may be one writer that skips a row
 APART = 3.0
-LONGEST = 200  # the most rows of a turn
+MAX_TURN_ROWS = 200  # the most rows of a turn
 # steps reported twice, close together; the first rows after a restart repeat once
 DOUBLES = 10
 NEAR = 8  # rows without a repeated step that end it
 RECENT = 16  # steps
 
-RULES = (SWITCHES, APART, LONGEST, DOUBLES, NEAR, RECENT)
+RULES = (SWITCHES, APART, MAX_TURN_ROWS, DOUBLES, NEAR, RECENT)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def arrive(state: WriterTurns, step: int, loss: float) -> None:
     if last is None or step == last:
         return
     state.rows += 1
-    if state.rows > LONGEST:
+    if state.rows > MAX_TURN_ROWS:
         _end_mixed(state)
         other = None
     if other is None and step > last:
@@ -94,8 +94,8 @@ def arrive_all(state: WriterTurns, steps: Sequence[int], losses: Sequence[float]
     state.stride = steps[-1] - (steps[-2] if count > 1 else state.last)
     state.last = steps[-1]
     state.since += count
-    state.switches = 0 if state.rows + count > LONGEST else state.switches
-    state.rows = (state.rows + count) % (LONGEST + 1)
+    state.switches = 0 if state.rows + count > MAX_TURN_ROWS else state.switches
+    state.rows = (state.rows + count) % (MAX_TURN_ROWS + 1)
     state.recent = [*state.recent, *steps][-RECENT:]
     state.recent_losses = [*state.recent_losses, *losses][-RECENT:]
 

@@ -38,33 +38,33 @@ FIRST, CALM_RANGE = 80, 1.5  # rows; times the lowest of the rows before that th
 AREA = 1.0  # the least evidence: the sum of logarithms above the highest row before
 ABOVE = 1.15  # times the highest row before: where a rise begins, and its mean at least
 MISSES = 1  # consecutive rows not above it that do not end a rise
-WIDEST = 3.0  # times the lowest of the rows before that the highest may be, near a loss of zero
+MAX_RATIO = 3.0  # times the lowest of the rows before that the highest may be, near a loss of zero
 FALL_RATIO = 1.25  # times that a loss must have fallen since its first rows
 ROWS, HIGHER = 3, 1.22  # rows of a rise, and their mean above the usual, at least
-SMALLEST = 0.01  # range of the rows before, as a logarithm
+MIN_RANGE = 0.01  # range of the rows before, as a logarithm
 
 # of each lag, the fewest rows before that a comparison needs
-_SHORTEST = tuple(
+_MIN_WINDOWS = tuple(
     (lag, lag + min(each.rows for each in COMPARISONS if each.lag == lag))
     for lag in {each.lag: None for each in COMPARISONS}
 )
 assert max(each.outliers for each in COMPARISONS) < 2
 
-LEAST, LEAST_FALL = math.log(ABOVE), math.log(FALL_RATIO)
+MIN_RISE, MIN_FALL = math.log(ABOVE), math.log(FALL_RATIO)
 _CALM_RANGE, _HIGHER = math.log(CALM_RANGE), math.log(HIGHER)
-_WIDEST, _NEAR_ZERO = math.log(WIDEST), math.log(NEAR_ZERO)
+_MAX_RATIO, _NEAR_ZERO = math.log(MAX_RATIO), math.log(NEAR_ZERO)
 RULES = (
     *(value for comparison in COMPARISONS for value in comparison),
-    FIRST, CALM_RANGE, AREA, ABOVE, MISSES, WIDEST, FALL_RATIO, ROWS, HIGHER, SMALLEST,
+    FIRST, CALM_RANGE, AREA, ABOVE, MISSES, MAX_RATIO, FALL_RATIO, ROWS, HIGHER, MIN_RANGE,
 )  # fmt: skip
 
 
 def begins(before: Sequence[float], y: float) -> list[int]:
     """The comparisons in which this row is above those before."""
     numbers: list[int] = []
-    mark = y - LEAST
+    mark = y - MIN_RISE
     # Two higher rows rule out all comparisons, and nearly all rows have them.
-    for lag, least in _SHORTEST:
+    for lag, least in _MIN_WINDOWS:
         if len(before) >= least and (before[-lag - 1] < mark or before[-lag - 2] < mark):
             break
     else:
@@ -96,12 +96,12 @@ def new_rise(state: LossState, number: int, y: float) -> LevelRise | None:
     if len(set(before)) <= rows // 2:
         return None  # rounded to equal values, they have no usable range
     spread = before[-1 - outliers] - before[outliers]
-    if spread > _WIDEST and usual < _NEAR_ZERO:
+    if spread > _MAX_RATIO and usual < _NEAR_ZERO:
         return None
-    if needs_fall and usual > median(state.opening) - LEAST_FALL:
+    if needs_fall and usual > median(state.opening) - MIN_FALL:
         return None
     highest = before[-1 - outliers]
-    spread = max(spread, SMALLEST)
+    spread = max(spread, MIN_RANGE)
     is_first = state.trend.rows <= FIRST and spread < _CALM_RANGE
     needed_area = max(AREA, (first if is_first else ranges) * spread)
     return LevelRise(
@@ -132,5 +132,5 @@ def is_sure(rise: LevelRise) -> bool:
     if rows < ROWS or rise.misses:
         return False
     mean = (rise.total - rise.top) / (rows - 1)
-    is_high = mean > LEAST and rise.highest + mean > rise.usual + _HIGHER
+    is_high = mean > MIN_RISE and rise.highest + mean > rise.usual + _HIGHER
     return is_high and rows * mean > rise.needed

@@ -20,8 +20,8 @@ from herorun.core.detectors.constant_loss import (
     BEFORE,
     CHANGES,
     FROZEN_ROWS,
-    LONGEST,
-    NEWEST,
+    MAX_ROWS,
+    NEW_ROWS,
     ONE_NAT,
     OUTLIERS,
     RANGES,
@@ -51,7 +51,7 @@ JITTERS = 4.0  # times the mean difference from row to row, for a young curve
 ELEVATED_RATIO = 1.02
 ELEVATED_NOISE = 6.0
 DRIFT = 1.01
-WIDEST = 4.0  # times the noise: the most that one row moves the smoothed level
+MAX_MOVE = 4.0  # times the noise: the most that one row moves the smoothed level
 DRIFT_NOISE = 1.7  # times the noise: a smoothed level varies by less
 DIVERGED_RATIO = 1.5
 DIVERGED_NOISE = 3.0
@@ -81,13 +81,13 @@ _LEARNED_RATIO, _FAR = math.log(LEARNED_RATIO), math.log(FAR)
 
 REGRESSION_RATIO = math.log(1.05)  # of the smoothed loss above its lowest
 GAVE_BACK = 0.2  # of the fall since the first rows
-LEAST_LEARNED = 0.25  # times the lowest loss: the least fall before that
+MIN_LEARNED = 0.25  # times the lowest loss: the least fall before that
 RULES = (
-    RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, FREEZE_ROWS, RAISED_ROWS, DENSE, ABSURD, JITTERS, ELEVATED_RATIO, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
+    RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, FREEZE_ROWS, RAISED_ROWS, DENSE, ABSURD, JITTERS, ELEVATED_RATIO, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, MAX_MOVE,  # noqa: E501  # one entry of a table, or one recorded value
     DIVERGED_RATIO, DIVERGED_NOISE, LEARNED_RATIO,
     SIGNED_ROWS, FROZEN_ROWS, ONE_NAT, REPEATS, CHANGES, MOVES, ODD, FELL, FAR, ROUNDING_RATIO,
-    SATURATED_LOSS, SATURATED_WITHIN, *CLIPPED_LOSSES, EQUAL, BEFORE, OUTLIERS, NEWEST, RANGES,
-    LONGEST, REGRESSION_RATIO, GAVE_BACK, LEAST_LEARNED,
+    SATURATED_LOSS, SATURATED_WITHIN, *CLIPPED_LOSSES, EQUAL, BEFORE, OUTLIERS, NEW_ROWS, RANGES,
+    MAX_ROWS, REGRESSION_RATIO, GAVE_BACK, MIN_LEARNED,
 )  # fmt: skip
 
 
@@ -254,7 +254,7 @@ def _level(state: LossState, step: int, y: float, is_declared: bool, boundary: b
     trend = state.trend
     scale = trend.scale
     move = y - state.smooth
-    widest = WIDEST * scale
+    widest = MAX_MOVE * scale
     if not -widest <= move <= widest:
         move = widest if move > 0.0 else -widest
     state.smooth = smooth = state.smooth + RATE * move
@@ -299,7 +299,7 @@ def _judge_regressed(state: LossState, step: int, smooth: float, is_declared: bo
     """
     low = math.exp(state.lowest)
     learned_drop, relapse = math.exp(median(state.opening)) - low, math.exp(smooth) - low
-    if learned_drop > LEAST_LEARNED * low and relapse > GAVE_BACK * learned_drop:
+    if learned_drop > MIN_LEARNED * low and relapse > GAVE_BACK * learned_drop:
         state.regressed.extend(step, smooth - state.lowest, low, state.trend.scale, is_declared)
     else:
         state.regressed.within("regressed", "loss", 0)

@@ -14,7 +14,7 @@ from operator import eq, gt, lt, sub
 from herorun.core.detectors import level_rises, loss, restart_from_scratch, windows
 from herorun.core.detectors.baseline import CLIP, FLOOR, FOLLOW, LAG, RATE
 from herorun.core.detectors.loss_state import LossState
-from herorun.core.detectors.windows import MANY, MANY_BEFORE, NEWEST, WINDOW
+from herorun.core.detectors.windows import MANY, MANY_BEFORE, NEW_ROWS, WINDOW
 
 ROWS = 512  # of a block, at most
 TURN = 1.2533  # ratio of a standard deviation to a mean deviation, as in `Trend.learn`
@@ -61,7 +61,7 @@ def _in_range(state: LossState, ys: Sequence[float]) -> bool:
     """
     lowest, highest = min(ys), max(ys)
     level = min(lowest, state.trend.level, *state.recent)
-    if max(highest, *state.recent) - level >= _SAFE * min(loss._HIGH, windows.LEAST_LEAP):
+    if max(highest, *state.recent) - level >= _SAFE * min(loss._HIGH, windows.MIN_LEAP):
         return False
     near = restart_from_scratch.ALIKE / _SAFE
     opening, fall = state.opening[0], _SAFE * restart_from_scratch._FORGOTTEN_RATIO
@@ -73,7 +73,7 @@ def _ruled_out(state: LossState, rows: Sequence[float], size: int) -> int:
     """How many of the newest rows come before one that may begin a rise or a raised level."""
     first = len(rows) - size
     highest, lowest = max(rows[first:]), min(rows)
-    if highest - lowest >= _SAFE * level_rises.LEAST:
+    if highest - lowest >= _SAFE * level_rises.MIN_RISE:
         size = next(_rises(rows, first), size)
         rows = rows[: first + size]
     return next(_moves(state, rows, first), size)
@@ -81,7 +81,7 @@ def _ruled_out(state: LossState, rows: Sequence[float], size: int) -> int:
 
 def _rises(rows: Sequence[float], first: int) -> Iterator[int]:
     """The rows at which `level_rises.begins`, counted from `first`."""
-    marks = list(map(sub, rows[first:], repeat(level_rises.LEAST)))
+    marks = list(map(sub, rows[first:], repeat(level_rises.MIN_RISE)))
     places = {
         place for lag in _LAGS for place in compress(count(), map(lt, rows[first - lag :], marks))
     }
@@ -113,7 +113,7 @@ def _smooth(state: LossState, ys: Sequence[float]) -> int:
     smooth, low, lowest = state.smooth, state.low, state.lowest
     wobble, before = state.wobble, state.before
     elevated_excess, drift, relapse = loss._ELEVATED_RATIO, loss._DRIFT, loss.REGRESSION_RATIO
-    elevated_noise, drift_noise, farthest = loss.ELEVATED_NOISE, loss.DRIFT_NOISE, loss.WIDEST
+    elevated_noise, drift_noise, farthest = loss.ELEVATED_NOISE, loss.DRIFT_NOISE, loss.MAX_MOVE
     for y in ys:
         excess = y - level
         if excess < 0.0:
@@ -167,8 +167,8 @@ def _store(
         state.descended, state.descent = place is not None, state.descent + (place or len(ys))
     first = len(state.recent)
     end = first + len(ys)
-    for place in range(max(first, end - NEWEST), end):
-        state.above = (state.above << 1 | (rows[place] > rows[place - NEWEST])) & windows.ALL_NEWEST
+    for place in range(max(first, end - NEW_ROWS), end):
+        state.above = (state.above << 1 | (rows[place] > rows[place - NEW_ROWS])) & windows.ALL_NEW
     state.changes += len(ys)
     state.positive = state.newest = newest
     state.last_step = steps[-1]

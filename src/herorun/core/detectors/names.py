@@ -63,7 +63,7 @@ SCALES = (
     "optim/loss_scale",
     "grad_scale",
 )
-LEAST_SCALE = 1.0
+MIN_SCALE = 1.0
 # Seconds that an evaluation took: Levanter's, Hugging Face's.
 EVAL_TIMES = ("eval/total_time", "eval/runtime", "eval_runtime", "eval_time_s")
 SAVE_TIMES = ("checkpoint_time_s", "save_time_s")  # seconds that training waited for a save
@@ -92,7 +92,7 @@ _SIDES = (
     (("d",), ("g",)),
 )
 # A run with more columns of losses trains on tasks, domains or experts.
-MOST_RIVAL_LOSSES = 6
+MAX_RIVAL_LOSSES = 6
 _LETTER = lazy_regex(r"[a-z]_loss|loss_[a-z]")
 _EVAL = lazy_regex(r"(?:^|[/_.-])(?:eval|evaluation|val|valid|validation)(?:[/_.-]|$)")
 
@@ -153,7 +153,7 @@ def _rival_of(loss: str, columns: tuple[str, ...]) -> str:
     """The runs of a process have few names, and each asks eighteen times."""
     losses = [name for name in columns if _is_rival_loss(name)]
     total = any(name in LOSSES for name in losses)
-    if total or len(losses) > MOST_RIVAL_LOSSES or not (others := _other_sides(loss)):
+    if total or len(losses) > MAX_RIVAL_LOSSES or not (others := _other_sides(loss)):
         return ""
     letters = [name for name in map(_normalize_name, losses) if _LETTER.fullmatch(name)]
     if _LETTER.fullmatch(_normalize_name(loss)) and len({*letters, _normalize_name(loss)}) > 2:
@@ -227,7 +227,7 @@ class Names:
         """The lowest and highest allowed value, by metric; a stated band comes before the default
         one.
         """
-        usual = dict.fromkeys(self.scales, (LEAST_SCALE, inf))
+        usual = dict.fromkeys(self.scales, (MIN_SCALE, inf))
         return {**usual, **{name: (least, most) for name, least, most in self.bands}}
 
     @cached_property
@@ -261,7 +261,7 @@ class Roles(dict[str, ColumnRole | None]):
     def __missing__(self, name: str) -> ColumnRole | None:
         if len(self) >= 2 * MOST_NAMES:  # a run that logs new names in each row
             self.clear()
-        if len(self.losses) <= MOST_RIVAL_LOSSES and _is_rival_loss(name):
+        if len(self.losses) <= MAX_RIVAL_LOSSES and _is_rival_loss(name):
             self.losses[name] = None
         self[name] = role = self._role(name)
         return role

@@ -9,10 +9,10 @@ from herorun.core.lazy_dataclass import dataclass
 
 # Rows until the first one repeats. By chance four rows repeat others once in 10^8 times, if each
 # can have a hundred values.
-SHORTEST, LONGEST = 4, 40
+MIN_ROWS, MAX_ROWS = 4, 40
 SPREAD = 100  # the least difference of the rows, in units of the last digit
 ATTEMPTS = 1  # raised when a new attempt changes the state otherwise
-RULES = (SHORTEST, LONGEST, SPREAD, ATTEMPTS)
+RULES = (MIN_ROWS, MAX_ROWS, SPREAD, ATTEMPTS)
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ def follow_repeats(state: RepeatedRows, step: int, loss: float) -> None:
     first, repeats = state.first, state.repeated
     if not first or (not repeats and loss != first[0]):
         first.append(loss)
-        state.is_over = len(first) > LONGEST
+        state.is_over = len(first) > MAX_ROWS
     elif loss == first[repeats % len(first)] and _can_tell(first):
         state.repeated = repeats + 1
         if state.repeated >= len(first):
@@ -49,7 +49,7 @@ def forget_rows(state: RepeatedRows) -> None:
 
 
 def _can_tell(first: list[float]) -> bool:
-    if len(first) < SHORTEST:
+    if len(first) < MIN_ROWS:
         return False
     decimals = max(len(repr(loss).partition(".")[2]) for loss in first)
     return (max(first) - min(first)) * 10.0**decimals >= SPREAD

@@ -12,19 +12,19 @@ from herorun.core.detectors.excursion import MISSES
 from herorun.core.detectors.loss_state import LossState
 
 OPENING = 4  # rows that identify the beginning of a run ...
-SHORTEST = 2  # ... or so many, if its steps begin again after them
+MIN_ROWS = 2  # ... or so many, if its steps begin again after them
 ALIKE = 0.1  # largest difference of a row from its opening row, as a logarithm
 # the same if the step counter begins again: other batches or another seed are possible
 OTHER_BATCHES_RATIO = 0.4
-YOUNGEST = 8  # rows before which a curve cannot have learned anything
+MIN_AGE = 8  # rows before which a curve cannot have learned anything
 FORGOTTEN_RATIO = 2.0  # factor by which a curve must have been below its beginning
 # how long the loss must stay high: this share of the rows of the first descent to half ...
 DESCENT = 0.75
-MOST = 100  # ... and at most so many rows
+MAX_ROWS = 100  # ... and at most so many rows
 
 _FORGOTTEN_RATIO = math.log(FORGOTTEN_RATIO)
 
-RULES = (OPENING, SHORTEST, ALIKE, OTHER_BATCHES_RATIO, YOUNGEST, FORGOTTEN_RATIO, DESCENT, MOST)
+RULES = (OPENING, MIN_ROWS, ALIKE, OTHER_BATCHES_RATIO, MIN_AGE, FORGOTTEN_RATIO, DESCENT, MAX_ROWS)
 
 
 def start_opening(state: LossState, y: float) -> None:
@@ -38,7 +38,7 @@ def follow(state: LossState, step: int, y: float) -> None:
     opening = state.opening
     if not state.opened:
         state.opened = len(opening) == OPENING or (
-            state.restart_rows > 0 and len(opening) >= SHORTEST
+            state.restart_rows > 0 and len(opening) >= MIN_ROWS
         )
     if not state.opened:
         opening.append(y)
@@ -77,15 +77,15 @@ def _match(state: LossState, step: int, y: float) -> None:
 
 def _has_learned(state: LossState, y: float) -> bool:
     """Whether the loss had come down to half. The trend of a few rows lags above them."""
-    if state.restart_rows and state.trend.rows < YOUNGEST:
+    if state.restart_rows and state.trend.rows < MIN_AGE:
         return state.first_rows.floor < y - _FORGOTTEN_RATIO
-    return state.trend.rows >= YOUNGEST and _lowest(state) < y - _FORGOTTEN_RATIO
+    return state.trend.rows >= MIN_AGE and _lowest(state) < y - _FORGOTTEN_RATIO
 
 
 def _least_stay(state: LossState) -> int:
     if not state.descended:
         return OPENING
-    return max(OPENING, min(int(DESCENT * state.descent), MOST))
+    return max(OPENING, min(int(DESCENT * state.descent), MAX_ROWS))
 
 
 def _lowest(state: LossState) -> float:

@@ -25,7 +25,7 @@ from herorun.core.detectors.throughput import Speed
 
 ONE_BY_ONE = 4  # rows judged singly after one at which something happened
 AT_ONCE, SUSTAINED_ROWS = windows.AT_ONCE, windows.SUSTAINED_ROWS
-NEWEST, LAG_ROWS = windows.NEWEST, 1 + max(each.lag for each in level_rises.COMPARISONS)
+NEW_ROWS, LAG_ROWS = windows.NEW_ROWS, 1 + max(each.lag for each in level_rises.COMPARISONS)
 
 
 def judge_losses(state: LossState, steps: Sequence[int], losses: Sequence[float]) -> None:
@@ -129,10 +129,10 @@ def _losses(
     wobble, before, newest, above = state.wobble, state.before, state.newest, state.above
     opening, descent, has_descended = state.opening[0], state.descent, state.descended
     forgotten_drop, last_opening = restart_from_scratch._FORGOTTEN_RATIO, state.opening[-1]
-    ys, least_rise, lag = list(state.recent), level_rises.LEAST, LAG_ROWS
-    mask, many = windows.ALL_NEWEST, NEWEST - windows.OUTLIERS
+    ys, least_rise, lag = list(state.recent), level_rises.MIN_RISE, LAG_ROWS
+    mask, many = windows.ALL_NEW, NEW_ROWS - windows.OUTLIERS
     back = windows.MANY + 10
-    leap, saturated_loss, tolerance = windows.LEAST_LEAP, loss.SATURATED_LOSS, loss.SATURATED_WITHIN
+    leap, saturated_loss, tolerance = windows.MIN_LEAP, loss.SATURATED_LOSS, loss.SATURATED_WITHIN
     alike, high, elevated_excess, drift = (
         restart_from_scratch.ALIKE,
         loss._HIGH,
@@ -159,7 +159,7 @@ def _losses(
             level_rises.begins(ys, y)
         ):
             break
-        higher = (above << 1 | (y > ys[-NEWEST])) & mask
+        higher = (above << 1 | (y > ys[-NEW_ROWS])) & mask
         if higher.bit_count() >= many and windows.stand_above([*ys, y]):
             break
         if (
@@ -178,7 +178,7 @@ def _losses(
         center = level + rate * move
         noise = scale + rate * (TURN * (away if away < widest else widest) - scale)
         noise = noise if noise > FLOOR else FLOOR
-        move, widest = y - smooth, loss.WIDEST * noise
+        move, widest = y - smooth, loss.MAX_MOVE * noise
         if not -widest <= move <= widest:
             move = widest if move > 0.0 else -widest
         next_smooth = smooth + RATE * move

@@ -24,8 +24,8 @@ from collections.abc import Sequence
 from herorun.core.detectors import level_rises
 from herorun.core.detectors.first_rises import NEAR_ZERO
 from herorun.core.detectors.level_rises import (
-    LEAST,
-    LEAST_FALL,
+    MIN_FALL,
+    MIN_RISE,
     begins,
     continued_rise,
     is_sure,
@@ -34,7 +34,7 @@ from herorun.core.detectors.level_rises import (
 from herorun.core.detectors.loss_state import LossState
 from herorun.core.lazy_statistics import median
 
-NEWEST, REST = 10, 30  # or so many rows, all above as many before but for ...
+NEW_ROWS, REST = 10, 30  # or so many rows, all above as many before but for ...
 OUTLIERS = 1  # ... one of those, ...
 HALF, FIFTH = 1.5, 1.2  # ... half above their median, and none below a fifth
 # So many rows are a raised level if all but two are above all but two of so many before, and their
@@ -44,7 +44,7 @@ MANY, MANY_BEFORE, FEW, RAISED_RATIO = 40, 60, 2, 1.02
 CALM = 12  # rows of a young curve that lie within ...
 WITHIN = 2.0  # ... this factor
 LEAPT = 5.0  # times the highest of them, from which on a row is a leap
-LONGEST = 500  # rows in which the level before is remembered
+MAX_ROWS = 500  # rows in which the level before is remembered
 STAYS = 1.1  # times the level before, or the highest row, down to which a shift lasts
 REFERENCE = 8  # rows, within the factor of calm ones, that all newer ones lie above:
 AT_ONCE, TWICE = 3, 2.0  # so many rows by so many times the highest of them, ...
@@ -52,20 +52,20 @@ SUSTAINED_ROWS, HALF_MORE = 5, 1.5  # ... or so many by so many times
 # In the first rows so many newest ones above so many right before them, as a logarithm so many
 # times what the median, and the most, of a dozen rows lies off the line between its neighbours.
 # Of quiet public curves at five row rates the highest are 3.3 times and 1.4 times.
-DESCENT, BENDS, MOST_BENT = (3, 4, 12), 7.0, 2.0
+DESCENT, BENDS, MAX_BENT = (3, 4, 12), 7.0, 2.0
 BEFORE = 60  # the most rows to compare with
 WINDOW = BEFORE + 60  # stored rows: those of a rise may become a shift
 
 _WITHIN, _LEAPT, _STAYS = math.log(WITHIN), math.log(LEAPT), math.log(STAYS)
 _HALF, _FIFTH, _RAISED_RATIO = math.log(HALF), math.log(FIFTH), math.log(RAISED_RATIO)
-ALL_NEWEST = (1 << NEWEST) - 1
-LEAST_LEAP = math.log(HALF_MORE)
+ALL_NEW = (1 << NEW_ROWS) - 1
+MIN_LEAP = math.log(HALF_MORE)
 _LEAPS = ((AT_ONCE, math.log(TWICE)), (SUSTAINED_ROWS, math.log(HALF_MORE)))
 RULES = (
-    *level_rises.RULES, NEWEST, REST, OUTLIERS, HALF, FIFTH,
+    *level_rises.RULES, NEW_ROWS, REST, OUTLIERS, HALF, FIFTH,
     MANY, MANY_BEFORE, FEW, RAISED_RATIO, BEFORE, WINDOW,
-    CALM, WITHIN, LEAPT, LONGEST, STAYS,
-    REFERENCE, AT_ONCE, TWICE, SUSTAINED_ROWS, HALF_MORE, *DESCENT, BENDS, MOST_BENT,
+    CALM, WITHIN, LEAPT, MAX_ROWS, STAYS,
+    REFERENCE, AT_ONCE, TWICE, SUSTAINED_ROWS, HALF_MORE, *DESCENT, BENDS, MAX_BENT,
 )  # fmt: skip
 
 
@@ -111,8 +111,8 @@ def follow_level(state: LossState, step: int, y: float, is_declared: bool) -> No
     elif sure is not None:
         _begin_shift(state, sure.rows, sure.usual, sure.highest, is_declared)
     elif follow_above(state, y) and stand_above(rows):
-        before = sorted(rows[-NEWEST - REST : -NEWEST])
-        _begin_shift(state, NEWEST, median(before), before[-1 - OUTLIERS], is_declared)
+        before = sorted(rows[-NEW_ROWS - REST : -NEW_ROWS])
+        _begin_shift(state, NEW_ROWS, median(before), before[-1 - OUTLIERS], is_declared)
     elif leaves_descent(rows):
         newest, near, _ = DESCENT
         before = rows[-newest - near : -newest]
@@ -124,16 +124,16 @@ def follow_above(state: LossState, y: float) -> bool:
     `y` is the last of the rows.
     """
     rows = state.recent
-    is_above = len(rows) > NEWEST and y > rows[-NEWEST - 1]
-    state.above = (state.above << 1 | is_above) & ALL_NEWEST
-    return state.above.bit_count() >= NEWEST - OUTLIERS
+    is_above = len(rows) > NEW_ROWS and y > rows[-NEW_ROWS - 1]
+    state.above = (state.above << 1 | is_above) & ALL_NEW
+    return state.above.bit_count() >= NEW_ROWS - OUTLIERS
 
 
 def stand_above(rows: Sequence[float]) -> bool:
     """Whether all newest rows are far above those before, without a leap among them."""
-    if len(rows) < NEWEST + REST:
+    if len(rows) < NEW_ROWS + REST:
         return False
-    newest, before = rows[-NEWEST:], sorted(rows[-NEWEST - REST : -NEWEST])
+    newest, before = rows[-NEW_ROWS:], sorted(rows[-NEW_ROWS - REST : -NEW_ROWS])
     usual = median(before)
     lowest = max(before[-1 - OUTLIERS], usual + _FIFTH)
     return min(newest) > lowest and median(newest) > usual + _HALF
@@ -158,7 +158,7 @@ def has_moved_up(rows: Sequence[float], opening: Sequence[float]) -> bool:
     """
     before, newest = sorted(rows[-MANY - MANY_BEFORE : -MANY]), sorted(rows[-MANY:])
     usual = median(before)
-    if len(set(before)) <= MANY_BEFORE // 2 or usual > median(opening) - LEAST_FALL:
+    if len(set(before)) <= MANY_BEFORE // 2 or usual > median(opening) - MIN_FALL:
         return False
     return newest[FEW] > before[-1 - FEW] and median(newest) > usual + _RAISED_RATIO
 
@@ -171,13 +171,13 @@ def leaves_descent(rows: Sequence[float]) -> bool:
     before = rows[-newest - count : -newest]
     highest = max(before[-near:])
     rise = min(rows[-newest:]) - highest
-    if rise <= LEAST or highest <= math.log(NEAR_ZERO) or len(set(before)) <= count // 2:
+    if rise <= MIN_RISE or highest <= math.log(NEAR_ZERO) or len(set(before)) <= count // 2:
         return False
     bends = [
         abs(row - (earlier + later) / 2)
         for earlier, row, later in zip(before, before[1:], before[2:], strict=False)
     ]
-    return rise > BENDS * median(bends) and rise > MOST_BENT * max(bends)
+    return rise > BENDS * median(bends) and rise > MAX_BENT * max(bends)
 
 
 def leaps(before: Sequence[float], y: float) -> int:
@@ -229,7 +229,7 @@ def _stay_raised(state: LossState, step: int, y: float) -> None:
     """Follow a raised level, for as long as it is remembered what was usual."""
     streak = state.raised.streak
     assert streak is not None
-    if streak.rows >= LONGEST:
+    if streak.rows >= MAX_ROWS:
         state.raised.end("raised", "loss")
     elif y > state.raised_floor:
         state.raised.extend(step, y - math.log(streak.expected), streak.expected, 0.0)
@@ -238,13 +238,13 @@ def _stay_raised(state: LossState, step: int, y: float) -> None:
 
 
 def _go_on(state: LossState, step: int, y: float) -> None:
-    """Follow an open shift: still high, or back; after `LONGEST` rows the level is the usual
+    """Follow an open shift: still high, or back; after `MAX_ROWS` rows the level is the usual
     one.
     """
     streak = state.shifted.streak
     assert streak is not None
     excess = y - math.log(streak.expected)
-    if streak.rows >= LONGEST:
+    if streak.rows >= MAX_ROWS:
         state.shifted.end("shifted", "loss")
         state.recent, state.recent_steps = [], []
     elif y > state.shift_floor:

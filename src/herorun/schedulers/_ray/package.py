@@ -26,8 +26,8 @@ def package(code: str, admission: str) -> tuple[str, bytes]:
                 _add(file, name, path)
                 if buffer.tell() > MOST:
                     raise WrongUse(
-                        f"{code} is larger than the {MOST // 2**20} MiB that Ray accepts as an "
-                        'upload: set [scheduler] code = "shared" if the cluster sees the folder, '
+                        f"{code} is larger than the {MOST // 2**20} MiB that Ray accepts as "
+                        'an upload: set [scheduler] code = "shared" if the cluster sees the folder, '
                         "or keep large files out of git."
                     )
     except OSError as error:
