@@ -29,7 +29,7 @@ from herorun import adapter_declarations, discover, signatures
 from herorun.check_index import declarations, index_file
 from herorun.cli import herorun
 from herorun.contract_schema import ContractSchema
-from herorun.core.agent_calls import MOST_TEXT
+from herorun.core.agent_calls import MAX_TEXT
 from herorun.core.agent_tools import CONFIRM, ORDERS, PREVIEW, READS, Tool
 from herorun.core.check import AtRelaunch, Check, Gate, Hold, name_of
 from herorun.core.contract import PLAN_TABLES, Contract, Duration
@@ -348,7 +348,7 @@ This lowers the risk but does not remove it: have a person agree to each `{confi
 def agents_page() -> str:
     """The tools of `herorun mcp`."""
     intro = AGENTS_INTRO
-    for name, value in (("preview", PREVIEW), ("confirm", CONFIRM), ("most:,", f"{MOST_TEXT:,}")):
+    for name, value in (("preview", PREVIEW), ("confirm", CONFIRM), ("most:,", f"{MAX_TEXT:,}")):
         intro = intro.replace(f"{{{name}}}", value)
     parts = [
         intro,

@@ -9,7 +9,7 @@ import pytest
 from herorun.cli import herorun
 from herorun.core.agent_calls import (
     BY_AGENT,
-    MOST_TEXT,
+    MAX_TEXT,
     argv_of,
     order_digest,
     preview_argv,
@@ -100,7 +100,7 @@ def test_characters_that_nobody_sees_are_shown() -> None:
 
 
 def test_of_a_long_text_the_newest_stays() -> None:
-    text = shown_to_agent("old" + "x" * MOST_TEXT)
+    text = shown_to_agent("old" + "x" * MAX_TEXT)
     assert mentions(text, "3 characters", "left out")
     assert "old" not in text
 

@@ -22,7 +22,7 @@ from herorun.core.ports.columnar import (
     metric_names,
     newest_time,
 )
-from herorun.core.row_bounds import LARGEST_STEP, drop_implausible
+from herorun.core.row_bounds import MAX_STEP, drop_implausible
 
 NAMES = Names()
 COLUMNS = ("train/loss", "grad_norm", "lr", "step_time_s")
@@ -98,7 +98,7 @@ def test_names_and_times_are_those_of_the_rows() -> None:
 
 
 def test_columns_with_an_impossible_step_are_bounded_as_rows_are() -> None:
-    rows = [*a_log(list(range(60))), replace(a_log([0])[0], step=LARGEST_STEP + 1)]
+    rows = [*a_log(list(range(60))), replace(a_log([0])[0], step=MAX_STEP + 1)]
     expected = drop_implausible(Rows(rows=tuple(rows), cursor="c"))
     batch = drop_implausible(Rows(rows=as_columns(rows), cursor="c"))
     assert batch.rows == expected.rows and batch.problems == expected.problems != ()

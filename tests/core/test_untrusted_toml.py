@@ -7,7 +7,7 @@ import tomllib
 
 import pytest
 
-from herorun.core.untrusted_toml import DEEPEST, parse_toml
+from herorun.core.untrusted_toml import MAX_DEPTH, parse_toml
 
 BOMBS = {
     "a dotted key": "a" + ".a" * 20_000 + " = 1",
@@ -34,7 +34,7 @@ def test_a_bomb_is_refused_at_once(name: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "a" + ".a" * (DEEPEST - 1) + " = 1",
+        "a" + ".a" * (MAX_DEPTH - 1) + " = 1",
         'words = "' + "one. two. " * 1_000 + '"',
         'versions = "' + ".".join(["1", "2"] * 20) + '"',
         'path = "' + "../" * 100 + 'x"',

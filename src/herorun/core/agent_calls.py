@@ -11,7 +11,7 @@ from herorun.core.canonical_json import digest
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import JobState
 
-MOST_TEXT = 60_000  # characters of one string in an answer; the newest, as in a log
+MAX_TEXT = 60_000  # characters of one string in an answer; the newest, as in a log
 BY_AGENT = "(ordered by an agent through herorun mcp)"
 _KINDS: Mapping[str, type[Any]] = {"string": str, "integer": int, "boolean": bool, "array": list}
 
@@ -73,8 +73,8 @@ def shown_to_agent(value: Any) -> Any:
     Invisible characters can carry orders to a model that no person would notice.
     """
     if isinstance(value, str):
-        excess = len(value) - MOST_TEXT
-        text = f"[{excess} characters before this are left out]\n{value[-MOST_TEXT:]}"
+        excess = len(value) - MAX_TEXT
+        text = f"[{excess} characters before this are left out]\n{value[-MAX_TEXT:]}"
         return _visible(text if excess > 0 else value)
     if isinstance(value, Mapping):
         return {

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 from herorun.core.check_names import current_key, current_name
 from herorun.core.lazy_pydantic import AfterValidator
 from herorun.core.lazy_pydantic.readers import reader_of
-from herorun.core.lazy_pydantic.scalars import EARLIEST, LATEST, LONGEST, Unsure
+from herorun.core.lazy_pydantic.scalars import MAX_DURATION, MAX_TIME, MIN_TIME, Unsure
 
 T = TypeVar("T")
 # Fields of journals that earlier versions wrote: decoded by the checks' present names.
@@ -20,10 +20,10 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TIMES: Mapping[str, Mapping[str, Any]] = {
     "datetime": {
         "tz_constraint": "aware",
-        "ge": EARLIEST,
-        "le": LATEST,
+        "ge": MIN_TIME,
+        "le": MAX_TIME,
     },
-    "timedelta": {"ge": -LONGEST, "le": LONGEST},
+    "timedelta": {"ge": -MAX_DURATION, "le": MAX_DURATION},
 }
 # Values that Python decodes before pydantic, which is some ten times as fast, has paid for its
 # import and the building of its validators.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BLOCKS = "▁▂▃▄▅▆▇█"
 NOT_FINITE = "×"
 WIDTH = 24  # cells of a curve
-NEWEST = 20  # rows whose median is the speed now
+SPEED_ROWS = 20  # rows whose median is the speed now
 
 
 @dataclass(frozen=True)
@@ -172,13 +172,13 @@ def pace_of(name: str, values: Sequence[float], times: Sequence[tuple[int, float
     gaps = [
         (b - a) / (then - step) for (step, a), (then, b) in pairwise(times) if b > a and then > step
     ]
-    step_seconds = median(gaps[-NEWEST:]) if gaps else None
+    step_seconds = median(gaps[-SPEED_ROWS:]) if gaps else None
     if not samples:
         samples, name = gaps, "s/step"
     if not samples:
         return None
-    before = samples[:-NEWEST]
-    now = median(samples[-NEWEST:])
+    before = samples[:-SPEED_ROWS]
+    now = median(samples[-SPEED_ROWS:])
     return Pace(
         name, now, median(before) if before else None, now if name == "s/step" else step_seconds
     )

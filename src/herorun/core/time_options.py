@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from herorun.core.contract import parse_duration
 from herorun.core.errors import WrongUse
-from herorun.core.lazy_pydantic.scalars import EARLIEST, LATEST
+from herorun.core.lazy_pydantic.scalars import MAX_TIME, MIN_TIME
 
 
 def parse_moment(text: str, now: datetime) -> datetime:
@@ -32,8 +32,8 @@ def parse_since(text: str, now: datetime) -> datetime:
 
 def _storable(moment: datetime, text: str) -> datetime:
     """A record holds no other times: they overflow where a zone is added."""
-    if not EARLIEST <= moment <= LATEST:
-        raise WrongUse(f"{text} is not between the years {EARLIEST.year} and {LATEST.year}.")
+    if not MIN_TIME <= moment <= MAX_TIME:
+        raise WrongUse(f"{text} is not between the years {MIN_TIME.year} and {MAX_TIME.year}.")
     return moment
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
-DEEPEST = 100  # levels of what is to be written again: Python's own writers go by recursion
+MAX_DEPTH = 100  # levels of what is to be written again: Python's own writers go by recursion
 
 
 def read_json(data: str | bytes) -> Any:
@@ -23,7 +23,7 @@ def read_json(data: str | bytes) -> Any:
 
 def read_strict_json(data: str | bytes) -> Any:
     """As `read_json`, of what must have one reading: a ValueError too for a key that stands there
-    twice, for a number that is none or infinite, and for more than `DEEPEST` levels.
+    twice, for a number that is none or infinite, and for more than `MAX_DEPTH` levels.
 
     >>> read_strict_json('{"run": "a", "run": "b"}')
     Traceback (most recent call last):
@@ -36,7 +36,7 @@ def read_strict_json(data: str | bytes) -> Any:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     level = [document]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         level = [inside for each in level for inside in _children_of(each)]
         if not level:
             return document

@@ -7,7 +7,7 @@ from typing import Any
 
 from herorun.core.lazy_regex import lazy_regex
 
-DEEPEST = 64  # parts of one dotted key: tomllib takes gigabytes for one of 20,000 (40 kB)
+MAX_DEPTH = 64  # parts of one dotted key: tomllib takes gigabytes for one of 20,000 (40 kB)
 BYTE_ORDER_MARK = "\ufeff"  # Notepad and PowerShell begin a file with it; tomllib refuses it
 # A part of a key, a dot between two, or one other character; each line is read once.
 _TOKEN = lazy_regex(r"""([\w-]+|"(?:[^"\\]++|\\.)*"?|'[^']*'?)|([ \t]*\.[ \t]*)|.""")
@@ -21,7 +21,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     Traceback (most recent call last):
     tomllib.TOMLDecodeError: it is nested too deeply
     """
-    if any(line.count(".") >= DEEPEST and _is_too_deep(line) for line in text.splitlines()):
+    if any(line.count(".") >= MAX_DEPTH and _is_too_deep(line) for line in text.splitlines()):
         raise tomllib.TOMLDecodeError("it is nested too deeply")
     try:
         return tomllib.loads(text.removeprefix(BYTE_ORDER_MARK))
@@ -42,6 +42,6 @@ def _is_too_deep(line: str) -> bool:
         elif not token[2]:
             parts = 0
         after_dot = bool(token[2])
-        if parts > DEEPEST:
+        if parts > MAX_DEPTH:
             return True
     return False

@@ -9,7 +9,7 @@ from herorun.core.replay import Replay, ReplayResult
 from herorun.core.requirements import version_fits
 from herorun.core.version_gate import REPLAY_WINDOW, VersionGate, news_key, question_key
 
-MOST = 10  # differences that are listed; the rest is counted
+MAX_DIFFERENCES = 10  # differences that are listed; the rest is counted
 
 
 def summarize_replays(
@@ -35,7 +35,7 @@ def summarize_replays(
         ticks=len(again),
         differ=len(differ),
         unknown=len(unknown),
-        changed=changes[:MOST],
+        changed=changes[:MAX_DIFFERENCES],
         why=why,
         key=question if why else news,
     )

@@ -9,7 +9,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import LoadedState
 from herorun.core.triage.incremental import OwnLog
 from herorun.core.triage.match import Match
-from herorun.core.triage.signatures import LEAST_DUE, SignatureSet
+from herorun.core.triage.signatures import MIN_DUE, SignatureSet
 from herorun.sources._signatures import signature_set_of
 
 PATHS = ("path", "file", "latest")
@@ -62,7 +62,7 @@ def _loading(signature_set: SignatureSet, match: Match) -> Loading:
 
 
 def _overdue(signature_set: SignatureSet, log: OwnLog) -> tuple[tuple[str, int, int], ...]:
-    if log.judged_bytes <= LEAST_DUE:
+    if log.judged_bytes <= MIN_DUE:
         return ()  # the signatures need not be read
     positions = dict(log.matched)
     silent = (

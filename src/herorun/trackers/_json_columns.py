@@ -14,7 +14,7 @@ from typing import Any
 
 from herorun.core.ports import Row
 from herorun.core.ports.columnar import ColumnarRows
-from herorun.core.row_bounds import LARGEST_STEP
+from herorun.core.row_bounds import MAX_STEP
 from herorun.trackers._json_rows import (
     LOOSE_TIME_KEY,
     STEP_KEYS,
@@ -161,7 +161,7 @@ def _has_no_number(values: Sequence[Any]) -> bool:
 
 
 def _read_steps(values: Sequence[Any]) -> "array[int]":
-    if set(map(type, values)) != {int} or min(values) < 0 or max(values) > LARGEST_STEP:
+    if set(map(type, values)) != {int} or min(values) < 0 or max(values) > MAX_STEP:
         raise _OddLine
     return array("q", values)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Row
-from herorun.core.row_bounds import LARGEST_STEP
+from herorun.core.row_bounds import MAX_STEP
 
 STEP_KEYS = ("step", "_step", "global_step", "train/global_step")
 TIME_KEYS = ("timestamp", "_timestamp")
@@ -65,7 +65,7 @@ def _plain_row(record: Mapping[str, Any], step_keys: tuple[str, ...]) -> Row | N
     if key not in record:
         key = next((other for other in step_keys if other in record), "")
     step = record.get(key)
-    if type(step) is not int or not 0 <= step <= LARGEST_STEP:
+    if type(step) is not int or not 0 <= step <= MAX_STEP:
         return None
     numbers = {}
     for name, value in record.items():
@@ -126,8 +126,8 @@ def _find_step(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, i
         if isinstance(value, int) and not isinstance(value, bool):
             if value < 0:
                 raise UnusableLine("a negative step")
-            if value > LARGEST_STEP:
-                raise UnusableLine(f"a step beyond {LARGEST_STEP:,}, which no training reaches")
+            if value > MAX_STEP:
+                raise UnusableLine(f"a step beyond {MAX_STEP:,}, which no training reaches")
             return key, value
     raise UnusableLine("no step")
 

@@ -17,7 +17,7 @@ from herorun.core.notify.escalation import EscalationReason, Option
 from herorun.core.notify.escalation_policy import Case
 from herorun.core.recovery.backoff import back_off, backs_off
 from herorun.core.recovery.classify import BAD_ACCELERATOR, Cause, Ending
-from herorun.core.recovery.decision import MOST_TRIES, not_relaunched, why_recoverable
+from herorun.core.recovery.decision import MAX_TRIES, not_relaunched, why_recoverable
 from herorun.core.recovery.policy import FailedAttempts, Ledger, RecoveryPolicy, RelaunchAnswer
 from wording import mentions
 
@@ -256,7 +256,7 @@ def test_an_interrupted_act_has_nothing_to_wait_for():
 
 
 def test_three_failed_tries_ask_a_person():
-    assert MOST_TRIES == 3
+    assert MAX_TRIES == 3
     assert isinstance(intervention(alert("crashed"), failed=failed_tries(2, HOUR)), Relaunch)
     action = intervention(alert("crashed"), failed=failed_tries(3, HOUR))
 
@@ -393,7 +393,7 @@ def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_we
             (Option.APPROVE, Option.DENY),
         ),
         (
-            {"failed": {"relaunch/tiny-1": FailedAttempts(MOST_TRIES, NOON - HOUR, "no room")}},
+            {"failed": {"relaunch/tiny-1": FailedAttempts(MAX_TRIES, NOON - HOUR, "no room")}},
             EscalationReason.CLUSTER,
             (Option.APPROVE, Option.DENY),
         ),
@@ -450,7 +450,7 @@ def test_a_bad_node_goes_before_the_relaunch_which_would_land_on_it():
     "changes",
     [
         {"ledger": {"done": frozenset({"node/tiny-1"})}},
-        {"ledger": {"failed": {"node/tiny-1": FailedAttempts(MOST_TRIES, NOON - 9 * HOUR)}}},
+        {"ledger": {"failed": {"node/tiny-1": FailedAttempts(MAX_TRIES, NOON - 9 * HOUR)}}},
         {"ending": replace(BROKEN, worker="")},
     ],
 )

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from core.triage.cases import CASES
 from core.triage.judged import judged, scanned
-from herorun.core.triage.scan import LONGEST, Scan, finish, scan
+from herorun.core.triage.scan import MAX_LINE, Scan, finish, scan
 from herorun.signatures import load_signature_set
 
 OOM = b"CUDA out of memory"
@@ -18,7 +18,7 @@ PIECES = [text.encode() for _, text in CASES] + [
     b"\0",
     b"\xff\xfe",
     b"".join(b"step %d loss 2\n" % n for n in range(30)),
-    b"x" * (LONGEST + 7),
+    b"x" * (MAX_LINE + 7),
 ]
 
 
@@ -64,7 +64,7 @@ def test_a_line_is_seen_once_and_the_number_is_its_own() -> None:
         "CUDA out of memory\n".encode("utf-16"),
         b"C\0UDA out of\0 memory",
         b"x" * 100_000 + b" " + OOM + b" " + b"y" * 100_000,
-        b"x" * (LONGEST - 9) + b" " + OOM + b"\n",
+        b"x" * (MAX_LINE - 9) + b" " + OOM + b"\n",
         b"a " * 50_000 + OOM,
     ],
 )
@@ -80,7 +80,7 @@ def test_the_memory_is_bounded_and_the_time_too() -> None:
     block, began = b"error timeout nccl " * 55_188, time.thread_time()
     for _ in range(2):
         state, _events = scan(names, state, block)
-        assert len(state.carry) <= LONGEST
+        assert len(state.carry) <= MAX_LINE
     assert time.thread_time() - began < 8
 
 

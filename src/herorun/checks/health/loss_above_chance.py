@@ -18,7 +18,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, LeastLoss, Metrics, PriorLaunch
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.health.first_losses import (
-    MOST,
+    MAX_RATIO,
     Vocabulary,
     is_untrained,
     micro_batches,
@@ -43,7 +43,7 @@ class Limits:
     RENAMED: ClassVar = {"learned": "held_times"}
 
     rows: PositiveInt = 4
-    times: PositiveFloat = MOST
+    times: PositiveFloat = MAX_RATIO
     held_times: PositiveFloat = 0.98
     held_rows: PositiveInt = 8
     held_steps: PositiveInt = 200

@@ -5,7 +5,7 @@ import re
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.lines import without_escapes
-from herorun.core.triage.tracker_lines import LONGEST
+from herorun.core.triage.tracker_lines import MAX_LINE
 
 # A count of a whole, as progress bars and trainers print it; `4.60kit/5.16kit` is rounded, and is
 # no exact number.
@@ -61,7 +61,7 @@ def progress_in(text: str) -> LogProgress | None:
     ~4600/unknown
     """
     for raw_line in reversed(text.replace("\r", "\n").splitlines()):
-        line = without_escapes(raw_line[:LONGEST])
+        line = without_escapes(raw_line[:MAX_LINE])
         if not _OTHER.search(line) and (progress := _of_line(line)):
             return progress
     return None
@@ -86,7 +86,7 @@ def trained_in(text: str) -> LogProgress | None:
     ~1501/unknown
     """
     for raw_line in reversed(text.replace("\r", "\n").splitlines()):
-        line = without_escapes(raw_line[:LONGEST])
+        line = without_escapes(raw_line[:MAX_LINE])
         if _OTHER.search(line) or _NOT_TRAINING.search(line):
             continue
         progress = _of_line(line)

@@ -10,7 +10,7 @@ from herorun.core.contract import SLUG
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 
-_LONGEST = 40  # characters of a name in a slug
+_MAX_NAME_LENGTH = 40  # characters of a name in a slug
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ class JobSpec:
         """
         suffix = digest([self.kind, self.where, self.job]).removeprefix("sha256:")[:6]
         name = re.sub(r"[^a-z0-9]+", "-", f"{self.kind}-{self.job}".lower()).strip("-")
-        if len(name) > _LONGEST:  # the end of a name is mostly its date
+        if len(name) > _MAX_NAME_LENGTH:  # the end of a name is mostly its date
             name = f"{name[:24].rstrip('-')}-{name[-15:].lstrip('-')}"
         slug = f"{name}-{suffix}"
         instance = f"{slug}-1"

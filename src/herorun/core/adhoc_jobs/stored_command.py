@@ -15,8 +15,8 @@ from herorun.core.redaction.key_names import names_one
 from herorun.core.redaction.scrub import MASK, scrub
 
 _NAME_BEFORE = lazy_regex(r"([A-Za-z][A-Za-z0-9_-]*)[\"']?[\s=:,]{1,4}[\"']?$")
-_MOST = 20  # secrets of one command
-_SHORTEST = 6  # characters: a shorter value in the environment is no secret's by chance
+_MAX_SECRETS = 20  # secrets of one command
+_MIN_LENGTH = 6  # characters: a shorter value in the environment is no secret's by chance
 # What only a shell understands, outside of quotes. Brackets and braces are no such sign: Hydra and
 # Iris take lists as `a=[1,2]`, which a shell would match against file names.
 _SHELL = lazy_regex(r"[$`|&;<>()*?\n]|(?:^|\s)[~#]|^\s*\w+=")
@@ -38,7 +38,7 @@ def without_secrets(command: str, env: Mapping[str, str]) -> tuple[str, dict[str
     ('run -e WANDB_API_KEY ${WANDB_API_KEY} -- go', {'WANDB_API_KEY': '0a1b2c3d4e5f6a7b8c9d'})
     """
     values: dict[str, str] = {}
-    for _ in range(_MOST):
+    for _ in range(_MAX_SECRETS):
         value = "" if MASK in command else _first_secret(command)
         if not value:
             return command, values
@@ -71,7 +71,7 @@ def _first_secret(command: str) -> str:
 
 def _variable_of(value: str, env: Mapping[str, str]) -> str:
     names = sorted(
-        n for n, env_value in env.items() if env_value == value and len(env_value) >= _SHORTEST
+        n for n, env_value in env.items() if env_value == value and len(env_value) >= _MIN_LENGTH
     )
     return next((name for name in names if names_one(name)), names[0] if names else "")
 

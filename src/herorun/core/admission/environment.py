@@ -13,7 +13,7 @@ from .items import DIGEST_PREFIX, FAIL, PASS, UNKNOWN, Item, digest_secret, shor
 
 ROUNDS = 20_000  # of PBKDF2, some 10 ms: guessing a short secret costs that much each time
 _PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH")  # lists that a launcher may extend
-MOST = 5  # variables that a message names
+MAX_VARIABLES = 5  # variables that a message names
 
 
 def is_any(name: str, globs: Iterable[str]) -> bool:
@@ -130,5 +130,5 @@ def _refuses(name: str, admitted_env: Mapping[str, Any]) -> bool:
 
 
 def _few(messages: list[str]) -> str:
-    more = f"; and {len(messages) - MOST} more" if len(messages) > MOST else ""
-    return "; ".join(messages[:MOST]) + more
+    more = f"; and {len(messages) - MAX_VARIABLES} more" if len(messages) > MAX_VARIABLES else ""
+    return "; ".join(messages[:MAX_VARIABLES]) + more

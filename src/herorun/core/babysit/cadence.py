@@ -8,7 +8,7 @@ FIRST_CHECK = timedelta(seconds=120)  # after a start, to detect an immediate fa
 # while something critical fires, and in the first hour after a relaunch
 CLOSE = timedelta(seconds=570)
 FIRST_HOUR = timedelta(hours=1)
-LEAST = timedelta(seconds=1)
+MIN_DELAY = timedelta(seconds=1)
 # five pushes a minute: GitHub recommends at most six to one repository
 PUSH_GAP = timedelta(seconds=12)
 URGENT_GAP = timedelta(seconds=2)  # for pushes that a person waits for
@@ -39,7 +39,7 @@ def next_tick_delay(
         longest = min(longest, FIRST_CHECK - age)
     if wait is not None:
         longest = min(longest, wait)
-    return max(longest, LEAST)
+    return max(longest, MIN_DELAY)
 
 
 def push_delay(

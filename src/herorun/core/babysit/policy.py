@@ -27,7 +27,7 @@ from herorun.core.recovery.backoff import backs_off, wait_until
 from herorun.core.recovery.bad_node import describe_replacement
 from herorun.core.recovery.classify import BAD_ACCELERATOR
 from herorun.core.recovery.decision import (
-    MOST_TRIES,
+    MAX_TRIES,
     not_relaunched,
     why_recoverable,
 )
@@ -176,7 +176,7 @@ def _node_first(policy: RecoveryPolicy, ledger: Ledger, case: Case) -> DeleteNod
         return None
     key = write_key(Verb.NODE, ending.instance)
     tries = ledger.failed.get(key)
-    if key in ledger.done or (tries and tries.count >= MOST_TRIES):
+    if key in ledger.done or (tries and tries.count >= MAX_TRIES):
         return None
     return DeleteNode(key, ending.instance, ending.why, ending.worker, policy.zone)
 

@@ -50,7 +50,7 @@ PRESET: Mapping[str, Impact] = {
     **dict.fromkeys(_OTHER_FOLDERS, Impact.NOTICE),
 }
 _CONFIG = (".yaml", ".yml", ".toml", ".json", ".jsonnet", ".cfg", ".ini", ".gin", ".conf")
-_MOST = 200  # lines of a finding's details
+_MAX_LINES = 200  # lines of a finding's details
 _ORDER = (Impact.IGNORE, Impact.NOTICE, Impact.BLOCK)
 
 
@@ -149,8 +149,8 @@ def config_paths(contract: Contract) -> tuple[str, ...]:
 
 def limit_lines(lines: Sequence[str]) -> tuple[str, ...]:
     """The lines for a finding's details, as many as are useful."""
-    remaining = len(lines) - _MOST
-    return (*lines[:_MOST], *([f"and {remaining} more"] if remaining > 0 else []))
+    remaining = len(lines) - _MAX_LINES
+    return (*lines[:_MAX_LINES], *([f"and {remaining} more"] if remaining > 0 else []))
 
 
 def blocking_changes(

@@ -28,7 +28,7 @@ _NO_WORD = lazy_regex(r"\\.|\[[^\]]*\]|[^A-Za-z]+")
 # that `logging` writes by itself
 _LEVELS = frozenset({"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"})
 _BY_NAME = 1 << 30  # of an argument that has no position
-_SHORTEST = 4  # letters: a shorter word stands in any program
+_MIN_LENGTH = 4  # letters: a shorter word stands in any program
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def required_substrings(pattern: str) -> list[str]:
     if _VARYING.search(pattern):
         return []
     return [
-        word for word in _NO_WORD.split(pattern) if len(word) >= _SHORTEST and word not in _LEVELS
+        word for word in _NO_WORD.split(pattern) if len(word) >= _MIN_LENGTH and word not in _LEVELS
     ]
 
 

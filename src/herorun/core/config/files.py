@@ -9,7 +9,7 @@ from herorun.core.config.command_keys import command_keys
 from herorun.core.untrusted_toml import parse_toml
 
 OVERRIDES = "overrides"  # the table that Hydra's list of overrides becomes
-LARGEST = 16_000_000  # bytes of a config: what is larger is data, and no run's settings
+MAX_BYTES = 16_000_000  # bytes of a config: what is larger is data, and no run's settings
 
 
 class UnreadableConfig(ValueError):
@@ -18,9 +18,9 @@ class UnreadableConfig(ValueError):
 
 def parse_config(name: str, data: bytes) -> dict[str, Any]:
     """TOML, JSON or YAML, by the file's ending. A key that is given twice is an error."""
-    if len(data) > LARGEST:
+    if len(data) > MAX_BYTES:
         raise UnreadableConfig(
-            f"{name} is larger than {LARGEST // 1_000_000} MB: too large for a config"
+            f"{name} is larger than {MAX_BYTES // 1_000_000} MB: too large for a config"
         )
     try:
         document = _parse_config(name, data)

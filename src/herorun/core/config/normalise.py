@@ -6,7 +6,7 @@ from typing import Any
 
 from herorun.core.lazy_regex import lazy_regex
 
-LONGEST_SHOWN = 80  # characters of a value in a message
+MAX_VALUE_LENGTH = 80  # characters of a value in a message
 _EXPONENT = lazy_regex(r"[+-]?(\d+\.?\d*|\.\d+)[eE][+-]?\d+")
 
 
@@ -95,4 +95,4 @@ def whole_number(value: Any) -> int | None:
 def show_short(value: Any) -> str:
     """A value for a message, cut where it is long."""
     text = repr(value)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
+    return text if len(text) <= MAX_VALUE_LENGTH else f"{text[: MAX_VALUE_LENGTH - 3]}..."

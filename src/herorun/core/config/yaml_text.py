@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-MOST = 1_000_000  # values of a document, its aliases written out
+MAX_VALUES = 1_000_000  # values of a document, its aliases written out
 KIND = "!"  # the key under which a table of a Python class names it
 _PYTHON = "tag:yaml.org,2002:python/"
 _CLASS = (f"{_PYTHON}object:", f"{_PYTHON}object/new:", f"{_PYTHON}object/apply:")
@@ -27,8 +27,8 @@ def parse_yaml(data: bytes) -> Any:
         document = yaml.load(data, _Loader)
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from None
-    if _count_expanded(document, {}) > MOST:
-        raise ValueError(f"its aliases (*name) stand for more than {MOST:,} values")
+    if _count_expanded(document, {}) > MAX_VALUES:
+        raise ValueError(f"its aliases (*name) stand for more than {MAX_VALUES:,} values")
     return document
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # it is imported where something is wrong
 
 Fault: TypeAlias = tuple[tuple[str | int, ...], str]  # where it is, and what is wrong
 _TYPES = ("int", "str", "float", "bool")  # as pydantic names the members of a union
-MOST_FAULTS = 20  # of one file that are shown
+MAX_FAULTS = 20  # of one file that are shown
 _ONE_OF = "neither a number nor text of the right kind"
 
 
@@ -74,12 +74,12 @@ class WrongContract(WrongUse):
         """
         data = _without(self._data, [place for place, _ in self.faults])
         try:
-            return Contract.model_validate({**_LEAST, **data})
+            return Contract.model_validate({**_REQUIRED_ONLY, **data})
         except ValueError:
             return None
 
 
-_LEAST = {"slug": "unnamed", "command": {"argv": ["true"]}, "output": {"root": "/unnamed"}}
+_REQUIRED_ONLY = {"slug": "unnamed", "command": {"argv": ["true"]}, "output": {"root": "/unnamed"}}
 
 
 def _without(data: Mapping[str, Any], places: Sequence[tuple[str | int, ...]]) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _without(data: Mapping[str, Any], places: Sequence[tuple[str | int, ...]]) -
             del table[place[-1]]
         else:
             copy.pop(str(place[0]) if place else "", None)
-    for name, least in _LEAST.items():
+    for name, least in _REQUIRED_ONLY.items():
         if isinstance(least, dict) and not least.keys() <= copy.get(name, {}).keys():
             copy.pop(name, None)
     return copy
@@ -130,8 +130,8 @@ def _describe_faults(faults: Sequence[Fault], where: str, text: str) -> str:
     lines = list(_add_line_numbers(faults, text))
     if len(lines) == 1:
         return f"{where}: {lines[0]}{'' if lines[0].endswith(('?', '.')) else '.'}"
-    if len(lines) > MOST_FAULTS:
-        lines[MOST_FAULTS:] = [f"and {len(lines) - MOST_FAULTS} more"]
+    if len(lines) > MAX_FAULTS:
+        lines[MAX_FAULTS:] = [f"and {len(lines) - MAX_FAULTS} more"]
     return "\n  ".join([f"{where} has {count(len(faults), 'error')}:", *lines])
 
 

@@ -11,11 +11,11 @@ from herorun.core.detectors.restart_from_scratch import OPENING
 from herorun.core.detectors.resume_state import AttemptStartPoint
 from herorun.core.detectors.state import MetricsState, ReportingRhythm
 from herorun.core.ports import Row
-from herorun.core.row_bounds import MOST_NAMES
+from herorun.core.row_bounds import MAX_NAMES
 
 PHASE_ROWS = 150  # rows after a declared phase whose new excursions are marked as declared
 TOO_MANY = (
-    f"metrics such as a router's or a z-loss have more than {MOST_NAMES} names in all: later ones "
+    f"metrics such as a router's or a z-loss have more than {MAX_NAMES} names in all: later ones "
     "are not judged"
 )
 S = TypeVar("S")
@@ -163,7 +163,7 @@ def _judge_precursor(
 
 def _has_room_for(state: MetricsState, table: Mapping[str, object], name: str) -> bool:
     """Limits the number of metrics: a run may log new names in each row."""
-    if name in table or len(table) < MOST_NAMES:
+    if name in table or len(table) < MAX_NAMES:
         return True
     if TOO_MANY not in state.problems:
         state.problems = (*state.problems, TOO_MANY)

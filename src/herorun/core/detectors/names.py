@@ -7,7 +7,7 @@ from math import inf
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.row_bounds import MOST_NAMES
+from herorun.core.row_bounds import MAX_NAMES
 
 # Levanter's, Hugging Face's and plain ones; then those of Megatron-LM, NeMo, torchtitan, MaxText,
 # OLMo-core and Composer.
@@ -259,7 +259,7 @@ class Roles(dict[str, ColumnRole | None]):
         return next(filter(None, (rival_of(name, self.losses) for name in self.names.loss)), "")
 
     def __missing__(self, name: str) -> ColumnRole | None:
-        if len(self) >= 2 * MOST_NAMES:  # a run that logs new names in each row
+        if len(self) >= 2 * MAX_NAMES:  # a run that logs new names in each row
             self.clear()
         if len(self.losses) <= MAX_RIVAL_LOSSES and _is_rival_loss(name):
             self.losses[name] = None

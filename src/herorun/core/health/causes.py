@@ -6,7 +6,7 @@ from dataclasses import replace
 from herorun.core.check import Check, Topic
 from herorun.core.finding import Finding, Outcome
 
-MOST = 3  # causes that one symptom names
+MAX_CAUSES = 3  # causes that one symptom names
 
 
 def with_causes(findings: Sequence[Finding], checks: Mapping[str, Check]) -> list[Finding]:
@@ -20,7 +20,7 @@ def with_causes(findings: Sequence[Finding], checks: Mapping[str, Check]) -> lis
     ]
     if not causes:
         return list(findings)
-    causes_text = "; ".join(causes[:MOST])
+    causes_text = "; ".join(causes[:MAX_CAUSES])
     return [_add_cause(f, causes_text) if _fails(f, checks, Topic.NUMERIC) else f for f in findings]
 
 

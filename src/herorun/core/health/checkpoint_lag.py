@@ -15,7 +15,7 @@ from herorun.core.lazy_pydantic import PositiveFloat
 from herorun.core.lazy_statistics import median
 
 GAPS = 5  # of the newest checkpoints, where the contract states no interval
-LEAST_GAPS = 2
+MIN_GAPS = 2
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def save_interval(contract: Contract, checkpoints: Checkpoints) -> tuple[float, 
         return float(policy.permanent_every), "permanent_every"
     steps = sorted({c.step for c in checkpoints.candidates if _counts_as_saved(c)})[-GAPS - 1 :]
     gaps = [later - earlier for earlier, later in pairwise(steps)]
-    if policy.temporary_every or len(gaps) < LEAST_GAPS:
+    if policy.temporary_every or len(gaps) < MIN_GAPS:
         return None
     return float(median(gaps)), f"the median of the last {count(len(gaps), 'gap')}"
 

@@ -18,7 +18,7 @@ ROWS = 4  # as many as the folds keep of a run's beginning
 ALIKE = 0.1  # as a logarithm: within it two rows repeat each other
 # times that a loss must have fallen by, so that its beginning differs from what came later
 LEARNED_RATIO = 2.0
-LEAST, MOST = 0.9, 1.5  # of ln V; beyond, the loss is no mean over tokens in nats
+MIN_RATIO, MAX_RATIO = 0.9, 1.5  # of ln V; beyond, the loss is no mean over tokens in nats
 # times ln 2: the mean loss of the first rows, where a decision between two is open
 UNDECIDED_RATIOS = (0.9, 1.2)
 FALL_RATIO = 1.25  # times that a loss must fall by, to have decided anything
@@ -79,7 +79,7 @@ def opening_of(metrics: Metrics, history: History) -> tuple[float, ...]:
 
 
 def is_untrained(loss: float, vocab: Vocabulary) -> bool:
-    return LEAST <= loss / vocab.untrained_loss <= MOST
+    return MIN_RATIO <= loss / vocab.untrained_loss <= MAX_RATIO
 
 
 def may_rise(metrics: Metrics, usual: float) -> bool:

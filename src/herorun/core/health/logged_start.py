@@ -6,7 +6,7 @@ from herorun.core.evidence import Checkpoints, Instance, JobLog, Loading
 from herorun.core.health.resume_point import PlannedStart, ResumeRows
 from herorun.core.lineage import is_under
 
-LEAST_DROPPED = 3  # steps that rise: a summary that is logged at step 0 at every start is one
+MIN_DROPPED = 3  # steps that rise: a summary that is logged at step 0 at every start is one
 NEAR = 1  # steps that trainers differ by in how they count the one that they resume at
 
 
@@ -119,7 +119,7 @@ def _describe_dropped_rows(start: PlannedStart, log: JobLog, first_step: int) ->
     far below.
     """
     rows = log.dropped
-    if rows is None or not start.step or rows.steps < LEAST_DROPPED:
+    if rows is None or not start.step or rows.steps < MIN_DROPPED:
         return ""
     if rows.newest + 1 - first_step >= start.step:
         return ""

@@ -38,7 +38,7 @@ from herorun.core.recovery.policy import ActionPause, FailedAttempts, RelaunchAn
 from herorun.core.seal.kinds import SealKind
 from herorun.core.taint import apply_decision, apply_launch, set_right
 
-MOST_STARTS = 20
+MAX_STARTS = 20
 
 
 def fold(events: Iterable[Event], memory: Memory | None = None) -> Memory:
@@ -108,8 +108,8 @@ def _apply_checked_in(memory: Memory, event: CheckedIn) -> Memory:
         return replace(memory, checked_in=checked_in)
     restarts = memory.restarts
     if event.attempt > 1 and event.written:
-        restarts = (*restarts, (event.written, event.attempt))[-MOST_STARTS:]
-    starts = (*memory.starts, (event.at, event.attempt))[-MOST_STARTS:]
+        restarts = (*restarts, (event.written, event.attempt))[-MAX_STARTS:]
+    starts = (*memory.starts, (event.at, event.attempt))[-MAX_STARTS:]
     return replace(memory, checked_in=checked_in, starts=starts, restarts=restarts)
 
 

@@ -15,11 +15,11 @@ class Unsure(Exception):
 
 Reader: TypeAlias = Callable[[Any], Any]
 SCALARS = (str, int, float, bool)
-MOST_EXACT = 2**53  # beyond it a float is not each whole number
+MAX_EXACT = 2**53  # beyond it a float is not each whole number
 NON_FINITE = frozenset({"inf", "-inf", "nan"})  # as canonical JSON has them
 _STORED_TIME = lazy_regex(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z")
-EARLIEST, LATEST = datetime(1000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
-LONGEST = timedelta(days=36_500)
+MIN_TIME, MAX_TIME = datetime(1000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
+MAX_DURATION = timedelta(days=36_500)
 
 
 def call_validator(function: Callable[..., Any], /, *values: Any, **by_name: Any) -> Any:
@@ -53,7 +53,7 @@ def _is_unicode(value: str) -> bool:
 def read_float(value: Any, is_stored: bool) -> Any:
     if type(value) is float:
         return value
-    if type(value) is int and -MOST_EXACT < value < MOST_EXACT:
+    if type(value) is int and -MAX_EXACT < value < MAX_EXACT:
         return float(value)
     if is_stored and type(value) is str and value in NON_FINITE:
         return float(value)
@@ -75,7 +75,7 @@ def read_time(value: Any, is_stored: bool) -> Any:
     if type(value) is not str or not _STORED_TIME.fullmatch(value):
         raise Unsure
     at = call_validator(datetime.fromisoformat, value)
-    if is_stored and not EARLIEST <= at <= LATEST:
+    if is_stored and not MIN_TIME <= at <= MAX_TIME:
         raise Unsure
     return at
 
@@ -90,7 +90,7 @@ def read_stored_duration(value: Any) -> Any:
     if type(value) not in (float, int) or not -1e10 < value < 1e10:
         raise Unsure
     duration = timedelta(seconds=value)
-    if duration.total_seconds() != value or not -LONGEST <= duration <= LONGEST:
+    if duration.total_seconds() != value or not -MAX_DURATION <= duration <= MAX_DURATION:
         raise Unsure
     return duration
 

@@ -19,7 +19,7 @@ from herorun.core.recovery.policy import FailedAttempts
 SENT_RESULT, FOLDED_RESULT = "sent", "folded"
 GROUPED_RESULT = "grouped"  # sent in the message of another page
 # sendings of one page by one channel whose outcome is unknown: repeated once, no more
-MOST_INTERRUPTED = 2
+MAX_INTERRUPTED = 2
 SILENT = "undelivered-escalation"  # what no channel took needs no page that says so
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)

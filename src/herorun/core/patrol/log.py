@@ -12,7 +12,7 @@ from herorun.core.triage.progress import step_of
 from herorun.core.triage.signatures import SignatureSet
 
 _BREAK = lazy_regex(rb"[\r\n]+")  # progress bars write their lines over one another
-LONGEST = 200  # characters of a line
+MAX_LINE_LENGTH = 200  # characters of a line
 _STEPS_AFTER = 2  # a single one may be another rank's last
 _DIGITS = 16  # of a number that is a step
 
@@ -29,14 +29,14 @@ def own_log(
     verdict = verdict_of_log(
         signature_set, follow(signature_set, OwnLog(instance=""), b"\n".join(lines)), None
     )
-    text = scrub(line.decode("utf-8", "replace").strip())[:LONGEST]
+    text = scrub(line.decode("utf-8", "replace").strip())[:MAX_LINE_LENGTH]
     if verdict.failure in QUIET or _trained_after(lines, verdict.line):
         return LogEnd(line=text, step=step)
     return LogEnd(
         line=text,
         step=step,
         failure=verdict.failure.value,
-        excerpt=scrub(verdict.excerpt)[:LONGEST],
+        excerpt=scrub(verdict.excerpt)[:MAX_LINE_LENGTH],
         advice=verdict.advice,
     )
 

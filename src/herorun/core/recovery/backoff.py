@@ -9,7 +9,7 @@ from herorun.core.recovery.decision import attempts
 from herorun.core.recovery.policy import FailedAttempts, Ledger
 
 FIRST_WAIT = timedelta(seconds=60)  # after the first end without a new complete checkpoint
-LONGEST_WAIT = timedelta(minutes=30)
+MAX_WAIT = timedelta(minutes=30)
 
 
 def wait_of(relaunches: int) -> timedelta:
@@ -19,7 +19,7 @@ def wait_of(relaunches: int) -> timedelta:
     if relaunches < 1:
         return timedelta()
     doubled_wait: timedelta = FIRST_WAIT * 2 ** (min(relaunches, 20) - 1)
-    return min(doubled_wait, LONGEST_WAIT)
+    return min(doubled_wait, MAX_WAIT)
 
 
 def wait_until(

@@ -20,8 +20,8 @@ from herorun.core.recovery.classify import Cause, Ending
 from herorun.core.recovery.diagnosis import ROOT_GONE, TEMPORARY_GONE
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy, hours_used
 
-MOST_TRIES = 3  # of one action, before a person is asked instead
-MOST_WITHOUT_CHECKPOINT = 4  # ends of any kind in a row, before a person is asked
+MAX_TRIES = 3  # of one action, before a person is asked instead
+MAX_WITHOUT_CHECKPOINT = 4  # ends of any kind in a row, before a person is asked
 SPEND = EscalationReason.SPEND
 # After these, even an approval does not relaunch: a relaunch would run the same code, numbers and
 # root.
@@ -155,7 +155,7 @@ def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[R
                 "The same failure came twice, without a new complete checkpoint in between.",
             )
         )
-    if count_stalled_ends(ledger.endings, ending) >= MOST_WITHOUT_CHECKPOINT:
+    if count_stalled_ends(ledger.endings, ending) >= MAX_WITHOUT_CHECKPOINT:
         ends = count_stalled_ends(ledger.endings, ending)
         objections.append(
             RelaunchObjection(
@@ -261,7 +261,7 @@ def _hours(policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> list[Relaun
 
 def _list_try_objections(ledger: Ledger) -> list[RelaunchObjection]:
     tries = ledger.failed.get(write_key(Verb.RELAUNCH, ledger.instance))
-    if tries and tries.count >= MOST_TRIES:
+    if tries and tries.count >= MAX_TRIES:
         return [
             RelaunchObjection(
                 "tries",

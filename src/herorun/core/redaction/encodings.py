@@ -21,8 +21,8 @@ _READ = {"7F": "%7F", "09": "\\t", "0A": "\\n", "0D": "\\r"}  # what a reader is
 _HEX = lazy_regex(r"(?:[0-9a-f]{2}){8,}|(?:[0-9A-F]{2}){8,}")
 _LOGIN = lazy_regex(r"[\w.@+$-]{1,64}:[!-~]{3,}")
 _PADDING = {0: "", 2: "==", 3: "="}
-_LEAST_LOGIN = 16
-DEEPEST = 3  # a text in a text in a text
+_MIN_LOGIN_LENGTH = 16
+MAX_DEPTH = 3  # a text in a text in a text
 
 # What sets a terminal's colours, also as `repr` and JSON write it.
 _COLOUR = lazy_regex(r"(?:\x1b|\\++(?:x1[bB]|u001[bB]|033|e))\[[0-9;:?]*[A-Za-z]")
@@ -65,7 +65,7 @@ def read_colours(text: str, scrub: Scrub) -> str:
 
 
 def _is_secret_text(text: str, run: str, scrub: Scrub) -> bool:
-    is_login = len(run) >= _LEAST_LOGIN and _LOGIN.fullmatch(text.strip())
+    is_login = len(run) >= _MIN_LOGIN_LENGTH and _LOGIN.fullmatch(text.strip())
     return bool(is_login) or scrub(text) != text
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import MASK, has_known_shape, scrub
 
-_MOST = 20  # values of one text that are counted separately
+_MAX_VALUES = 20  # values of one text that are counted separately
 # What scrubbing masks to be on the safe side, and what gives no login.
 _HARMLESS = lazy_regex(
     r"<.*|\[[A-Za-z_|]+\]?"  # special tokens of a vocabulary, and places to fill in
@@ -39,7 +39,7 @@ def secrets_in(text: str) -> tuple[str, ...]:
     pieces = scrub(text).split(MASK)
     if len(pieces) == 1:
         return ()
-    if len(pieces) > _MOST:
+    if len(pieces) > _MAX_VALUES:
         return (text,)
     match = re.fullmatch("(.+?)".join(map(re.escape, pieces)), text, re.DOTALL)
     values = match.groups() if match else (text,)

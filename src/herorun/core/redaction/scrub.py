@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.redaction.encodings import DEEPEST, mask_coded, read_colours, read_percent
+from herorun.core.redaction.encodings import MAX_DEPTH, mask_coded, read_colours, read_percent
 from herorun.core.redaction.key_names import (
     is_pass_number,
     is_secret,
@@ -41,7 +41,7 @@ def _scrub_again(text: str) -> str:
 
 
 def _scrub(text: str, depth: int) -> str:
-    if depth < DEEPEST:
+    if depth < MAX_DEPTH:
         text = read_colours(text, lambda part: _scrub(part, depth + 1))
         text = read_percent(text, lambda part: _scrub(part, depth + 1))
         text = mask_coded(text, MASK, lambda part: _scrub(part, depth + 1))

@@ -12,7 +12,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
 
 HOUR, DAY = 3600, 86400
-LEAST = 60  # seconds: neither cron nor systemd is meant for less
+MIN_INTERVAL = 60  # seconds: neither cron nor systemd is meant for less
 _SERVICE = """\
 [Unit]
 Description=herorun {command} {slug}
@@ -169,6 +169,6 @@ def actions(request: TimerRequest, template: str) -> str:
 
 def _cadence_seconds(every: timedelta) -> int:
     seconds = every.total_seconds()
-    if seconds < LEAST or seconds != int(seconds):
+    if seconds < MIN_INTERVAL or seconds != int(seconds):
         raise WrongUse(f"--every {format_duration(every)} must be whole seconds, at least 60.")
     return int(seconds)

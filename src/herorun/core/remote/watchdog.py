@@ -19,7 +19,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation_policy import all_answered
 
 MISSED_TICKS = 2  # cadences without a tick that could see
-LEAST = timedelta(minutes=2)  # below it nothing is stale: a tick takes its time
+MIN_AGE = timedelta(minutes=2)  # below it nothing is stale: a tick takes its time
 
 
 class WatchState(StrEnum):
@@ -55,7 +55,7 @@ def watchdog(
         memory.last_seen if memory.last_seen and memory.last_seen >= current.started else None
     )
     since, cadence = last_seen or current.started, contract.babysit.cadence
-    due = since + max(LEAST, MISSED_TICKS * cadence)
+    due = since + max(MIN_AGE, MISSED_TICKS * cadence)
     what = (
         "the newest successful tick in its record was"
         if last_seen

@@ -8,7 +8,7 @@ from math import ceil, isfinite
 from herorun.core.lazy_dataclass import dataclass
 
 # points of a curve: more than a screen has columns, so that a zoom still shows something new
-MOST = 6000
+MAX_POINTS = 6000
 TABLE_ROWS = 24  # stretches that stand for a curve in its table
 
 
@@ -44,7 +44,7 @@ class ChartRow:
 
 
 def thin(
-    steps: Sequence[int], values: Sequence[float], most: int = MOST
+    steps: Sequence[int], values: Sequence[float], most: int = MAX_POINTS
 ) -> tuple[list[int], list[float]]:
     """At most so many points (at least 4) of those given: the first, the last, and of each stretch
     the least and the most.
@@ -66,7 +66,7 @@ def thin(
     return [steps[place] for place in places], [values[place] for place in places]
 
 
-def strands(traces: Sequence[Trace], most: int = MOST) -> list[ChartLine]:
+def strands(traces: Sequence[Trace], most: int = MAX_POINTS) -> list[ChartLine]:
     """The traces of all attempts as few lines. A step that a later attempt did again counts as its
     later value.
     """

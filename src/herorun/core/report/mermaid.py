@@ -9,7 +9,7 @@ from math import ceil, floor, isfinite, log10
 
 from herorun.core.lazy_regex import lazy_regex
 
-MOST = 48  # points of a line: as many as one can tell apart at the width of a comment
+MAX_POINTS = 48  # points of a line: as many as one can tell apart at the width of a comment
 # The first of Mermaid's own colours cannot be seen on white. These two can, on white and on black.
 STYLE = (
     '%%{init: {"xyChart": {"width": 720, "height": 320}, '
@@ -19,7 +19,7 @@ _UNSAFE = lazy_regex(r"[^\w ./:%()+,-]")
 
 
 def picture(
-    title: str, unit: str, steps: Sequence[int], values: Sequence[float], most: int = MOST
+    title: str, unit: str, steps: Sequence[int], values: Sequence[float], most: int = MAX_POINTS
 ) -> str:
     """A fenced chart of the highest and the lowest value of each stretch of steps; empty where
     there is nothing to draw.

@@ -5,7 +5,7 @@ from functools import lru_cache
 from herorun.core.canonical_json import sha256
 from herorun.core.lazy_regex import lazy_regex
 
-_LONGEST = 300
+_MAX_LENGTH = 300
 _ONE_DIGIT = str.maketrans("023456789", "111111111")
 # A number like 0x1f, also once the folders between are left out.
 _MAYBE_HEX = lazy_regex(r"0(?:[x\\/]|[a-z]:)")
@@ -39,7 +39,7 @@ def fingerprint(kind: str, exception: str, where: str, message: str) -> str:
 
 def steady(message: str) -> str:
     """The message without times, ids, addresses, folders, sizes, steps and ranks."""
-    text = message[:_LONGEST].lower()
+    text = message[:_MAX_LENGTH].lower()
     # A log full of errors has few lines that differ in more than digits, and no other rule tells
     # digits apart.
     return _steady(text if _MAYBE_HEX.search(text) else text.translate(_ONE_DIGIT))

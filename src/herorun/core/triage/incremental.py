@@ -18,7 +18,7 @@ from herorun.core.triage import tracker_lines
 from herorun.core.triage.classes import LineRole
 from herorun.core.triage.match import Match
 from herorun.core.triage.prefilter import LinePrefilter
-from herorun.core.triage.scan import LONGEST, Scan, finish, scan, skip
+from herorun.core.triage.scan import MAX_LINE, Scan, finish, scan, skip
 from herorun.core.triage.signatures import SignatureSet
 from herorun.core.triage.state import AttemptLog, see
 from herorun.core.triage.verdict import TriageVerdict, judge_log, part_read
@@ -175,7 +175,7 @@ def _telling(before: Scan, data: bytes) -> Iterator[tuple[int, str]]:
         end = body.find(b"\n", start)
         yield (
             number,
-            body[start : end if end >= 0 else len(body)][:LONGEST].decode("utf-8", "replace"),
+            body[start : end if end >= 0 else len(body)][:MAX_LINE].decode("utf-8", "replace"),
         )
 
 

@@ -1,7 +1,7 @@
 """One pass over a log, in blocks of any size: each byte is read once, and the memory is bounded.
 
 The size of the blocks changes nothing: `scan` on two halves finds what `scan` on the whole finds. A
-line longer than `LONGEST` is read in overlapping pieces.
+line longer than `MAX_LINE` is read in overlapping pieces.
 """
 
 from bisect import bisect_left
@@ -22,7 +22,7 @@ from herorun.core.triage.progress import (
 from herorun.core.triage.signatures import SignatureSet
 from herorun.core.triage.tracebacks import Open
 
-LONGEST = 16_384
+MAX_LINE = 16_384
 OVERLAP = 1_024
 
 
@@ -65,9 +65,9 @@ def scan(signature_set: SignatureSet, state: Scan, data: bytes) -> tuple[Scan, l
         length = len(body.rstrip())
         last_line = lines - body.count(b"\n", length) if length else last_line
         inside = False
-    while len(carry) > LONGEST:
-        match_line(now, carry[:LONGEST], lines + 1, inside)
-        carry, inside = carry[LONGEST - OVERLAP :], True
+    while len(carry) > MAX_LINE:
+        match_line(now, carry[:MAX_LINE], lines + 1, inside)
+        carry, inside = carry[MAX_LINE - OVERLAP :], True
     after = Scan(
         offset=state.offset + len(data),
         lines=lines,
@@ -132,7 +132,7 @@ def _walk(now: LineParser, body: bytes, lines: int, inside: bool) -> int:
         torn_off = inside and start == 0
         if reads_all or not now.watch.on or marks.opens(start, end):
             _pieces(now, body[start:end], lines, torn_off)
-        if now.watch.on and not torn_off and end - start <= LONGEST:
+        if now.watch.on and not torn_off and end - start <= MAX_LINE:
             _watch_progress(now, body[start:end], lines)
         at = end + 1
     return lines + (_newlines(body[at:]) + 1 if at <= len(body) else 0)
@@ -190,7 +190,7 @@ def _watch_progress(now: LineParser, line: bytes, number: int) -> None:
 
 
 def _pieces(now: LineParser, line: bytes, number: int, inside: bool) -> None:
-    while len(line) > LONGEST:
-        match_line(now, line[:LONGEST], number, inside)
-        line, inside = line[LONGEST - OVERLAP :], True
+    while len(line) > MAX_LINE:
+        match_line(now, line[:MAX_LINE], number, inside)
+        line, inside = line[MAX_LINE - OVERLAP :], True
     match_line(now, line, number, inside)

@@ -9,7 +9,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import FailureClass, LineRole, LoadedState, RootStrength
 from herorun.core.triage.prefilter import KeywordFilter, LinePrefilter, WordFinder
 
-LEAST_DUE = 1 << 20  # bytes: a row states a whole number of MiB
+MIN_DUE = 1 << 20  # bytes: a row states a whole number of MiB
 # an exception's lines hold one
 _FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault", "call stack:")
 

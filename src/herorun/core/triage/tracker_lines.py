@@ -9,7 +9,7 @@ import re
 from herorun.core.lazy_regex import lazy_regex
 
 KEYWORDS = ("is less than", "view run")  # each line of interest holds one of them
-LONGEST = 2_000  # characters of a line: a log may hold a line of megabytes, and a tick must end
+MAX_LINE = 2_000  # characters of a line: a log may hold a line of megabytes, and a tick must end
 _RUN_URL = lazy_regex(r"wandb: .*View run .*?(https?://[^/\s]+)/([^/\s]+/[^/\s]+)/runs/([^/\s?]+)")
 # W&B's client, and Levanter's, Lightning's and older ones' words for the same: the row is dropped.
 _DROPPED_ROW = lazy_regex(
@@ -52,7 +52,7 @@ def tracker_runs(text: str) -> tuple[str, ...]:
     >>> tracker_runs("wandb: 🚀 View run at https://wandb.ai/marin/exp/runs/ab12cd34\\n")
     ('https://wandb.ai/marin/exp/runs/ab12cd34',)
     """
-    lines = [line[:LONGEST] for line in text.splitlines() if "runs/" in line]
+    lines = [line[:MAX_LINE] for line in text.splitlines() if "runs/" in line]
     links = dict.fromkeys(match.rstrip(".") for line in lines for match in _LINK.findall(line))
     linked_ids = {link.rpartition("/")[2] for link in links}
     without = "\n".join(_LINK.sub(" ", line) for line in lines)

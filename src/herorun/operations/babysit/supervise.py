@@ -19,7 +19,7 @@ from herorun.core.babysit.stop_condition import StopCondition
 from herorun.core.errors import HandedOver, HerorunError, WrongUse, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
-from herorun.core.remote.watchdog import LEAST, MISSED_TICKS
+from herorun.core.remote.watchdog import MIN_AGE, MISSED_TICKS
 from herorun.operations.babysit.batch import slugs_to_watch
 from herorun.operations.babysit.bells import WakeSignals
 from herorun.operations.babysit.loop import watch
@@ -56,7 +56,7 @@ class _Task:
     message: str = ""  # the last reported error of the loop
     # when the last tick ended, or the task began
     ticked: float = field(default_factory=time.monotonic)
-    silence: float = LEAST.total_seconds()  # after which the run counts as not monitored
+    silence: float = MIN_AGE.total_seconds()  # after which the run counts as not monitored
     alarmed: float = 0.0
 
     @property
@@ -209,7 +209,7 @@ class Fleet:
             with self._room:
                 self._end_if_requested()
                 outcome = run_tick(run, drift, self._polls, lambda urgent: self._push(run, urgent))
-            task.silence = max(LEAST, MISSED_TICKS * run.contract.babysit.cadence).total_seconds()
+            task.silence = max(MIN_AGE, MISSED_TICKS * run.contract.babysit.cadence).total_seconds()
             task.ticked, task.message = time.monotonic(), ""
             return outcome
 

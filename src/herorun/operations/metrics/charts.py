@@ -9,7 +9,7 @@ from herorun.core.detectors.names import Names, is_eval
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.report.annotations import AttemptStart
 from herorun.core.report.downsample import (
-    MOST,
+    MAX_POINTS,
     ChartLine,
     NonFiniteSpan,
     Trace,
@@ -135,7 +135,7 @@ def _chart(
 
 def _series(curves: Curves, metric: str, names: Names) -> Series:
     traces = [trace for trace, _ in traces_of(curves, metric, 1 - names.first_step)]
-    return Series(metric, tuple(strands(traces, MOST)), tuple(not_finite(traces)))
+    return Series(metric, tuple(strands(traces, MAX_POINTS)), tuple(not_finite(traces)))
 
 
 def attempt_starts(curves: Curves, names: Names) -> list[AttemptStart]:

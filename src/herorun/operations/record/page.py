@@ -13,7 +13,7 @@ from herorun.core.journal import Memory
 from herorun.core.notify.page_policy import (
     FOLDED_RESULT,
     GROUPED_RESULT,
-    MOST_INTERRUPTED,
+    MAX_INTERRUPTED,
     SENT_RESULT,
     Page,
     PageBudget,
@@ -126,7 +126,7 @@ def _waits(run: MonitoredRun, channel: Channel, page: Page) -> str:
     """
     key, memory = sending_key(channel.name, page.key), run.record.memory()
     tries = memory.failed.get(key)
-    if memory.pages.interrupted.get(key, 0) >= MOST_INTERRUPTED:
+    if memory.pages.interrupted.get(key, 0) >= MAX_INTERRUPTED:
         return f"{channel.name} may have sent it, and was interrupted twice"
     if tries is None or tries.interrupted:
         return ""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.row_bounds import LARGEST_STEP
+from herorun.core.row_bounds import MAX_STEP
 
 _SWAP_POINT_AND_COMMA = str.maketrans(",.", ".,")
 # a number with a point before its decimals and, perhaps, commas between thousands
@@ -36,7 +36,7 @@ class Notation(Enum):
     def step(self, cell: str) -> int:
         """The step; `ValueError` also for a fraction, which would become another row's step."""
         number = self.number(cell)
-        if not number.is_integer() or abs(number) > LARGEST_STEP:
+        if not number.is_integer() or abs(number) > MAX_STEP:
             raise ValueError(f"{cell} is no step")
         return int(number)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Row
 from herorun.core.ports.columnar import ColumnarRows
-from herorun.core.row_bounds import LARGEST_STEP
+from herorun.core.row_bounds import MAX_STEP
 from herorun.operations.report.csv_numbers import Notation
 
 CLOCKS = ("timestamp", "_timestamp", "Wall time", "time/timestamp")
@@ -141,10 +141,10 @@ def _whole_steps(cells: Sequence[str]) -> "array[int]":
         steps = array("q", map(int, cells))
     except (ValueError, OverflowError):
         numbers = array("d", map(float, cells))
-        if not all(map(float.is_integer, numbers)) or max(map(abs, numbers)) > LARGEST_STEP:
+        if not all(map(float.is_integer, numbers)) or max(map(abs, numbers)) > MAX_STEP:
             raise ValueError("no step") from None
         return array("q", map(int, numbers))
-    if max(map(abs, steps)) > LARGEST_STEP:
+    if max(map(abs, steps)) > MAX_STEP:
         raise ValueError("no step")
     return steps
 

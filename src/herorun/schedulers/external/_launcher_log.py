@@ -12,7 +12,7 @@ from herorun.core.evidence import JobState
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.lines import without_escapes
-from herorun.core.triage.tracker_lines import LONGEST
+from herorun.core.triage.tracker_lines import MAX_LINE
 
 _EXPERIMENT = lazy_regex(
     r"Experiment Status for ([\w.-]+)|Experiment "
@@ -102,7 +102,7 @@ def read_output(text: str) -> LauncherOutput:
     """From the whole file, or its end."""
     output = LauncherOutput()
     for line in text.splitlines():
-        output = _read_launcher_line(output, without_escapes(line[:LONGEST]))
+        output = _read_launcher_line(output, without_escapes(line[:MAX_LINE]))
     return output
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from herorun.core.config.files import LARGEST, UnreadableConfig, merge, parse_config, parse_json
+from herorun.core.config.files import MAX_BYTES, UnreadableConfig, merge, parse_config, parse_json
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.trust import config_item
@@ -123,10 +123,10 @@ def printed_config(repository: Repository, contract: Contract, commit: str) -> d
         answer = run(command, CONFIG_COMMAND_TIMEOUT, cwd=str(folder), env=env)
     if answer.code:
         raise WrongUse(f"[config] command `{' '.join(command)}` failed: {answer.complaint}")
-    if len(answer.out) > LARGEST:
+    if len(answer.out) > MAX_BYTES:
         raise WrongUse(
-            f"[config] command `{' '.join(command)}` printed more than {LARGEST // 1_000_000} MB: "
-            "that is not a config."
+            f"[config] command `{' '.join(command)}` printed more than {MAX_BYTES // 1_000_000} "
+            "MB: that is not a config."
         )
     try:
         document = parse_json(answer.out.decode())

@@ -16,7 +16,7 @@ from typing import Any
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
 from herorun.core.redaction.scrub import scrub
-from herorun.core.row_bounds import LARGEST_STEP
+from herorun.core.row_bounds import MAX_STEP
 from herorun.trackers._flatten import as_number
 
 CURSOR = 1  # of this form
@@ -149,8 +149,8 @@ def _point(name: str, raw: Any) -> MetricPoint:
         raise _UnusablePoint("no number")
     if step < 0:
         raise _UnusablePoint("a negative step")
-    if step > LARGEST_STEP:
-        raise _UnusablePoint(f"a step beyond {LARGEST_STEP:,}, which no training reaches")
+    if step > MAX_STEP:
+        raise _UnusablePoint(f"a step beyond {MAX_STEP:,}, which no training reaches")
     if abs(value) == sys.float_info.max:  # MLflow's database stores infinity as this
         value = copysign(inf, value)
     return MetricPoint(int(raw.get("timestamp") or 0), step, name, value)
