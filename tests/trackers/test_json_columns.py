@@ -11,10 +11,10 @@ from pydantic_core import from_json
 from herorun.core.ports import Row
 from herorun.core.ports.columnar import ColumnarRows, chain_rows
 from herorun.trackers import _json_columns as json_columns
-from herorun.trackers._json_columns import LEAST, parse_rows
+from herorun.trackers._json_columns import MIN_LINES, parse_rows
 from herorun.trackers._json_rows import STEP_KEYS, UnusableLine, parse_row
 
-MANY = 2 * LEAST
+MANY = 2 * MIN_LINES
 
 
 @pytest.fixture(autouse=True)

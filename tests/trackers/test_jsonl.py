@@ -89,7 +89,7 @@ def test_a_torn_last_line_waits_for_its_end(bench: Bench) -> None:
 def test_a_read_that_leaves_nothing_is_at_the_end(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_tail_reader, "MOST_ROWS", 5)
+    monkeypatch.setattr(_tail_reader, "MAX_ROWS", 5)
     bench.log(*((step, {"loss": 1.0}) for step in range(7)))
     tracker, cursor, batches = bench.connect(), "", []
     for _ in range(2):
@@ -153,7 +153,7 @@ def test_an_empty_file_that_grows_was_not_replaced(bench: Bench) -> None:
 def test_one_read_is_bounded_by_rows_and_continues(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_tail_reader, "MOST_ROWS", 3)
+    monkeypatch.setattr(_tail_reader, "MAX_ROWS", 3)
     bench.log(*((step, {"loss": 1.0}) for step in range(8)))
     first = bench.connect().read("")
     assert [row.step for row in first.rows] == [0, 1, 2]
@@ -163,7 +163,7 @@ def test_one_read_is_bounded_by_rows_and_continues(
 def test_one_read_is_bounded_by_bytes_and_never_ends_on_nothing(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_tail_reader, "MOST_BYTES", 100)
+    monkeypatch.setattr(_tail_reader, "MAX_BYTES", 100)
     bench.write(b'{"tracker": "json_logger", "event": "hparams"}\n' * 50)
     bench.write(b"garbage that fills more than a read\n" * 50)
     bench.log(*((step, {"loss": 1.0}) for step in range(20)))
@@ -174,7 +174,7 @@ def test_one_read_is_bounded_by_bytes_and_never_ends_on_nothing(
 def test_a_line_too_long_to_hold_is_passed_over(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jsonl, "LONGEST_LINE", 64)
+    monkeypatch.setattr(jsonl, "MAX_LINE", 64)
     bench.write(b'{"step": 0, "x": "' + b"x" * 500 + b'"}\n')
     bench.log((1, {"loss": 1.0}))
     bench.write(b'{"step": 2, "x": "' + b"x" * 500)

@@ -99,7 +99,7 @@ def test_a_torn_last_line_waits_for_its_end(bench: Bench) -> None:
 def test_a_line_too_long_to_hold_is_passed_over(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(levanter_log, "LONGEST_LINE", 300)
+    monkeypatch.setattr(levanter_log, "MAX_LINE", 300)
     bench.write("x" * 5000 + "\n")
     bench.log((0, {"loss": 1.0}))
     bench.spoil("y" * 5000)

@@ -259,7 +259,7 @@ def test_both_rows_of_a_replayed_step_come_and_the_run_is_heard_of(
     assert (identity.last_step, identity.state) == (5, TrackerState.RUNNING)
     age = datetime.fromisoformat(identity.heartbeat) - datetime.fromisoformat(old)
     assert age >= timedelta(minutes=29)
-    monkeypatch.setattr(adapter, "MOST_PAGES", 0)
+    monkeypatch.setattr(adapter, "MAX_PAGES", 0)
     assert tracker(mlflow).identify().heartbeat == ""  # nobody looked far enough
 
 

@@ -123,7 +123,7 @@ def test_a_deleted_run_is_read_again(bench: Bench) -> None:
 def test_one_read_is_bounded_and_never_ends_on_nothing(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trackio, "MOST_ROWS", 3)
+    monkeypatch.setattr(trackio, "MAX_ROWS", 3)
     for _ in range(10):
         bench.spoil("{")
     bench.log(*((step, {"loss": 1.0}) for step in range(8)))

@@ -535,7 +535,7 @@ def test_very_wide_rows_are_read_in_pages_of_few_steps(
     wandb: WandbService, wandb_reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """How much is held at once does not grow with the number of metrics, from the first page on."""
-    monkeypatch.setattr("herorun.trackers.wandb.MOST_VALUES", 8_000)
+    monkeypatch.setattr("herorun.trackers.wandb.MAX_VALUES", 8_000)
     wide = {f"layer/{number}": 1.0 for number in range(2_000)}
     wandb.put({PATH: a_run(history=some_rows(30, **wide), summary=wide)})
     one, cursor, steps, sizes = tracker(wandb, wandb_reader), "", [], []

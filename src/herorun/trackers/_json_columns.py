@@ -26,7 +26,7 @@ from herorun.trackers._json_rows import (
 )
 
 FEW_BYTES = 1 << 17  # `json` reads them while the quick parser is imported, in 30 ms
-LEAST = 16  # lines: fewer are no quicker as columns
+MIN_LINES = 16  # lines: fewer are no quicker as columns
 _NUMBERS = frozenset({int, float})
 _NO_NUMBERS = frozenset({bool, list, str})  # but for a text that is a number
 _REFUSED_LINE: tuple[()] = ()  # in place of a line that the quick parser refuses
@@ -50,7 +50,7 @@ def parse_rows(
     for keys, group in groupby(_keys_of(records)):
         end = first + sum(1 for _ in group)
         try:
-            if not keys or end - first < LEAST:
+            if not keys or end - first < MIN_LINES:
                 raise _OddLine
             yield _columnar(records[first:end], keys, step_keys)
         except _OddLine:

@@ -16,7 +16,7 @@ STEP_KEYS = ("step", "_step", "global_step", "train/global_step")
 TIME_KEYS = ("timestamp", "_timestamp")
 LOOSE_TIME_KEY = "time"  # the row's time only if its value is one: it may as well be a duration
 _CLOCKS = (*TIME_KEYS, LOOSE_TIME_KEY)
-_EARLIEST = 1e8  # seconds: a smaller number counts from some other start than 1970
+_MIN_UNIX_TIME = 1e8  # seconds: a smaller number counts from some other start than 1970
 _MILLISECONDS = 1e11
 _NON_FINITE = {
     word: float(word)
@@ -164,7 +164,7 @@ def parse_time(stamp: Any) -> datetime | None:
             row_time = datetime.fromisoformat(stamp)
             return row_time.astimezone(UTC) if row_time.tzinfo else None
         seconds = parse_number(stamp)
-        if seconds is None or not seconds >= _EARLIEST:
+        if seconds is None or not seconds >= _MIN_UNIX_TIME:
             return None
         return datetime.fromtimestamp(seconds / 1000 if seconds > _MILLISECONDS else seconds, UTC)
     except (ValueError, OverflowError, OSError):

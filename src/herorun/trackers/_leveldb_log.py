@@ -13,7 +13,7 @@ from typing import BinaryIO
 from herorun.trackers._tail_reader import data_after
 
 BLOCK = 32 << 10
-LONGEST = 64 << 20  # bytes of a record
+MAX_RECORD_BYTES = 64 << 20  # bytes of a record
 _BEGIN = b":W&B\xe1\xbe"  # W&B's mark and magic number; the version follows in one byte
 _HEADER = struct.Struct("<IHB")  # CRC-32 of kind and content, size, kind
 _FULL, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
@@ -33,7 +33,7 @@ def records(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes | None]]:
             if pieces:
                 yield end - len(content) - _HEADER.size, None
             pieces, is_damaged = [content], False
-        elif pieces and kind in (_MIDDLE, _LAST) and sum(map(len, pieces)) < LONGEST:
+        elif pieces and kind in (_MIDDLE, _LAST) and sum(map(len, pieces)) < MAX_RECORD_BYTES:
             pieces.append(content)
         else:
             if not is_damaged:

@@ -22,9 +22,9 @@ from herorun.core.ports import Rows
 from herorun.core.ports.columnar import RowBuilder
 from herorun.system._regular_file import open_regular
 
-MOST_ROWS = 200_000  # a read; the next one continues there
-MOST_BYTES = 32 << 20  # a read; only data without rows is read beyond it
-MOST_ZEROS = 1 << 30  # bytes of zeros that one read skips; the next read continues
+MAX_ROWS = 200_000  # a read; the next one continues there
+MAX_BYTES = 32 << 20  # a read; only data without rows is read beyond it
+MAX_ZEROS = 1 << 30  # bytes of zeros that one read skips; the next read continues
 KEPT_PROBLEMS = 20
 _SAMPLE = 1024  # bytes at either end of the read part, by which a file is recognised
 
@@ -51,16 +51,16 @@ class Batch:
         row, because no rows mean the end.
         """
         return len(self.rows) > 0 and (
-            len(self.rows) >= MOST_ROWS or self.size + reading >= MOST_BYTES
+            len(self.rows) >= MAX_ROWS or self.size + reading >= MAX_BYTES
         )
 
     def lines_left(self) -> int:
         """How many rows it may still have."""
-        return max(MOST_ROWS - len(self.rows), 0)
+        return max(MAX_ROWS - len(self.rows), 0)
 
     def bytes_left(self, reading: int = 0) -> int:
         """How many bytes may still be read, with so many read of the present file."""
-        return MOST_BYTES - self.size - reading
+        return MAX_BYTES - self.size - reading
 
 
 class Reader(Protocol):

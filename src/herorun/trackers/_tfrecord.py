@@ -10,13 +10,13 @@ from typing import BinaryIO
 
 from herorun.core.lazy_regex import lazy_regex
 from herorun.trackers._crc32c import compute_masked_checksum
-from herorun.trackers._tail_reader import MOST_ZEROS, data_after
+from herorun.trackers._tail_reader import MAX_ZEROS, data_after
 
 _HEADER = struct.Struct("<QI")  # size, and its masked CRC-32C
 _FOOTER = 4  # bytes: the masked CRC-32C of the content
 _NOT_ZERO = lazy_regex(rb"[^\0]")
 _SLAB = 8 << 20  # bytes that are read together
-_LONGEST = 64 << 20  # bytes of an event: a larger size is a damaged one
+_MAX_EVENT_BYTES = 64 << 20  # bytes of an event: a larger size is a damaged one
 
 
 def records(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes | None]]:
@@ -30,7 +30,7 @@ def records(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes | None]]:
         before = offset
         if len(data) == size and not data.strip(b"\0"):
             after = data_after(file, offset + size)
-            if after is None or skipped_bytes > MOST_ZEROS:
+            if after is None or skipped_bytes > MAX_ZEROS:
                 return
             skipped_bytes += size
             offset = after - _HEADER.size  # a header may begin with zeros
@@ -48,7 +48,7 @@ def _in_slab(data: bytes, more: bool) -> Iterator[tuple[int, bytes | None]]:
     at = 0
     while at + _HEADER.size <= len(data):
         size, crc = _HEADER.unpack_from(data, at)
-        if size > _LONGEST or compute_masked_checksum(data[at : at + 8]) != crc:
+        if size > _MAX_EVENT_BYTES or compute_masked_checksum(data[at : at + 8]) != crc:
             header = _next_header(data, at + 1)
             if header is None and not more:
                 return  # a torn end, or zeros that a crashed host left

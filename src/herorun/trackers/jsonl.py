@@ -16,9 +16,9 @@ from herorun.core.ports import AdapterOptions, Mention, Place, Row, Rows, Tracke
 from herorun.core.remote.target import RemoteTarget
 from herorun.trackers._json_rows import STEP_KEYS, UnusableLine, parse_row
 from herorun.trackers._open_remote import file_path, opener
-from herorun.trackers._tail_reader import MOST_ZEROS, Batch, ReadPosition, read_growing, skip_hole
+from herorun.trackers._tail_reader import MAX_ZEROS, Batch, ReadPosition, read_growing, skip_hole
 
-LONGEST_LINE = 16 << 20
+MAX_LINE = 16 << 20
 BLOCK = 1 << 18  # bytes whose lines are parsed at once
 
 
@@ -108,7 +108,7 @@ def _read_blocks(
     while (lines := batch.lines_left()) and batch.bytes_left(end_offset - offset) >= BLOCK:
         block = file.read(BLOCK)
         *complete, torn_line = (torn_line + block).split(b"\n")
-        if not complete or len(complete) > lines or max(map(len, complete)) >= LONGEST_LINE:
+        if not complete or len(complete) > lines or max(map(len, complete)) >= MAX_LINE:
             break
         for rows in parse_rows(complete, complain, step_keys):
             batch.rows.extend(rows)
@@ -119,22 +119,22 @@ def _read_blocks(
 
 def _read_complete_lines(file: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
     """Complete lines and their sizes in bytes; None in place of one that is too long to hold."""
-    while line := file.readline(LONGEST_LINE):
+    while line := file.readline(MAX_LINE):
         size = len(line)
         while not line.endswith(b"\n"):
             hole = 0 if line.strip(b"\0") else skip_hole(file)
-            more = file.readline(LONGEST_LINE) if hole is not None else b""
+            more = file.readline(MAX_LINE) if hole is not None else b""
             if not more or hole is None:
                 return
             size += len(more) + hole
-            line = line + more if size <= LONGEST_LINE else more
-            if size > MOST_ZEROS and not line.strip(b"\0"):
+            line = line + more if size <= MAX_LINE else more
+            if size > MAX_ZEROS and not line.strip(b"\0"):
                 yield size, None
                 return
-        yield size, line if size <= LONGEST_LINE else None
+        yield size, line if size <= MAX_LINE else None
 
 
 def _parse_line(line: bytes | None, step_keys: tuple[str, ...]) -> Row | None:
     if line is None:
-        raise UnusableLine(f"longer than {LONGEST_LINE >> 20} MiB")
+        raise UnusableLine(f"longer than {MAX_LINE >> 20} MiB")
     return parse_row(line, step_keys)

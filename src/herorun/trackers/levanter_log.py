@@ -19,7 +19,7 @@ from herorun.trackers._json_rows import UnusableLine, parse_row
 from herorun.trackers._open_remote import local_path
 from herorun.trackers._tail_reader import Batch, ReadPosition, read_growing, skip_hole
 
-LONGEST_LINE = 16 << 20
+MAX_LINE = 16 << 20
 _JSON = b'"json_logger"'
 _STEPLESS = lazy_regex(rb'"event": ?"log", ?"step": ?null')
 _BAR = b"Progress on:train"
@@ -88,8 +88,8 @@ def _read_levanter_lines(
 def _parse_progress_row(line: bytes, attempt: str, bar: bool) -> Row | None:
     """The row of a line, if it has one; that of the progress bar only where it counts."""
     if _JSON in line:
-        if len(line) > LONGEST_LINE:
-            raise UnusableLine(f"longer than {LONGEST_LINE >> 20} MiB")
+        if len(line) > MAX_LINE:
+            raise UnusableLine(f"longer than {MAX_LINE >> 20} MiB")
         row = None if _STEPLESS.search(line) else parse_row(line, ("step",))
         return Row(row.step, row.values, row.at, attempt) if row else None
     step = progress(line) if bar and _BAR in line else None
@@ -115,11 +115,11 @@ def progress(line: bytes) -> int | None:
 
 def _read_log_lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Complete lines and their sizes in bytes; of one that is too long to hold, its beginning."""
-    while line := file.readline(LONGEST_LINE + 1):
+    while line := file.readline(MAX_LINE + 1):
         size, last = len(line), line
         while not last.endswith(b"\n"):
             hole = 0 if last.strip(b"\0") else skip_hole(file)
-            last = file.readline(LONGEST_LINE) if hole is not None else b""
+            last = file.readline(MAX_LINE) if hole is not None else b""
             if not last or hole is None:
                 return
             size += len(last) + hole

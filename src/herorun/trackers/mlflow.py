@@ -40,12 +40,12 @@ TAG = "herorun.run"
 URI = "MLFLOW_TRACKING_URI"
 EXPERIMENT = "MLFLOW_EXPERIMENT_NAME"
 RUN = "MLFLOW_RUN_ID"
-MOST_METRICS = 500  # of a run: each takes a request at each query
+MAX_METRICS = 500  # of a run: each takes a request at each query
 FAR, NEAR = 25_000, 1_000  # points of a page: while catching up, and of what is read at each query
 MAX_RUNS = 100  # runs with the tag or the name that are queried
 KEPT_PROBLEMS = 20
 QUIET = timedelta(minutes=5)  # without a new value: then the history's end is queried
-MOST_PAGES = 80  # of the history that is read for that
+MAX_PAGES = 80  # of the history that is read for that
 _SERVER = r"https?://[^\s@/?#]+(?:/[^\s@?#]*)?"  # who asks stands in variables, not in here
 _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 _WORD = r"^[^'\"`\\%]+$"  # MLflow's filters have no way to quote these
@@ -165,7 +165,7 @@ class Mlflow:
             return newest
         probe = max(run.metrics, key=lambda name: (run.metrics[name], name))
         mark, last = Mark(), None
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             page = self._page(run.id, probe, mark, FAR)
             last = page.raw[-1] if page.raw else last
             if not page.following:
@@ -190,10 +190,10 @@ class Mlflow:
 
     def _rows(self, run: MlflowRun, cursor: str) -> Rows:
         names = sorted(name for name in run.metrics)
-        if len(names) > MOST_METRICS:
+        if len(names) > MAX_METRICS:
             raise OSError(
                 f"MLflow's run {run.id} has {count(len(names), 'metric')}, more than the "
-                f"{MOST_METRICS} that are read one by one: log fewer, or also report to a tracker "
+                f"{MAX_METRICS} that are read one by one: log fewer, or also report to a tracker "
                 "that writes files"
             )
         marks = decode_cursor(cursor, run.id) if cursor else {}

@@ -21,7 +21,7 @@ from herorun.trackers._flatten import numbers
 from herorun.trackers._open_remote import local_path
 from herorun.trackers._sqlite import find_last_change, reading
 
-MOST_ROWS = 50_000  # a read; the next one continues there
+MAX_ROWS = 50_000  # a read; the next one continues there
 KEPT_PROBLEMS = 20
 _CURSOR = lazy_regex(r"1:(\d{1,18}):([0-9a-f]{16}|)", re.ASCII)
 _MINE = "run_id = :id or run_name = :name"
@@ -81,7 +81,7 @@ class Trackio:
         with reading(self._path, "metrics") as database:
             after = _find_resume_row(database, cursor)
             is_restart = bool(cursor) and after is None
-            parameters = {**self._mine, "after": after or 0, "most": MOST_ROWS}
+            parameters = {**self._mine, "after": after or 0, "most": MAX_ROWS}
             records = database.execute(_NEXT, parameters).fetchall()
             rows, problems = _parse_trackio_rows(records)
             last = int(records[-1][0]) if records else after or 0

@@ -43,8 +43,8 @@ from herorun.trackers._wandb.response import OTHER_FORM, error_of, identity_of, 
 Answer: TypeAlias = Mapping[str, Any]
 Ask: TypeAlias = Callable[[Mapping[str, Any], float], Answer]
 
-MOST_ROWS = 50_000  # a read; the next one continues there
-MOST_VALUES = 2_000_000  # numbers of a read: some 60 MiB of text
+MAX_ROWS = 50_000  # a read; the next one continues there
+MAX_VALUES = 2_000_000  # numbers of a read: some 60 MiB of text
 _CURSOR = lazy_regex(r"1:(\d{1,18}):(.*)", re.ASCII)
 # Credentials and connection settings. Other variables (ids, modes, folders, a service of another
 # process) would change the answer.
@@ -175,7 +175,7 @@ class Wandb:
         """All rows from the cursor's step on; a recreated run is read from its start."""
         match = _CURSOR.fullmatch(cursor)
         start, created_at = (int(match[1]), match[2]) if match else (0, "")
-        answer = self._ask(start=start, created=created_at, most=MOST_ROWS, most_values=MOST_VALUES)
+        answer = self._ask(start=start, created=created_at, most=MAX_ROWS, most_values=MAX_VALUES)
         if answer.get("run", answer) is None:
             raise FileNotFoundError(f"W&B has no run {self._path}")
         if "run" not in answer:

@@ -14,7 +14,7 @@ from herorun.core.redaction.scrub import scrub
 Answer: TypeAlias = Mapping[str, Any]
 
 API = "/api/2.0/mlflow/"
-MOST = 64 << 20  # bytes of one answer: 25,000 points of a metric are 3 MiB
+MAX_ANSWER_BYTES = 64 << 20  # bytes of one answer: 25,000 points of a metric are 3 MiB
 RETRIES = 3  # of a request that was rate-limited, or met a restarting server
 BACKOFF = 0.3  # seconds before the first retry; doubled for each further one
 BUSY = (429, 502, 503, 504)
@@ -53,7 +53,7 @@ class MlflowClient:
                 stream=True,
                 **content,
             ) as response:
-                body = response.raw.read(MOST + 1, decode_content=True)
+                body = response.raw.read(MAX_ANSWER_BYTES + 1, decode_content=True)
                 return self._answer(name, response.status_code, body)
         except (requests.Timeout, ReadTimeoutError):
             raise OSError(
@@ -99,8 +99,8 @@ class MlflowClient:
         return request
 
     def _answer(self, name: str, status: int, body: bytes) -> Answer:
-        if len(body) > MOST:
-            raise OSError(f"{self.uri} gave more than {MOST >> 20} MiB for {name}")
+        if len(body) > MAX_ANSWER_BYTES:
+            raise OSError(f"{self.uri} gave more than {MAX_ANSWER_BYTES >> 20} MiB for {name}")
         try:
             document = json.loads(body)
         except (ValueError, RecursionError):

@@ -23,7 +23,7 @@ NAMESAKES = 20  # runs that are queried, at most
 PATIENCE = 1.0  # seconds for the service to end
 PAGE = 1000  # steps asked for at once, at most
 FIRST_PAGE = 50  # and first
-MOST_MEMORY = 4 << 30  # bytes of this process: the largest page takes a tenth
+MAX_MEMORY = 4 << 30  # bytes of this process: the largest page takes a tenth
 KEY_NUMBERS = 50  # of a summary
 
 
@@ -60,7 +60,7 @@ def _limit_memory() -> None:
         import resource
 
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, hard))
+        resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY, hard))
 
 
 def quieten(environ: Any, scratch: str) -> None:
