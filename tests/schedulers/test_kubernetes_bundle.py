@@ -59,7 +59,7 @@ def test_programs_links_and_long_names_arrive_as_they_are(code: Path) -> None:
 
 
 def test_code_that_is_too_large_is_refused(code: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundle, "MOST", 1 << 10)
+    monkeypatch.setattr(bundle, "MAX_BUNDLE", 1 << 10)
     with pytest.raises(WrongUse, match="image"):
         bundle_of(str(code), "/out")
     with pytest.raises(WrongUse, match="folder"):

@@ -358,7 +358,7 @@ def test_a_package_holds_the_code_and_the_admission(tree: Path) -> None:
 
 
 def test_what_cannot_be_packed_is_reported(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("herorun.schedulers._ray.package.MOST", 10)
+    monkeypatch.setattr("herorun.schedulers._ray.package.MAX_PACKAGE", 10)
     with pytest.raises(WrongUse, match="shared"):
         packed(tree)
     monkeypatch.undo()

@@ -30,8 +30,8 @@ from herorun.system.files import is_locked, read_regular
 BY_HAND = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
 NO_RECORD = "ended without an exit record"
 NEVER_RAN = "its supervisor died before the start"
-BLOCK, MOST = 2**16, 2**20  # bytes of a log that are read at once, and in all
-LARGEST_RECORD = 64 << 20  # bytes of a record of the job
+BLOCK, MAX_LOG = 2**16, 2**20  # bytes of a log that are read at once, and in all
+MAX_RECORD_BYTES = 64 << 20  # bytes of a record of the job
 _STORED_NAMES = {"birth": "start_time"}  # as every version writes and reads them
 T = TypeVar("T")
 
@@ -182,7 +182,7 @@ class Folder:
     def _read(self, name: str, kind: type[T]) -> T | None:
         path = self.path / name
         try:
-            return decode_record(kind, read_regular(path, LARGEST_RECORD))
+            return decode_record(kind, read_regular(path, MAX_RECORD_BYTES))
         except FileNotFoundError:
             return None
         except ValueError as error:
@@ -289,7 +289,7 @@ def last_lines(path: Path, lines: int) -> bytes:
     data = b""
     with open_regular(path) as file:
         at = file.seek(0, os.SEEK_END)
-        while at > 0 and len(data) < MOST and data.count(b"\n") <= lines:
+        while at > 0 and len(data) < MAX_LOG and data.count(b"\n") <= lines:
             at, before = max(at - BLOCK, 0), at
             file.seek(at)
             data = file.read(before - at) + data

@@ -16,7 +16,7 @@ from herorun.schedulers._kubernetes.options import Options
 from herorun.schedulers._kubernetes.request import literal
 
 CODE_FOLDER = "/herorun-code/code"  # in the container
-MOST = 100 << 20  # bytes, as Ray and Iris take
+MAX_BUNDLE = 100 << 20  # bytes, as Ray and Iris take
 _VOLUME, _ARCHIVE = "herorun-code", "/herorun-code/bundle.tar"
 _LEFT_OUT = (".git", "__pycache__", ".herorun")
 _MODIFICATION_TIME = 315532800  # 1980-01-01: equal files must not differ by when they were exported
@@ -55,10 +55,10 @@ def _pack_folder(top: Path) -> bytes:
     try:
         with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as tar:
             for path in _list_code_files(top):
-                if buffer.tell() + path.lstat().st_size > MOST:
+                if buffer.tell() + path.lstat().st_size > MAX_BUNDLE:
                     raise WrongUse(
-                        f"{top} is larger than the {MOST >> 20} MiB that a bundle may have: put "
-                        'the code into the image ([scheduler] code = "image"), or keep large '
+                        f"{top} is larger than the {MAX_BUNDLE >> 20} MiB that a bundle may have: "
+                        'put the code into the image ([scheduler] code = "image"), or keep large '
                         "files out of git."
                     )
                 _add_file(tar, path.relative_to(top).as_posix(), path)

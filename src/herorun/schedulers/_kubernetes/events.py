@@ -12,9 +12,9 @@ from herorun.schedulers._kubernetes.client import Kubectl
 from herorun.schedulers._kubernetes.parse import items_of
 from herorun.schedulers._kubernetes.request import MAIN
 
-MOST = 1000  # of a namespace; what is beyond them is reported as unread
+MAX_WARNINGS = 1000  # of a namespace; what is beyond them is reported as unread
 MAX_EVENTS = 50  # the newest, of one job
-_LONGEST = 400  # characters of one message
+_MAX_MESSAGE_LENGTH = 400  # characters of one message
 
 
 def own_names(job: str, is_indexed: bool) -> re.Pattern[str]:
@@ -37,7 +37,7 @@ class WarningEvents:
 
 
 def read_warnings(kube: Kubectl) -> WarningEvents:
-    answer = kube.get(kube.path("v1", "events", fieldSelector="type=Warning", limit=MOST))
+    answer = kube.get(kube.path("v1", "events", fieldSelector="type=Warning", limit=MAX_WARNINGS))
     more = bool(dict(answer.get("metadata") or {}).get("continue"))
     return WarningEvents(tuple(items_of(answer)), more)
 
@@ -47,7 +47,9 @@ def warning_lines(warnings: WarningEvents, names: re.Pattern[str]) -> tuple[str,
     own = [each for each in warnings.events if names.fullmatch(_about(each)[1])]
     lines = sorted(map(warning_line, own))[-MAX_EVENTS:]
     if warnings.more:
-        lines.append(f"the namespace has more than {MOST} warnings: the others were not read")
+        lines.append(
+            f"the namespace has more than {MAX_WARNINGS} warnings: the others were not read"
+        )
     return tuple(lines)
 
 
@@ -61,7 +63,7 @@ def warning_line(event: Mapping[str, Any]) -> str:
     text = ": ".join(str(event[part]) for part in ("reason", "message") if event.get(part))
     often = f" ({count(number, 'time')})" if isinstance(number, int) and number != 1 else ""
     when = timestamp(at) if at else "undated"
-    return f"{when} {kind.lower()} {name}: {' '.join(text.split())[:_LONGEST]}{often}"
+    return f"{when} {kind.lower()} {name}: {' '.join(text.split())[:_MAX_MESSAGE_LENGTH]}{often}"
 
 
 def _about(event: Mapping[str, Any]) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from herorun.schedulers._kubernetes.parse import PodRecord
 from herorun.schedulers._kubernetes.request import MAIN
 from herorun.system.clock import now
 
-MOST = 128 << 20  # bytes: nodes rotate a log long before, by default at 10 MiB
+MAX_LOG = 128 << 20  # bytes: nodes rotate a log long before, by default at 10 MiB
 TAIL = 20_000  # lines, of a log that is longer
 _NONE_YET = (
     "is waiting to start",
@@ -70,12 +70,14 @@ class PodLogs:
         """
         if mark.since:
             return self._read(pod, sinceTime=mark.since_time, timestamps="true")
-        text = self._read(pod, limitBytes=MOST, timestamps="true")
-        if len(text) >= MOST:
+        text = self._read(pod, limitBytes=MAX_LOG, timestamps="true")
+        if len(text) >= MAX_LOG:
             text = self._read(pod, tailLines=TAIL, timestamps="true")
         if pod.restarts:
             with suppress(FileNotFoundError):
-                text = self._read(pod, previous="true", limitBytes=MOST, timestamps="true") + text
+                text = (
+                    self._read(pod, previous="true", limitBytes=MAX_LOG, timestamps="true") + text
+                )
         return text
 
     def age(self, pods: Sequence[PodRecord]) -> timedelta:

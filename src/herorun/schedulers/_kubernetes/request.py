@@ -23,7 +23,9 @@ STOPPED_BY, STOPPED_AT = "herorun/stopped-by", "herorun/stopped-at"
 QUEUE = "kueue.x-k8s.io/queue-name"
 _VARIABLE = lazy_regex(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 _FOLDER = "/herorun"  # in the container, where the admission appears
-MOST = 200 << 10  # bytes of an admission that travels as an annotation; all of them hold 256 KiB
+MAX_ADMISSION = (
+    200 << 10
+)  # bytes of an admission that travels as an annotation; all of them hold 256 KiB
 _DECIDED_FIELDS = ("restartPolicy", "activeDeadlineSeconds", "terminationGracePeriodSeconds")
 _OF_MAIN = ("image", "command", "args", "workingDir")
 

@@ -21,7 +21,7 @@ from herorun.schedulers._kubernetes.kinds import ObjectKind
 from herorun.schedulers._kubernetes.options import Options
 from herorun.schedulers._kubernetes.parse import job_record
 from herorun.schedulers._kubernetes.request import (
-    MOST,
+    MAX_ADMISSION,
     PLAN,
     RunFacts,
     admission_path,
@@ -32,7 +32,7 @@ from herorun.schedulers._kubernetes.request import (
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.files import read_regular
 
-LARGEST_TEMPLATE = 4 << 20  # bytes
+MAX_TEMPLATE_BYTES = 4 << 20  # bytes
 
 
 class KubernetesSubmitter:
@@ -111,7 +111,7 @@ class KubernetesSubmitter:
 
         top = Path(self._place.repository if code.startswith("<") else code)
         try:
-            template = parse_yaml(read_regular(top / name, LARGEST_TEMPLATE))
+            template = parse_yaml(read_regular(top / name, MAX_TEMPLATE_BYTES))
         except (OSError, ValueError) as error:
             raise WrongUse(
                 f"[scheduler] pod_template cannot be read: {describe_error(error)}."
@@ -206,9 +206,9 @@ def _text_of(admission: str) -> str:
     except (OSError, ValueError) as error:
         raise WrongUse(f"The admission cannot be sent along: {describe_error(error)}.") from None
     size = len(text.encode())
-    if size > MOST:
+    if size > MAX_ADMISSION:
         raise WrongUse(
-            f"The admission has {size >> 10} KiB, more than the {MOST >> 10} KiB that "
+            f"The admission has {size >> 10} KiB, more than the {MAX_ADMISSION >> 10} KiB that "
             'travel with a pod: set [scheduler] code = "shared".'
         )
     return text

@@ -15,7 +15,7 @@ from herorun.core.plan import Plan
 from herorun.schedulers._nel.options import config_and_overrides
 from herorun.system.files import read_regular
 
-LARGEST_CONFIG = 16 << 20  # bytes
+MAX_CONFIG_BYTES = 16 << 20  # bytes
 _GRES = lazy_regex(r"gpu:(?:(?P<kind>[A-Za-z][\w.-]*):)?(?P<count>\d+)")
 # as Lepton names them: gpu.8xh100
 _SHAPE = lazy_regex(r"(?:gpu\.)?(?P<count>\d+)x(?P<kind>[A-Za-z][\w-]*)")
@@ -28,7 +28,7 @@ def requested_hardware(repository: str, plan: Plan) -> Offered:
     try:
         name, overrides = config_and_overrides(plan.argv.value)
         path = Path(repository, plan.cwd.value, name)
-        data = read_regular(path, LARGEST_CONFIG)
+        data = read_regular(path, MAX_CONFIG_BYTES)
         execution = parse_config(path.name, data).get("execution") or {}
     except (OSError, ValueError, WrongUse) as error:
         return Offered(

@@ -20,7 +20,7 @@ from herorun.schedulers._nel.confirmation import (
 )
 from herorun.schedulers._nel.options import Options
 from herorun.schedulers._nel.parse import NelTask, entries, errors_in, stages, statuses
-from herorun.schedulers._nel.results import LONGEST, RESULTS, scores
+from herorun.schedulers._nel.results import MAX_RESULT_BYTES, RESULTS, scores
 from herorun.schedulers._nel.slurm import SlurmJobs
 from herorun.schedulers._nel.state import JudgedTask, local_part, slurm_part
 from herorun.system.clock import now
@@ -117,7 +117,7 @@ class NelJobs:
     def _scores(self, job: NelTask) -> list[str]:
         """Read from the job's own folder, which also has what `nel info` prints."""
         if job.executor == "slurm":
-            return scores(self._slurm.read(job, RESULTS, LONGEST) or "")
+            return scores(self._slurm.read(job, RESULTS, MAX_RESULT_BYTES) or "")
         return scores(_read_jobs_file(Path(job.folder, RESULTS)))
 
     def _kill(self, invocation: str) -> None:

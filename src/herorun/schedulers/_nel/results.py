@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 RESULTS = "artifacts/results.yml"
-LONGEST = 1 << 20  # how many of its bytes are read
+MAX_RESULT_BYTES = 1 << 20  # how many of its bytes are read
 
 
 def scores(text: str) -> list[str]:

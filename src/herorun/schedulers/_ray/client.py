@@ -19,7 +19,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 
-MOST = 64 * 2**20  # bytes of an answer
+MAX_ANSWER_BYTES = 64 * 2**20  # bytes of an answer
 BLOCK = 2**16
 
 
@@ -174,8 +174,8 @@ def _read_body(
         size += len(block)
         if end is not None and len(data) > end:
             del data[: len(data) - end]
-        if size > MOST and end is None:
-            raise ValueError(f"an answer of more than {MOST // 2**20} MiB")
+        if size > MAX_ANSWER_BYTES and end is None:
+            raise ValueError(f"an answer of more than {MAX_ANSWER_BYTES // 2**20} MiB")
         seconds = until - time.monotonic()
         if seconds <= 0:
             raise TimeoutError

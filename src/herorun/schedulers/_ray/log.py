@@ -9,7 +9,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.schedulers._ray.parse import STATES, RayJob
 from herorun.schedulers._ray.snapshot import RaySnapshot
 
-MOST = 2**20  # bytes of a log that are kept
+MAX_LOG = 2**20  # bytes of a log that are kept
 _PREFACE = 2  # lines of Ray's own; the command that one of them repeats may have more
 _SETTING_UP = lazy_regex(
     rb"\A[-0-9]+ [0-9:,]+\tINFO job_manager\.py:\d+ -- Runtime env is setting up\.\n"
@@ -42,7 +42,7 @@ def _fetch_log_end(snapshot: RaySnapshot, record: RayJob, lines: int) -> bytes:
         "lines": lines + _PREFACE + record.entrypoint.count("\n"),
         "timeout": max(1, int(snapshot.dashboard.timeout)),
     }
-    return snapshot.dashboard.ask("GET", f"/api/v0/logs/file?{urlencode(query)}", end=MOST).body
+    return snapshot.dashboard.ask("GET", f"/api/v0/logs/file?{urlencode(query)}", end=MAX_LOG).body
 
 
 def own_lines(data: bytes, record: RayJob, lines: int) -> str:

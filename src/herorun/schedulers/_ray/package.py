@@ -11,7 +11,7 @@ from pathlib import Path
 from herorun.core.errors import WrongUse, describe_error
 from herorun.schedulers._ray.request import ADMISSION
 
-MOST = 100 * 2**20  # bytes: what Ray's dashboard takes in one upload
+MAX_PACKAGE = 100 * 2**20  # bytes: what Ray's dashboard takes in one upload
 _LEFT_OUT = (".git", "__pycache__", ".herorun")
 
 
@@ -24,9 +24,9 @@ def package(code: str, admission: str) -> tuple[str, bytes]:
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as file:
             for name, path in [*_list_package_files(Path(code)), (ADMISSION, Path(admission))]:
                 _add(file, name, path)
-                if buffer.tell() > MOST:
+                if buffer.tell() > MAX_PACKAGE:
                     raise WrongUse(
-                        f"{code} is larger than the {MOST // 2**20} MiB that Ray accepts as "
+                        f"{code} is larger than the {MAX_PACKAGE // 2**20} MiB that Ray accepts as "
                         'an upload: set [scheduler] code = "shared" if the cluster sees the folder, '
                         "or keep large files out of git."
                     )

@@ -34,7 +34,7 @@ _IN_DOUBT = lazy_regex(
     r"timed out|contact|connect|socket|unexpected message|communication|munge", re.IGNORECASE
 )
 MISSING = "must `[scheduler] slurm_bin` name its folder"
-_MOST_NAMES = 60_000  # characters of names in one question: a shell takes 128 KiB in one argument
+_MAX_NAMES = 60_000  # characters of names in one question: a shell takes 128 KiB in one argument
 
 
 class Programs:
@@ -70,7 +70,7 @@ class Programs:
 
     def queue(self, names: Sequence[str] = ()) -> tuple[SlurmRow, ...]:
         """All jobs of these names that the controller remembers, or all jobs."""
-        few = names if len(",".join(names)) <= _MOST_NAMES else ()
+        few = names if len(",".join(names)) <= _MAX_NAMES else ()
         separator = new_separator()
         return squeue_rows(self.output(squeue_argv(separator, few)), separator)
 

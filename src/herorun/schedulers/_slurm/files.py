@@ -11,7 +11,7 @@ from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.ports import LogPart
 from herorun.core.remote.target import RemoteTarget
 from herorun.core.untrusted_json import read_json
-from herorun.schedulers._instance import MOST, last_lines
+from herorun.schedulers._instance import MAX_LOG, last_lines
 from herorun.schedulers._logs import read_local_part, read_remote_part
 from herorun.schedulers._slurm.submit import RemotePaths
 from herorun.schedulers._transport import SshLogin, Transport
@@ -28,7 +28,7 @@ trap 'rm -rf -- "$new"' EXIT
 tar -xzf - -C "$new"
 mv -T -- "$new" "$1" 2>/dev/null || test -d "$1/code"
 """
-_TAIL = f'test -e "$1" || exit {_ABSENT}; tail -c {MOST} -- "$1" | tail -n "$2"'
+_TAIL = f'test -e "$1" || exit {_ABSENT}; tail -c {MAX_LOG} -- "$1" | tail -n "$2"'
 
 
 class LocalFolder:

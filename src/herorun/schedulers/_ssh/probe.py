@@ -24,8 +24,8 @@ from herorun.schedulers._processes import boot, env_markers, processes_of, start
 from herorun.system._regular_file import open_regular
 from herorun.system._remote_agent import encode_bytes
 
-BLOCK, MOST = 1 << 16, 1 << 20  # bytes of a log that are read at once, and in all
-LARGEST_RECORD = 64 << 20  # bytes of one of these, which are read whole
+BLOCK, MAX_LOG = 1 << 16, 1 << 20  # bytes of a log that are read at once, and in all
+MAX_RECORD_BYTES = 64 << 20  # bytes of one of these, which are read whole
 RECORDS = ("request.json", "started.json", "stop.json", "stuck.json", "exit.json")
 
 
@@ -81,7 +81,7 @@ def tail(folder: str, name: str, lines: int) -> str:
     data = b""
     with open_regular(os.path.join(folder, name, "job.log")) as file:
         at = file.seek(0, os.SEEK_END)
-        while at > 0 and len(data) < MOST and data.count(b"\n") <= lines:
+        while at > 0 and len(data) < MAX_LOG and data.count(b"\n") <= lines:
             at, before = max(at - BLOCK, 0), at
             file.seek(at)
             data = file.read(before - at) + data
@@ -115,7 +115,7 @@ def path_exists(path: str) -> bool:
 def record(path: str) -> str | None:
     try:
         with open_regular(path) as file:
-            size = min(os.fstat(file.fileno()).st_size, LARGEST_RECORD)
+            size = min(os.fstat(file.fileno()).st_size, MAX_RECORD_BYTES)
             return file.read(size).decode("utf-8", "replace")
     except FileNotFoundError:
         return None
