@@ -24,7 +24,7 @@ from herorun.system import progress
 
 PROGRESS_INTERVAL = 0.5  # seconds between two updates of the progress line
 PATIENCE = 0.005  # seconds without an answer until what waits behind it is read in parallel
-MOST_PATIENCE = 0.1  # the same while this process computes
+MAX_PATIENCE = 0.1  # the same while this process computes
 
 # sources whose read has not come back, by run and name
 _reading: set[tuple[str, str]] = set()
@@ -129,7 +129,7 @@ class _SourceReads:
             silent = now - self._answered_at
             is_slow = silent > PATIENCE and cpu_seconds - self._cpu_seconds < PATIENCE / 2
             self._cpu_seconds = cpu_seconds
-            missing = len(self._waiting) if is_slow or silent > MOST_PATIENCE else 0
+            missing = len(self._waiting) if is_slow or silent > MAX_PATIENCE else 0
         self._begin(missing)
 
     def close(self) -> dict[Kind, Any]:

@@ -99,11 +99,11 @@ def test_what_cannot_be_read_says_why(bench: Bench, path: str, pinned: str, noti
 
 
 def test_a_large_file_is_refused_with_advice(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "LARGEST", len(MIX) - 1)
+    monkeypatch.setattr(source, "MAX_BYTES", len(MIX) - 1)
     path = str(bench.outside)
 
     assert mentions(bench.read(path).unread[path], "generation")
-    monkeypatch.setattr(source, "LARGEST", len(MIX))
+    monkeypatch.setattr(source, "MAX_BYTES", len(MIX))
     assert bench.read(path).digests == {path: DIGEST}
 
 

@@ -163,7 +163,7 @@ def test_a_cache_that_does_not_fit_is_built_again(
 def test_of_a_huge_log_the_end_is_read_and_the_rest_is_reported(
     state: Path, log: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(log_reader, "MOST", 10_000)
+    monkeypatch.setattr(log_reader, "MAX_BYTES", 10_000)
     monkeypatch.setattr(log_reader, "PART", 3_000)
     log.write_bytes(b"x" * 50_000 + b"\n" + BUG)
     scheduler = Counted(state)
@@ -196,7 +196,7 @@ def test_of_a_log_that_takes_long_to_judge_the_end_is_read_and_the_rest_is_repor
 def test_what_was_known_survives_a_stretch_that_was_passed_over(
     state: Path, log: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr(log_reader, "MOST", 10_000)
+    monkeypatch.setattr(log_reader, "MAX_BYTES", 10_000)
     log.write_bytes(BUG)
     look(state)
     add(log, b"a line that means nothing\n" * 1_000)

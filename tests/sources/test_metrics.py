@@ -161,7 +161,7 @@ def test_every_row_that_a_tick_saw_is_kept_once(place):
 
 
 def test_what_a_look_could_not_hold_comes_with_the_next_ticks(place, monkeypatch):
-    monkeypatch.setattr(_detector_state, "MOST_HELD", 30)
+    monkeypatch.setattr(_detector_state, "MAX_ROWS", 30)
     feed = Feed([a_row(step, 2.0) for step in range(90)])
     tick(feed, place)
     assert steps(place) == list(range(25))

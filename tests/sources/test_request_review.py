@@ -10,7 +10,7 @@ from builders import a_contract, a_plan
 from herorun.core.evidence import Directive, IgnoredDirectives, Nothing, Offered, RequestReview
 from herorun.core.plan import Plan
 from herorun.sources.request_review import (
-    MOST_OF_A_SCRIPT,
+    MAX_SCRIPT_BYTES,
     read_ignored_directives,
     read_offered,
     read_request_review,
@@ -61,7 +61,7 @@ def repository(tmp_path: Path) -> Repository:
     (tmp_path / "jobs" / "train.sh").write_text("#one\n")
     (tmp_path / "jobs" / "resume.sh").write_text(f"\n#two {TOKEN}\n")
     (tmp_path / "jobs" / "data.bin").write_bytes(b"#\0")
-    (tmp_path / "jobs" / "long.txt").write_text("-" * MOST_OF_A_SCRIPT + "\n#three\n")
+    (tmp_path / "jobs" / "long.txt").write_text("-" * MAX_SCRIPT_BYTES + "\n#three\n")
     (tmp_path / "train.sh").write_text("#another\n")
     return Repository(tmp_path, tmp_path / ".git")
 

@@ -31,7 +31,7 @@ from herorun.core.untrusted_json import read_json
 
 Reader = Callable[[str], Rows]  # the rows after a cursor
 # rows, or numbers in columns, that a tick keeps in memory; later ticks store the rest
-MOST_HELD, MOST_NUMBERS = 200_000, 8_000_000
+MAX_ROWS, MAX_NUMBERS = 200_000, 8_000_000
 
 
 @dataclass
@@ -60,9 +60,9 @@ class RowBuffer:
 def _part_held(rows: Sequence[Row]) -> float:
     """The rows' part of the memory limit, as a fraction."""
     return sum(
-        len(part) * len(part.columns) / MOST_NUMBERS
+        len(part) * len(part.columns) / MAX_NUMBERS
         if isinstance(part, ColumnarRows)
-        else len(part) / MOST_HELD
+        else len(part) / MAX_ROWS
         for part in parts_of(rows)
     )
 

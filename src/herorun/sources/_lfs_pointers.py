@@ -9,7 +9,7 @@ from herorun.sources._status import TreeStatus
 from herorun.system.git import Repository
 
 _POINTER = b"version https://git-lfs.github.com/spec/v1"
-_LONGEST = 1024  # bytes; a pointer is shorter
+_MAX_BYTES = 1024  # bytes; a pointer is shorter
 _TRIPLE = 3  # `check-attr -z` answers path, attribute, value
 
 
@@ -54,6 +54,6 @@ def _list_lfs_paths(status: TreeStatus) -> Iterator[str]:
 
 
 def _is_pointer(path: Path) -> bool:
-    if path.is_symlink() or not path.is_file() or path.stat().st_size > _LONGEST:
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_BYTES:
         return False
     return path.read_bytes().startswith(_POINTER)

@@ -3,7 +3,7 @@
 from herorun.core.lazy_dataclass import dataclass
 from herorun.sources._status import FILES, QUIET, STRICT, PathChange, TreeStatus
 
-_MOST = 500  # paths named on one command line; beyond them git compares everything
+_MAX_PATHS = 500  # paths named on one command line; beyond them git compares everything
 _NUMSTAT = (
     "diff",
     "--numstat",
@@ -47,7 +47,7 @@ def _numstat(
     status: TreeStatus, edited_files: list[PathChange], *options: str
 ) -> dict[str, str] | None:
     paths = [change.path for change in edited_files]
-    pathspec = ("--", *paths) if len(paths) <= _MOST else ("--",)
+    pathspec = ("--", *paths) if len(paths) <= _MAX_PATHS else ("--",)
     answer = status.repository.git(
         *_NUMSTAT, *options, "HEAD", *pathspec, env=QUIET, settings=STRICT, ok=(0, 128)
     )

@@ -12,7 +12,7 @@ from typing import Any
 from herorun.core.untrusted_toml import parse_toml
 from herorun.system.files import read_regular
 
-LARGEST = 4 << 20  # bytes of a pyproject.toml
+MAX_BYTES = 4 << 20  # bytes of a pyproject.toml
 
 
 def projects(
@@ -35,7 +35,7 @@ def projects(
 def _project(top: str, folder: str, unresolved_paths: list[str]) -> dict[str, Any] | None:
     path = join(folder, "pyproject.toml")
     try:
-        return parse_toml(read_regular(Path(top, path), LARGEST).decode())
+        return parse_toml(read_regular(Path(top, path), MAX_BYTES).decode())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -11,7 +11,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.sources._docker_login import docker_login
 
 _TIMES = (10.0, 20.0)  # seconds to connect, and between two bytes
-_LARGEST = 4 << 20  # bytes of a manifest or a config
+_MAX_BYTES = 4 << 20  # bytes of a manifest or a config
 _INDEXES = (
     "application/vnd.oci.image.index.v1+json",
     "application/vnd.docker.distribution.manifest.list.v2+json",
@@ -156,8 +156,8 @@ def _read_answer(answer: Any, host: str) -> bytes:
     try:
         for part in answer.iter_content(1 << 16):
             data += part
-            if len(data) > _LARGEST:
-                raise CouldNotLook(f"{host} answered with more than {_LARGEST >> 20} MiB.")
+            if len(data) > _MAX_BYTES:
+                raise CouldNotLook(f"{host} answered with more than {_MAX_BYTES >> 20} MiB.")
     except requests.RequestException as error:
         raise CouldNotLook(f"{host} broke off its answer: {_error_without_url(error)}.") from None
     return data

@@ -6,7 +6,7 @@ from herorun.core.evidence import Approvals, CommitAuthor, Nothing, Waivers
 from herorun.core.finding import Waiver
 from herorun.system.git import Repository
 
-MOST_COMMITS = 200  # of the contract's file, the newest first
+MAX_COMMITS = 200  # of the contract's file, the newest first
 _SIGNATURES = {
     "G": "good",
     "U": "good",
@@ -22,7 +22,7 @@ def read_approvals(
     """Walks the contract's history from HEAD back to the commits that added each waiver."""
     if not waivers.waivers:
         return Nothing("the contract has no waiver")
-    options = ("--topo-order", f"--max-count={MOST_COMMITS}", f"--format={_FORM}")
+    options = ("--topo-order", f"--max-count={MAX_COMMITS}", f"--format={_FORM}")
     rows = repository.git("log", *options, "HEAD", "--", file.path).text.splitlines()
     unproven: dict[Waiver, CommitAuthor | str] = dict.fromkeys(
         waivers.waivers, "no commit adds it as it is"
@@ -64,4 +64,4 @@ def _explain_incomplete_history(repository: Repository, rows: int) -> str:
     """
     if (repository.common / "shallow").exists():
         return "this clone is shallow: `git fetch --unshallow` brings the commit that added it"
-    return f"the contract has more than {MOST_COMMITS} commits" if rows >= MOST_COMMITS else ""
+    return f"the contract has more than {MAX_COMMITS} commits" if rows >= MAX_COMMITS else ""

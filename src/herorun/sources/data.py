@@ -13,7 +13,7 @@ from herorun.core.ports import Store
 from herorun.system.git import Repository
 from herorun.system.git.commit_content import in_repository
 
-LARGEST = 64 << 20  # bytes that are read to be hashed
+MAX_BYTES = 64 << 20  # bytes that are read to be hashed
 _POINTER = lazy_regex(
     rb"version https://git-lfs\.github\.com/spec/v1\n.*?^oid sha256:([0-9a-f]{64})$", re.S | re.M
 )
@@ -58,10 +58,10 @@ def _in_commit(repository: Repository, commit: str, path: str, pinned_digest: st
 def _in_store(store: Store, path: str, pinned_digest: str) -> str:
     if pinned_digest.startswith("generation:"):
         return f"generation:{store.generation(path)}"
-    data = store.end(path, LARGEST + 1)
-    if len(data) > LARGEST:
+    data = store.end(path, MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
         raise OSError(
-            f"it is larger than {LARGEST >> 20} MiB, too large to be read at each launch: pin it "
+            f"it is larger than {MAX_BYTES >> 20} MiB, too large to be read at each launch: pin it "
             "by its"
             " generation, or pin a smaller manifest that names its parts"
         )

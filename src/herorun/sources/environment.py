@@ -21,7 +21,7 @@ from herorun.core.redaction.scrub import scrub_tree
 from herorun.system.files import read_regular
 from herorun.system.git import Repository
 
-LARGEST = 16 << 20  # bytes of one file: a larger one is data
+MAX_BYTES = 16 << 20  # bytes of one file: a larger one is data
 
 
 def read_environment(
@@ -71,6 +71,6 @@ def _read_file_or_empty(path: Path) -> bytes:
     ones.
     """
     try:
-        return read_regular(path, LARGEST)
+        return read_regular(path, MAX_BYTES)
     except OSError:
         return b""

@@ -29,7 +29,7 @@ from herorun.system.git.commit_content import in_repository
 _PYTHON = lazy_regex(r"(python|pypy)[\d.]*")
 _STARTS = lazy_regex(r"^-m|^--module|\.py$|\.(ba)?sh$|python|pypy")
 _SHELL = (".sh", ".bash", ".sbatch", ".slurm")
-_LARGEST = 4 << 20  # bytes: a larger file is data
+_MAX_BYTES = 4 << 20  # bytes: a larger file is data
 
 
 def read_import_closure(
@@ -160,9 +160,9 @@ class _Closure:
         full = os.path.join(self.top, path)
         self._add_link_target(full)
         try:
-            if os.path.getsize(full) > _LARGEST:
-                raise ValueError(f"it is longer than {_LARGEST >> 20} MiB")
-            data = read_regular(Path(full), _LARGEST)
+            if os.path.getsize(full) > _MAX_BYTES:
+                raise ValueError(f"it is longer than {_MAX_BYTES >> 20} MiB")
+            data = read_regular(Path(full), _MAX_BYTES)
             if python:
                 self._imports(imported_by(data), path)
             else:

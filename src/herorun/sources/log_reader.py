@@ -33,13 +33,13 @@ CACHE = "own-log.json"
 # Bytes of one query. The end of a log has the root of a failure, followed only by the ends of other
 # ranks. Bytes beyond the limit are skipped permanently and reported, because a log that grows
 # faster than it is read would never be caught up.
-MOST = 64 << 20
+MAX_BYTES = 64 << 20
 PART = 4 << 20  # bytes in memory
 # seconds of matching in one query: if every line must be classified, a MiB takes some
 PATIENCE = 20.0
 LAST = 1 << 20  # bytes at the end that are always read
 TAIL = 20_000  # lines, if the scheduler cannot read from an offset
-NEWEST = 64 << 10  # bytes at the end of new data that are searched for the newest step
+NEW_BYTES = 64 << 10  # bytes at the end of new data that are searched for the newest step
 # a state of another shape is not continued
 _SHAPE = [field.name for kind in (OwnLog, Scan, AttemptLog, LogSignals) for field in fields(kind)]
 # by state folder: the last read, the cache's version, and the cache's content
@@ -109,7 +109,7 @@ def _update_step(log: OwnLog, before: OwnLog, part: LogPart, scheduler: Schedule
     """The log with the newest step that it reports. A step in a log that is read again keeps its
     earlier time.
     """
-    progress = trained_in(part.data[-NEWEST:].decode("utf-8", "replace"))
+    progress = trained_in(part.data[-NEW_BYTES:].decode("utf-8", "replace"))
     if progress is None or progress.step == log.step:
         return log
     if progress.step == before.step:
@@ -120,8 +120,8 @@ def _update_step(log: OwnLog, before: OwnLog, part: LogPart, scheduler: Schedule
 
 
 def _read_new_parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
-    """The new parts, at most the last `MOST` bytes. Only this function chooses how the scheduler is
-    queried.
+    """The new parts, at most the last `MAX_BYTES` bytes. Only this function chooses how the
+    scheduler is queried.
     """
     ask = getattr(scheduler, "read_log", None)
     if ask is None:
@@ -129,7 +129,7 @@ def _read_new_parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
         return
     part: LogPart = ask(log.instance, log.offset, 0, log.mark)
     is_restart, size = part.restarted, part.size
-    at = max(part.offset, size - MOST)
+    at = max(part.offset, size - MAX_BYTES)
     if is_restart:
         yield part
     mark, judging = part.mark if at == part.offset else "", 0.0

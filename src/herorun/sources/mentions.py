@@ -30,7 +30,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.system.files import read_regular
 from herorun.system.git import Repository
 
-_LARGEST = 4 << 20  # bytes: a larger file is data
+_MAX_BYTES = 4 << 20  # bytes: a larger file is data
 _MAX_NAMES = 3  # names in a message
 _OWN_LOG = lazy_regex(rb"herorun\.(log|callbacks)\b|from herorun import [^\n]*\blog\b")
 
@@ -129,6 +129,6 @@ class _Mentions:
 def _read_small_file(path: str) -> bytes:
     """The content; empty if it is not a file, or too large for a program."""
     try:
-        return read_regular(Path(path), _LARGEST)
+        return read_regular(Path(path), _MAX_BYTES)
     except OSError:
         return b""

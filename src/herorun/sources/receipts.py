@@ -32,7 +32,7 @@ from herorun.core.untrusted_json import read_json, whole_number
 
 LOG_LINES = 2000
 BEGINNING = 4 << 20  # bytes of a log: many ranks can print so much before the first tick
-MOST_LATE = 20  # earlier instances, newest first, that are searched for a late receipt
+MAX_LATE = 20  # earlier instances, newest first, that are searched for a late receipt
 _NAME = lazy_regex(r"(?P<instance>.+)\.(?P<attempt>\d+)(?:\.rank(?P<rank>\d+))?\.json")
 
 
@@ -84,7 +84,7 @@ def read_late_receipts(
         return Nothing("no earlier instance lacks a check-in")
     folder = f"{contract.output.root.rstrip('/')}/_herorun/receipts"
     receipts, damaged_files = [], []
-    for name in reversed(earlier[-MOST_LATE:]):
+    for name in reversed(earlier[-MAX_LATE:]):
         receipt = that_counts(_in_folder(store, folder, name))
         if receipt is None:
             continue

@@ -16,7 +16,7 @@ from herorun.core.shell_words import shell_lines
 from herorun.system._regular_file import open_regular
 from herorun.system.git import Repository
 
-MOST_OF_A_SCRIPT = 64 << 10  # bytes: directives are at its top
+MAX_SCRIPT_BYTES = 64 << 10  # bytes: directives are at its top
 # a script whose path a shell expands: `~/train.sh`, `$PWD/train.sh`
 _SHELL_PATH = lazy_regex(r"[~$][^=]*/[^/]*\.(sh|bash|sbatch|slurm)")
 _NO_PATH = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP)
@@ -89,5 +89,5 @@ def _text_of_script(path: Path) -> str | None:
             return None
         raise
     with open_regular(path) as file:
-        data = file.read(MOST_OF_A_SCRIPT)
+        data = file.read(MAX_SCRIPT_BYTES)
     return None if b"\0" in data else data.decode("utf-8", "replace")

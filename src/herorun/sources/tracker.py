@@ -19,7 +19,7 @@ from herorun.core.plan import Plan
 from herorun.core.ports import ClientEnvironment, Tracker, tracker_traits
 from herorun.core.redaction.scrub import scrub
 
-MOST_ALERTS = 100  # the newest
+MAX_ALERTS = 100  # the newest
 
 
 def read_tracker_identity(tracker: Tracker, contract: Contract) -> TrackerIdentity | Nothing:
@@ -46,7 +46,7 @@ def read_tracker_alerts(tracker: Tracker, contract: Contract) -> TrackerAlerts |
         replace(each, title=scrub(each.title)[:200], text=scrub(each.text)[:300])
         for each in raw_alerts
     )
-    return TrackerAlerts(tuple(clean)[-MOST_ALERTS:])
+    return TrackerAlerts(tuple(clean)[-MAX_ALERTS:])
 
 
 def read_tracker_environment(

@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 
 from builders import MINUTE, NOON, a_history, an_instance, answer, answers
-from herorun.checks.health.tracker_alert import MOST, Limits, tracker_alert
+from herorun.checks.health.tracker_alert import MAX_TITLES, Limits, tracker_alert
 from herorun.core.check import Response
 from herorun.core.evidence import TrackerAlert, TrackerAlerts, Unavailable
 from herorun.core.finding import Outcome
@@ -42,8 +42,8 @@ def test_one_title_is_one_finding_by_its_newest():
     verdict = ask(raised(step=1), raised(step=2), raised(step=3))
 
     assert mentions(verdict.message, "warn", "3", "3")
-    many = TrackerAlerts(tuple(raised(f"title {n}") for n in range(MOST + 5)))
-    assert len(answers(tracker_alert, many)) == MOST
+    many = TrackerAlerts(tuple(raised(f"title {n}") for n in range(MAX_TITLES + 5)))
+    assert len(answers(tracker_alert, many)) == MAX_TITLES
 
 
 def test_one_of_an_earlier_instance_or_of_yesterday_is_over():

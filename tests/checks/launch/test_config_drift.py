@@ -1,7 +1,7 @@
 import pytest
 
 from builders import PARENT, a_checkpoint, a_contract, a_history, a_plan, answer, answers
-from herorun.checks.launch.config_drift import MOST, config_drift
+from herorun.checks.launch.config_drift import MAX_VERDICTS, config_drift
 from herorun.core.check import AtRelaunch
 from herorun.core.evidence import Checkpoints, LeftCheckpoints, Metrics, Nothing, PriorLaunch
 from herorun.core.finding import Outcome
@@ -146,10 +146,10 @@ def test_a_secret_that_the_record_masked_is_no_change():
 
 
 def test_beyond_fifty_keys_one_answer_sums_up():
-    config = {**BEFORE, **{f"k{n}": n for n in range(MOST + 7)}}
+    config = {**BEFORE, **{f"k{n}": n for n in range(MAX_VERDICTS + 7)}}
     messages = failures(ask(config))
 
-    assert len(messages) == MOST + 1 and mentions(
+    assert len(messages) == MAX_VERDICTS + 1 and mentions(
         messages["further keys"], "7 other", "differ", "k54", "->", "54"
     )
 

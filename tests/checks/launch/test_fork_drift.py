@@ -13,7 +13,7 @@ from builders import (
     answer,
     answers,
 )
-from herorun.checks.launch.fork_drift import MOST, fork_drift
+from herorun.checks.launch.fork_drift import MAX_VERDICTS, fork_drift
 from herorun.core.evidence import (
     Nothing,
     PriorLaunch,
@@ -127,9 +127,9 @@ def test_it_is_compared_with_the_instance_that_wrote_the_checkpoint():
 
 
 def test_beyond_fifty_keys_one_answer_sums_up():
-    messages = failures(ask({**BEFORE, **{f"k{n}": n for n in range(MOST + 2)}}))
+    messages = failures(ask({**BEFORE, **{f"k{n}": n for n in range(MAX_VERDICTS + 2)}}))
 
-    assert len(messages) == MOST + 1 and "k9: absent -> 9" in messages["further keys"]
+    assert len(messages) == MAX_VERDICTS + 1 and "k9: absent -> 9" in messages["further keys"]
 
 
 def test_it_has_nothing_to_ask_of_a_run_that_continues_from_its_own():

@@ -16,7 +16,7 @@ from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
 
 SILENT = "info"
-MOST = 10  # titles at once
+MAX_TITLES = 10  # titles at once
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def tracker_alert(
     by_title: dict[str, list[TrackerAlert]] = {}
     for each in mine:
         by_title.setdefault(each.title, []).append(each)
-    verdicts = [_report_alert(same_alerts) for same_alerts in list(by_title.values())[-MOST:]]
+    verdicts = [_report_alert(same_alerts) for same_alerts in list(by_title.values())[-MAX_TITLES:]]
     return verdicts or [passed("the trainer raised no alert")]
 
 

@@ -13,7 +13,7 @@ from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.evidence import Bundle
 from herorun.core.finding import Verdict, count, failed, few, passed, unknown
 
-MOST = 50  # files that are named
+MAX_FILES = 50  # files that are named
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
@@ -33,7 +33,7 @@ def bundle_mismatch(bundle: Bundle) -> Verdict:
     if details:
         return failed(
             f"{name} differs from commit {commit:.9}: {'; '.join(_describe_counts(bundle))}",
-            *details[:MOST],
+            *details[:MAX_FILES],
             subject=name,
         )
     return passed(

@@ -26,7 +26,7 @@ from herorun.core.lineage import left_no_step
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub_tree
 
-MOST = 50  # verdicts; one more sums up the rest
+MAX_VERDICTS = 50  # verdicts; one more sums up the rest
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
@@ -64,9 +64,9 @@ def _blocks(change: ConfigChange, same_run: bool, full_state: bool) -> bool:
 
 
 def _report_config_drift(blocking: list[ConfigChange], prior: PriorLaunch) -> Iterable[Verdict]:
-    for change in blocking[:MOST]:
+    for change in blocking[:MAX_VERDICTS]:
         yield failed(str(change), f"before: as {prior.instance} was admitted", subject=change.key)
-    further = blocking[MOST:]
+    further = blocking[MAX_VERDICTS:]
     if further:
         texts = [str(change) for change in further]
         yield failed(

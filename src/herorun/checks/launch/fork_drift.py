@@ -23,7 +23,7 @@ from herorun.core.lineage import is_under
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub_tree
 
-MOST = 50  # verdicts; one more sums up the rest
+MAX_VERDICTS = 50  # verdicts; one more sums up the rest
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
@@ -61,9 +61,9 @@ def _report_fork_drift(inheritance: InheritedChanges, instance: str) -> list[Ver
             f"{change}, compared with {instance}, which wrote the start checkpoint",
             subject=change.key,
         )
-        for change in inheritance.unsigned[:MOST]
+        for change in inheritance.unsigned[:MAX_VERDICTS]
     ]
-    further = inheritance.unsigned[MOST:]
+    further = inheritance.unsigned[MAX_VERDICTS:]
     if not further:
         return one_by_one
     message = (

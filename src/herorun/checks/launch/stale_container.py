@@ -11,7 +11,7 @@ from herorun.core.contract import Contract, Impact
 from herorun.core.evidence import Container, ImportClosure, WorkTree
 from herorun.core.finding import Verdict, failed, few, passed, unknown
 
-SHORTEST = 7  # hexadecimal digits: fewer do not name a commit
+MIN_DIGITS = 7  # hexadecimal digits: fewer do not name a commit
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
@@ -27,7 +27,7 @@ def stale_container(
             f"{image} does not say which commit it was built from: it has no revision label",
             subject=image,
         )
-    if len(revision) >= SHORTEST and tree.commit.startswith(revision):
+    if len(revision) >= MIN_DIGITS and tree.commit.startswith(revision):
         return passed(f"{image} was built from {tree.commit:.9}", subject=image)
     message = f"{image} was built from {revision:.40}, not from {tree.commit:.9}"
     if not container.known_here:
