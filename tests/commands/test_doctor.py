@@ -26,7 +26,7 @@ def a_clock_that_tells(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A timedatectl of our own: whether this machine has one is not what is asked."""
     program(home / "bin", "timedatectl", "echo yes")
     monkeypatch.setenv("PATH", f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(machine, "SMALLEST", 1)
+    monkeypatch.setattr(machine, "MIN_FREE_BYTES", 1)
 
 
 def program(folder: Path, name: str, script: str) -> None:

@@ -71,7 +71,7 @@ def test_what_the_csv_module_refuses_names_the_file(tmp_path, text):
 
 
 def test_a_line_that_is_too_long_is_refused_before_it_is_held(tmp_path, monkeypatch):
-    monkeypatch.setattr("herorun.operations.report.curve_file.LONGEST_LINE", 1000)
+    monkeypatch.setattr("herorun.operations.report.curve_file.MAX_LINE", 1000)
     with pytest.raises(WrongUse, match=r"line .*longer than"):
         read(tmp_path, f"step,loss\n1,2.5\n2,{'3' * 2000}\n")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.types import CallToolResult, Tool
 
-SHORTEST = 32  # characters of a token
+MIN_TOKEN_LENGTH = 32  # characters of a token
 GRACE = 2  # seconds that open connections get at the end
 
 
@@ -42,9 +42,9 @@ def serve_http(
             f"{host} is not on loopback, and there is no TLS here: listen on 127.0.0.1, and reach "
             "it through ssh -L."
         )
-    if len(token) < SHORTEST:
+    if len(token) < MIN_TOKEN_LENGTH:
         raise WrongUse(
-            f"The token has {len(token)} characters and needs {SHORTEST}: "
+            f"The token has {len(token)} characters and needs {MIN_TOKEN_LENGTH}: "
             "`openssl rand -hex 32` prints one."
         )
     server = server_of(calls, orders)

@@ -36,7 +36,7 @@ from herorun.system.git import find_repository
 
 MAX_CONCURRENT_TICKS = 32  # most of them wait for a scheduler, a store or a disk
 SHUTDOWN_TIMEOUT = 10.0  # seconds that the loops get to end between two ticks
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds before a loop starts again
+FIRST_PAUSE, MAX_PAUSE = 1.0, 60.0  # seconds before a loop starts again
 REFRESH_INTERVAL = 10.0  # seconds between two searches for runs to monitor and for silent loops
 ALARM_RETRY_INTERVAL = 60.0  # seconds until a failed alarm is sent again
 OPENING_TIMEOUT = 60.0  # seconds that the first tick waits until the other runs have been opened
@@ -192,7 +192,7 @@ class Fleet:
             pause = FIRST_PAUSE if task.ticked != last_tick else pause
             if self._stop_event.wait(pause):
                 break
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause = min(2 * pause, MAX_PAUSE)
         with contextlib.suppress(HerorunError, OSError):
             repository = find_repository(self._start)
             task.ended_at = repository.resolve(f"refs/herorun/record/{task.slug}")

@@ -31,7 +31,7 @@ from herorun.schemas.evaluations import CheckpointsList, ListedEntry
 from herorun.system.clock import now
 from herorun.system.files import read_regular, write_atomic
 
-LARGEST_PLAN = 64 << 20  # bytes: a plan has a line for each checkpoint
+MAX_PLAN_BYTES = 64 << 20  # bytes: a plan has a line for each checkpoint
 # roots or checkpoints that are examined at the same time: over ssh they share one connection
 AT_ONCE = 32
 
@@ -255,7 +255,7 @@ def write_plan(run: Run, plan: PrunePlan, path: Path) -> None:
 def read_plan(path: Path) -> PrunePlan:
     """The plan in a file; `WrongUse` if it is not a plan, or was changed since it was written."""
     try:
-        document = read_json(read_regular(path, LARGEST_PLAN))
+        document = read_json(read_regular(path, MAX_PLAN_BYTES))
         plan = plan_from(document)
         if document["schema"] != 1 or document["digest"] != plan.digest:
             raise WrongUse(

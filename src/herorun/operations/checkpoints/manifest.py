@@ -9,7 +9,7 @@ from herorun.core.seal.manifest import FileRecord, Manifest
 from herorun.operations.checkpoints.digest_log import DigestLog
 from herorun.system import progress
 
-MOST_FOLDERS = 20_000  # of one checkpoint; more suggests a link to a parent, or no checkpoint
+MAX_FOLDERS = 20_000  # of one checkpoint; more suggests a link to a parent, or no checkpoint
 
 
 def read_manifest(store: Store, path: str) -> Manifest:
@@ -86,8 +86,8 @@ def walk(store: Store, path: str) -> tuple[tuple[FileRecord, ...], tuple[str, ..
                 folders.append(inside + entry.name)
             else:
                 files.append(_file_seen(inside + entry.name.rstrip("/"), entry))
-        if len(folders) > MOST_FOLDERS:
-            raise OSError(f"{path} holds more than {MOST_FOLDERS:,} folders")
+        if len(folders) > MAX_FOLDERS:
+            raise OSError(f"{path} holds more than {MAX_FOLDERS:,} folders")
     return tuple(sorted(files, key=lambda file: file.name)), tuple(folders[1:])
 
 

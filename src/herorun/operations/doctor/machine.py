@@ -21,7 +21,7 @@ from herorun.system.process import run
 from herorun.system.project_config import read_settings
 
 GIT = (2, 25)  # the oldest version with the plumbing that the record needs
-SMALLEST = 1 << 30  # bytes free
+MIN_FREE_BYTES = 1 << 30  # bytes free
 SECONDS = 20.0
 
 
@@ -133,7 +133,7 @@ def _examine_disk(name: str, folders: Sequence[Path]) -> DoctorPart:
             fix = f"Make {folder} writable for this user."
             return DoctorPart("disk", name, Fit.FAILED, message, fix)
     free, folder = min((shutil.disk_usage(each).free, each) for each in there)
-    few = free < SMALLEST
+    few = free < MIN_FREE_BYTES
     message = f"{free / (1 << 30):.1f} GiB free at {folder}, and it can be written"
     fix = "Free some space there." if few else ""
     return DoctorPart("disk", name, Fit.FAILED if few else Fit.OK, message, fix)

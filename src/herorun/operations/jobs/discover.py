@@ -18,7 +18,7 @@ from herorun.schemas.jobs import DiscoveredJob, JobPlace
 from herorun.system.process_registry import state_home
 
 EXPERIMENTS = "tools/launcher/experiments/cicd"
-NEWEST = 10
+MAX_JOBS = 10
 Listing: TypeAlias = Callable[[], tuple[tuple[str, str], ...]]
 
 
@@ -71,7 +71,7 @@ def _list_scheduler_jobs(spec: JobSpec) -> tuple[tuple[str, str], ...]:
     adapter = connect_kind(spec, state_home() / "jobs")
     if not isinstance(adapter, ListsJobs):
         raise CouldNotLook(f"the adapter {spec.kind} cannot list jobs")
-    return tuple((f"{spec.kind} {job}", about) for job, about in adapter.listed(NEWEST))
+    return tuple((f"{spec.kind} {job}", about) for job, about in adapter.listed(MAX_JOBS))
 
 
 def _experiments(start: Path) -> tuple[tuple[str, str], ...]:
@@ -81,4 +81,4 @@ def _experiments(start: Path) -> tuple[tuple[str, str], ...]:
     newest = sorted(
         (p for p in folder.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime, reverse=True
     )
-    return tuple((f"launcher {path.name}", str(path)) for path in newest[:NEWEST])
+    return tuple((f"launcher {path.name}", str(path)) for path in newest[:MAX_JOBS])

@@ -16,7 +16,7 @@ from herorun.core.proposed_commands import elsewhere
 from herorun.core.record.lease import stale_at
 from herorun.core.untrusted_json import read_json
 from herorun.operations.jobs.run import JobRun
-from herorun.operations.jobs.state_file import LARGEST, project
+from herorun.operations.jobs.state_file import MAX_BYTES, project
 from herorun.operations.orders.order import OrderOutcome
 from herorun.system.clock import now
 from herorun.system.files import read_regular
@@ -44,7 +44,7 @@ def monitor_in(path: Path | None) -> Monitor | None:
     if path is None:
         return None
     try:
-        entry = read_json(read_regular(path, LARGEST))[FIELD]
+        entry = read_json(read_regular(path, MAX_BYTES))[FIELD]
         last_look = datetime.fromisoformat(entry["last_look"])
         cadence = timedelta(seconds=float(entry["cadence_seconds"]))
         monitor = Monitor(str(entry["owner"]), int(entry["pid"]), last_look, cadence)

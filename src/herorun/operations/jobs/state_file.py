@@ -27,7 +27,7 @@ from herorun.operations.jobs.scheduler import ExternalJobs
 from herorun.system.clock import now
 from herorun.system.files import create_atomic, hold_lock, read_regular, write_atomic
 
-LARGEST = 16 << 20  # bytes of a file that may have come with a clone
+MAX_BYTES = 16 << 20  # bytes of a file that may have come with a clone
 _EARLIER_KEYS = {"wandb_runs": "tracker_runs", "wandb_links": "tracker_links"}  # of older files
 
 
@@ -65,7 +65,7 @@ def of_job(start: Path, spec: JobSpec) -> JobSpec | None:
 
 def _read_spec(path: Path) -> JobSpec:
     """OSError, or a ValueError that says what is wrong with it."""
-    return with_kind_of_fields(facts_in(read_regular(path, LARGEST))[0])
+    return with_kind_of_fields(facts_in(read_regular(path, MAX_BYTES))[0])
 
 
 def _all(start: Path) -> list[Path]:
@@ -166,7 +166,7 @@ def _failure_before(memory: Memory) -> dict[str, Any]:
 def _read_document(path: Path) -> dict[str, Any]:
     """Empty if the file is half-written: the journal has everything in it."""
     try:
-        document = read_json(read_regular(path, LARGEST))
+        document = read_json(read_regular(path, MAX_BYTES))
     except (OSError, ValueError):
         return {}
     return document if isinstance(document, dict) else {}

@@ -36,7 +36,7 @@ from herorun.runs import Run, hide_from_git, hide_output
 from herorun.system.files import read_regular, write_atomic
 
 SCHEMA = 1
-LARGEST_PLAN = 64 << 20  # bytes: it holds the resolved config
+MAX_PLAN_BYTES = 64 << 20  # bytes: it holds the resolved config
 
 
 def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> Path | None:
@@ -89,7 +89,7 @@ def _must_be_free_or_a_plan(place: Path, is_private: bool) -> None:
     if not os.path.lexists(place):
         return
     with contextlib.suppress(OSError, ValueError, RecursionError):
-        content = read_regular(place, LARGEST_PLAN)
+        content = read_regular(place, MAX_PLAN_BYTES)
         if _looks_like_a_plan(parse_json(content.decode("utf-8")) if content else None):
             return
         if not content and not is_private:
@@ -154,7 +154,7 @@ def read_plan_file(path: Path, slug: str) -> dict[str, Any]:
     again = f"Write it again with `herorun preflight {slug} --out {path}`, and review it."
     try:
         document = parse_json(
-            read_regular(path, LARGEST_PLAN).decode("utf-8")
+            read_regular(path, MAX_PLAN_BYTES).decode("utf-8")
         )  # a key given twice would be read and launched otherwise
     except OSError as error:
         raise WrongUse(f"The plan file cannot be read: {describe_error(error)}.") from None

@@ -21,8 +21,8 @@ from herorun.system import progress
 from herorun.system.metrics_cache import PointColumns
 
 EVALS = 2  # evaluation losses besides the loss
-MOST_FURTHER = 12  # metrics that the contract names
-MOST_STRETCHES = 200  # stretches without a finite value that are drawn, the longest ones
+MAX_FURTHER = 12  # metrics that the contract names
+MAX_STRETCHES = 200  # stretches without a finite value that are drawn, the longest ones
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def further_charts(
     curves: Curves, names: Names, earlier: Sequence[ChartDrawing]
 ) -> tuple[list[ChartDrawing], list[str]]:
     """The charts of the learning rate, if logged, and of each metric that the contract names and
-    `earlier` does not show. The second result names those beyond `MOST_FURTHER`.
+    `earlier` does not show. The second result names those beyond `MAX_FURTHER`.
     """
     in_charts = {one.metric for chart in earlier for one in chart.series}
     empty = {chart.id for chart in earlier if not chart.series}
@@ -112,9 +112,9 @@ def further_charts(
     )
     charts += [
         _chart(curves, names, id=f"metric-{number}", title=name, metrics=[name])
-        for number, name in enumerate(remaining[:MOST_FURTHER], 1)
+        for number, name in enumerate(remaining[:MAX_FURTHER], 1)
     ]
-    return charts, remaining[MOST_FURTHER:]
+    return charts, remaining[MAX_FURTHER:]
 
 
 def _chart(

@@ -19,7 +19,7 @@ from herorun.system.files import hold_lock, is_locked
 
 AGAIN = timedelta(hours=1)
 PATIENCE = 15.0  # seconds for which a failed push is retried: a person waits for it
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 4.0  # seconds between two attempts
+FIRST_PAUSE, MAX_PAUSE = 0.5, 4.0  # seconds between two attempts
 
 
 def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue: bool) -> Note:
@@ -71,7 +71,7 @@ def _push_record(run: Run) -> Pushed:
         if push_result or run.record.remote is None or time.monotonic() + pause > until:
             return push_result
         time.sleep(random.uniform(pause / 2, pause))
-        pause = min(2 * pause, LONGEST_PAUSE)
+        pause = min(2 * pause, MAX_PAUSE)
 
 
 def _describe_queued(run: Run, at: datetime, push_result: Pushed) -> str:

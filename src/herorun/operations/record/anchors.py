@@ -20,9 +20,9 @@ from herorun.runs import Run, open_run, watched_run
 
 # Also what a forged journal line brings up, whose fields are not what its kind has.
 UNREADABLE = (HerorunError, OSError, ValueError, LookupError, TypeError, AttributeError)
-MOST_COMMENTS = 1000  # read of an issue: a digest a day is 365 a year
-MOST_RECEIPTS = 200  # read of an output root: one a start
-MOST_LOGS = 20  # of the newest instances, each one question
+MAX_COMMENTS = 1000  # read of an issue: a digest a day is 365 a year
+MAX_RECEIPTS = 200  # read of an output root: one a start
+MAX_LOGS = 20  # of the newest instances, each one question
 BEGINNING = 1 << 20  # bytes of a log: check-in comes before the training
 END = 2000  # lines
 
@@ -100,21 +100,19 @@ def _issue(run: Run, outside: ExternalAnchors) -> None:
             f"the issue could not be read: its adapter {run.contract.issue.kind} reads none back"
         )
         return
-    comments = issue.comments(write_key(Verb.ISSUE, run.slug), MOST_COMMENTS)
+    comments = issue.comments(write_key(Verb.ISSUE, run.slug), MAX_COMMENTS)
     for body in comments.bodies:
         outside.add(named_in_comment(run.slug, body), "a comment on the issue")
     if comments.more:
-        outside.notes.append(f"only the first {MOST_COMMENTS} comments on the issue were read")
+        outside.notes.append(f"only the first {MAX_COMMENTS} comments on the issue were read")
 
 
 def _receipts(run: Run, outside: ExternalAnchors) -> None:
     folder = f"{run.place.output_root}/_herorun/receipts"
     names = [name for name in _list_receipts(run, folder) if name.endswith(".json")]
-    if len(names) > MOST_RECEIPTS:
-        outside.notes.append(
-            f"only {MOST_RECEIPTS} of the {count(len(names), 'receipt')} were read"
-        )
-    texts = ((name, run.store.read(f"{folder}/{name}")) for name in names[:MOST_RECEIPTS])
+    if len(names) > MAX_RECEIPTS:
+        outside.notes.append(f"only {MAX_RECEIPTS} of the {count(len(names), 'receipt')} were read")
+    texts = ((name, run.store.read(f"{folder}/{name}")) for name in names[:MAX_RECEIPTS])
     _read_all(run, "receipt", texts, outside)
 
 
@@ -135,7 +133,7 @@ def _logs(run: Run, outside: ExternalAnchors) -> None:
 
     The first instance is asked for in any case: a forged record may name none.
     """
-    names = [each.name for each in run.record.memory().instances][-MOST_LOGS:]
+    names = [each.name for each in run.record.memory().instances][-MAX_LOGS:]
     for name in dict.fromkeys((f"{run.slug}-1", *names)):
         try:
             texts = receipts_in(_beginning(run, name))
@@ -158,7 +156,7 @@ def _admissions(run: Run, outside: ExternalAnchors) -> None:
     """What each job was given, of those that were launched on this machine."""
     folder = run.state / "admissions"
     earlier = folder.glob("*.json")  # as the first versions named them
-    paths = sorted([*folder.glob("*/admission.json"), *earlier])[:MOST_RECEIPTS]
+    paths = sorted([*folder.glob("*/admission.json"), *earlier])[:MAX_RECEIPTS]
     texts = ((str(path.relative_to(folder)), path.read_bytes()) for path in paths)
     _read_all(run, "admission", texts, outside)
 

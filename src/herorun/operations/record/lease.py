@@ -28,7 +28,7 @@ from herorun.system.git.clones import lease_last_seen, without_lost_clone
 from herorun.system.timeout import within
 
 DEADLINE = 30.0  # seconds that a tick gives it
-LEAST = timedelta(minutes=2)  # that a lease may stay unchanged, however short the cadence is
+MIN_LEASE = timedelta(minutes=2)  # that a lease may stay unchanged, however short the cadence is
 
 
 class LeaseHeldElsewhere(Blocked):
@@ -89,7 +89,7 @@ def is_watched_elsewhere(run: MonitoredRun) -> bool:
     lease = gather([LeaseSeen], discover.sources(), inputs)[LeaseSeen]
     if isinstance(lease, Unavailable):
         return True  # as at the last look
-    patience = max(LEAST, STALE * run.contract.babysit.cadence)
+    patience = max(MIN_LEASE, STALE * run.contract.babysit.cadence)
     return isinstance(lease, LeaseSeen) and at - lease.unchanged_since <= patience
 
 

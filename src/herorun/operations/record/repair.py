@@ -7,7 +7,7 @@ from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.record import Record
 
 _WHO = "-c user.name=herorun -c user.email=herorun@localhost"
-MOST = 200  # commits that are searched for the newest readable one
+MAX_COMMITS = 200  # commits that are searched for the newest readable one
 
 
 def repair_note(record: Record, tip: str, remote_tip: str | None) -> str:
@@ -98,7 +98,7 @@ def _command(record: Record, tip: str, undo: str, here: bool) -> str:
 
 def _culprit(record: Record, tip: str) -> str:
     """The oldest commit of those at the end of the line whose journal cannot be read; "" if the tip
-    can be, or none of the last `MOST` can.
+    can be, or none of the last `MAX_COMMITS` can.
     """
     culprit = ""
     for commit in _line(record, tip):
@@ -109,7 +109,7 @@ def _culprit(record: Record, tip: str) -> str:
 
 
 def _line(record: Record, tip: str) -> Iterator[str]:
-    options = ("rev-list", "--first-parent", f"--max-count={MOST}", tip)
+    options = ("rev-list", "--first-parent", f"--max-count={MAX_COMMITS}", tip)
     yield from record.repository.git(*options).text.split()
 
 

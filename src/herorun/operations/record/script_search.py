@@ -27,8 +27,8 @@ _NOT_OURS = lazy_regex(
     r"(^|/)(\.[^/]+|runs|tests?|docs?|node_modules|third_party|vendor)/|(^|/)test_"
 )
 _NO_CONFIGS = lazy_regex(r"(^|/)(\.|pyproject\.toml|package(-lock)?\.json|tsconfig|mkdocs|pytest)")
-DEEPEST = 4  # folders
-LARGEST = 4 << 20  # bytes of a script
+MAX_DEPTH = 4  # folders
+MAX_BYTES = 4 << 20  # bytes of a script
 
 
 @dataclass(frozen=True)
@@ -119,13 +119,13 @@ def rank_paths(paths: Iterable[str], patterns: tuple[re.Pattern[str], ...]) -> t
             ),
             None,
         )
-        if rank is not None and depth < DEEPEST:
+        if rank is not None and depth < MAX_DEPTH:
             places.append((rank, depth, path))
     return tuple(path for _, _, path in sorted(places))
 
 
 def _text(repository: Repository, path: str) -> str:
     try:
-        return read_regular(repository.top / path, LARGEST).decode("utf-8", "replace")
+        return read_regular(repository.top / path, MAX_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""

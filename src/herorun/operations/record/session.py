@@ -23,7 +23,7 @@ from herorun.system.git import find_repository
 
 OWN = "HERORUN_SESSION"  # handed on to what herorun starts, which has no terminal
 FOLDER = ".claude/agents"
-LARGEST = 16 << 20  # bytes of a registry, which may have come with a clone
+MAX_BYTES = 16 << 20  # bytes of a registry, which may have come with a clone
 _VARIABLES = (
     ("CLAUDE_CODE_SESSION_ID", "claude-code"),
     ("CODEX_THREAD_ID", "codex"),
@@ -128,7 +128,7 @@ def _top(start: Path) -> Path:
 def read_jobs(session: JobSession) -> tuple[list[Entry], str]:
     """The jobs, and what is wrong with the file, in words; empty where nothing is."""
     try:
-        entries, fault = read_entries(read_regular(session.file, LARGEST))
+        entries, fault = read_entries(read_regular(session.file, MAX_BYTES))
     except FileNotFoundError:
         return [], ""
     except OSError as error:
@@ -150,7 +150,7 @@ def change_jobs(session: JobSession, change: Callable[[list[Entry]], list[Entry]
 
 
 def _keep_damaged(file: Path) -> None:
-    data = read_regular(file, LARGEST)
+    data = read_regular(file, MAX_BYTES)
     name = hashlib.sha256(data).hexdigest()[:8]
     with contextlib.suppress(FileExistsError):
         create_atomic(file.with_name(f"active_jobs.damaged-{name}.json"), data)

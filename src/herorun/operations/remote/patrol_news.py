@@ -22,7 +22,7 @@ from herorun.system.clock import now
 from herorun.system.files import write_atomic
 
 SENT_FILE = "patrol-sent.json"
-AT_LEAST = timedelta(days=1)
+MIN_INTERVAL = timedelta(days=1)
 
 
 def send_patrol(run: Run, tick: PatrolTick) -> list[str]:
@@ -31,7 +31,7 @@ def send_patrol(run: Run, tick: PatrolTick) -> list[str]:
     """
     facts = digest(news_facts(tick.observation, tick.assessment))
     last_facts, at = _last_sent(run)
-    if facts == last_facts and at is not None and now() - at < AT_LEAST:
+    if facts == last_facts and at is not None and now() - at < MIN_INTERVAL:
         return []
     if not run.channels.all:
         return ["the contract names no channel in [notify], so nothing was sent"]

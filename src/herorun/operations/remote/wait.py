@@ -31,7 +31,7 @@ W = TypeVar("W", bound=MonitoredRun)
 WaitObservation: TypeAlias = tuple[
     HostObservation, PatrolAdvice, Mapping[str, Any]
 ]  # a probe, the advice by it, and other facts
-LONGEST = timedelta(days=30)  # no wait lasts longer
+MAX_WAIT = timedelta(days=30)  # no wait lasts longer
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def observer_of_run(run: Run, condition: WaitCondition) -> Callable[[], WaitObse
 
 
 def must_end(every: float, most: int) -> None:
-    if every < 1 or most < 1 or every * most > LONGEST.total_seconds():
+    if every < 1 or most < 1 or every * most > MAX_WAIT.total_seconds():
         raise WrongUse(
             "--every must be at least 1s, --max at least 1, and --every times --max at most 30d."
         )

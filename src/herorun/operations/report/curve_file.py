@@ -18,7 +18,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Row
 from herorun.operations.report.csv_numbers import Notation, may_hold_commas, notation_of
 from herorun.operations.report.csv_table import CsvTable, plain_cells
-from herorun.operations.report.curve_json import FIRST_LINE, LONGEST_LINE, is_json, rows_of_json
+from herorun.operations.report.curve_json import FIRST_LINE, MAX_LINE, is_json, rows_of_json
 from herorun.system import progress
 
 # Step columns, as trainers and trackers name them; the first one in the header is used.
@@ -124,9 +124,9 @@ def _cells_of(path: Path) -> Iterator[list[str]]:
 
 
 def _lines(file: TextIO) -> Iterator[str]:
-    while line := file.readline(LONGEST_LINE):
-        if len(line) == LONGEST_LINE and not line.endswith("\n"):
-            raise csv.Error(f"a line is longer than {LONGEST_LINE >> 20} MiB")
+    while line := file.readline(MAX_LINE):
+        if len(line) == MAX_LINE and not line.endswith("\n"):
+            raise csv.Error(f"a line is longer than {MAX_LINE >> 20} MiB")
         yield line
 
 
@@ -139,7 +139,7 @@ def _delimiter(path: Path) -> str:
 
 def _notation(path: Path, columns: Sequence[str]) -> Notation:
     with path.open("rb") as file:
-        file.readline(LONGEST_LINE)
+        file.readline(MAX_LINE)
         if not may_hold_commas(iter(partial(file.read, CHUNK), b""), _delimiter(path)):
             return Notation.POINT
     judged_columns = _judged_columns(columns) | {_step_name(columns)}

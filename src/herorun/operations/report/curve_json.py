@@ -12,8 +12,8 @@ from herorun.core.ports import Place, Row, Tracker
 from herorun.core.untrusted_json import read_json
 
 FIRST_LINE = 1 << 16  # bytes of the first line, which shows the file's type
-LONGEST_LINE = 16 << 20  # bytes of a last line without a line end; the same limit as the tracker's
-LARGEST_STATE = 256 << 20  # bytes of a trainer's state: parsed, it takes some ten times that
+MAX_LINE = 16 << 20  # bytes of a last line without a line end; the same limit as the tracker's
+MAX_STATE_BYTES = 256 << 20  # bytes of a trainer's state: parsed, it takes some ten times that
 TRAINER_STATE = "log_history"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -43,8 +43,8 @@ def _trainer_rows(path: Path) -> Iterator[Row]:
     """The log of a Hugging Face trainer, from its checkpoints, without its evaluations and the
     summary at the end.
     """
-    if path.stat().st_size > LARGEST_STATE:
-        raise WrongUse(f"{path} is one JSON document of more than {LARGEST_STATE >> 20} MiB.")
+    if path.stat().st_size > MAX_STATE_BYTES:
+        raise WrongUse(f"{path} is one JSON document of more than {MAX_STATE_BYTES >> 20} MiB.")
     try:
         history = json.loads(path.read_text(encoding="utf-8-sig"))[TRAINER_STATE]
         for entry in history:
@@ -91,9 +91,9 @@ def _last_row(path: Path) -> list[Row]:
     """The row of a last line without a line end; none if the line was truncated."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
-        file.seek(max(size - LONGEST_LINE, 0))
+        file.seek(max(size - MAX_LINE, 0))
         before, _, line = file.read().rpartition(b"\n")
-    if not line or (not before and size > LONGEST_LINE):
+    if not line or (not before and size > MAX_LINE):
         return []
     with TemporaryDirectory() as folder:
         copy = Path(folder) / path.name

@@ -17,7 +17,7 @@ from herorun.core.record.render import MARK
 from herorun.core.redaction.scrub import scrub_tree
 from herorun.core.report.downsample import ChartLine, NonFiniteSpan, chart_table, longest
 from herorun.core.report.text import readable_tree
-from herorun.operations.metrics.charts import MOST_STRETCHES, ChartDrawing, Series
+from herorun.operations.metrics.charts import MAX_STRETCHES, ChartDrawing, Series
 from herorun.operations.report.links import web_address
 from herorun.operations.report.report import RunReport
 from herorun.runs.templates import template
@@ -27,7 +27,7 @@ from herorun.schemas.reports import ReportDocument, ReportLink
 if TYPE_CHECKING:
     from jinja2 import Template
 
-MOST_LOGBOOK = 400_000  # characters, the newest
+MAX_LOGBOOK_LENGTH = 400_000  # characters, the newest
 KINDS = (
     ("launch", "launches and attempts", "│"),
     ("checkpoint", "checkpoints", "◆"),
@@ -236,7 +236,7 @@ def _data(report: RunReport) -> str:
                         {"lane": s.lane, "x": s.steps, "y": [float(f"{v:.6g}") for v in s.values]}
                         for s in one.strands
                     ],
-                    "bad": [[s.first, s.last] for s in longest(one.not_finite, MOST_STRETCHES)],
+                    "bad": [[s.first, s.last] for s in longest(one.not_finite, MAX_STRETCHES)],
                 }
                 for one in chart.series
             ],
@@ -259,10 +259,10 @@ def _data(report: RunReport) -> str:
 def _tail_of_logbook(logbook: str) -> tuple[str, int]:
     """The end of the logbook, from the start of an entry, and how many characters are omitted."""
     text = MARK.sub("", logbook)
-    if len(text) <= MOST_LOGBOOK:
+    if len(text) <= MAX_LOGBOOK_LENGTH:
         return text, 0
-    at = text.find("\n### ", len(text) - MOST_LOGBOOK)
-    at = at if at >= 0 else len(text) - MOST_LOGBOOK
+    at = text.find("\n### ", len(text) - MAX_LOGBOOK_LENGTH)
+    at = at if at >= 0 else len(text) - MAX_LOGBOOK_LENGTH
     return text[at:], at
 
 

@@ -14,10 +14,10 @@ from herorun.core.redaction.scrub import scrub
 from herorun.runs import Run
 
 PART = 1 << 20  # bytes of one read
-LONGEST_LINE = 1 << 20  # bytes: a line that is longer is shown in pieces
+MAX_LINE = 1 << 20  # bytes: a line that is longer is shown in pieces
 TAIL = 20_000  # lines, if the scheduler cannot read from an offset
 IDLE = 10.0  # seconds without new bytes until the scheduler is queried whether the job has ended
-SLOWEST = 30.0  # seconds between two reads
+MAX_INTERVAL = 30.0  # seconds between two reads
 # Control sequences (ECMA-48) and window titles (xterm): they would recolour or retitle a terminal.
 _ESCAPES = lazy_regex(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
 
@@ -35,7 +35,7 @@ class LogText:
         text = self.partial + data
         end = 1 + max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1))
         self.partial = text[end:]
-        if len(self.partial) > LONGEST_LINE:
+        if len(self.partial) > MAX_LINE:
             return harmless(text[:end]) + self.end()
         return harmless(text[:end])
 
@@ -106,7 +106,7 @@ def follow_log(
             yield text.end()
             show(f"{instance.name} has ended ({state})")
             return
-        time.sleep(min(SLOWEST, max(1.0, 5 * (time.monotonic() - began))))
+        time.sleep(min(MAX_INTERVAL, max(1.0, 5 * (time.monotonic() - began))))
 
 
 def _end_of(scheduler: Scheduler, instance: Instance) -> str:

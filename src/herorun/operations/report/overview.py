@@ -51,14 +51,14 @@ if TYPE_CHECKING:
     from herorun.system.metrics_cache import FetchedRows
 
 READ_DEADLINE = 10.0  # seconds for the scheduler's answer
-MOST_STEPS = 5_000  # steps of the newest attempt from which a curve is drawn
+MAX_STEPS = 5_000  # steps of the newest attempt from which a curve is drawn
 KEPT_EVIDENCE: Mapping[str, Any] = {
     "Metrics": Metrics,
     "FinalStep": FinalStep,
     "Checkpoints": Checkpoints,
     "LeaseSeen": LeaseSeen,
 }
-LONGEST = 64 << 20  # bytes of an evidence file that are searched for its last line
+MAX_EVIDENCE_BYTES = 64 << 20  # bytes of an evidence file that are searched for its last line
 
 
 def summary_of_run(name: str, start: Path, polls: SharedPolls | None = None) -> RunSummary:
@@ -246,7 +246,7 @@ def _last_line(path: Path) -> bytes:
     """The last complete line, read from the end."""
     with path.open("rb") as file:
         size, block, tail = file.seek(0, os.SEEK_END), 1 << 16, b""
-        while len(tail) < min(size, LONGEST):
+        while len(tail) < min(size, MAX_EVIDENCE_BYTES):
             block = min(2 * block, size)
             file.seek(size - block)
             tail = file.read(block)
@@ -293,7 +293,7 @@ def _draw_curve(
 ) -> tuple[float | None, str, Pace | None]:
     curves = cache.curves
     attempt = curves.attempts[-1]
-    first = max(attempt.first_step, attempt.last_step - MOST_STEPS)
+    first = max(attempt.first_step, attempt.last_step - MAX_STEPS)
     loss = next((name for name in losses if name in curves.names), None)
     speed = next((name for name in speeds if name in curves.names), "")
     pieces = list(curves.pieces(loss, first, attempt=attempt.number)) if loss else []

@@ -40,10 +40,10 @@ from herorun.schemas.reports import (
     Saved,
 )
 
-MOST_MARKS = 400  # of one kind, the newest ones
+MAX_MARKS = 400  # of one kind, the newest ones
 
 
-MOST_CHANGES = 200  # of one launch against the one before
+MAX_CHANGES = 200  # of one launch against the one before
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,10 @@ def chart_annotations(
         StepMark(Kind.PHASE, phase.step, phase.name, phase.kind) for phase in run.contract.phase
     ]
     groups = [
-        launches(events)[-MOST_MARKS:],
-        list(rows.restarts)[-MOST_MARKS:],
-        _checkpoints(evidence)[-MOST_MARKS:],
-        alerts(incident_list)[-MOST_MARKS:],
+        launches(events)[-MAX_MARKS:],
+        list(rows.restarts)[-MAX_MARKS:],
+        _checkpoints(evidence)[-MAX_MARKS:],
+        alerts(incident_list)[-MAX_MARKS:],
         phases,
         [StepMark(Kind.FINAL, final, "final step")] if final is not None else [],
         seals(events, step or 0),
@@ -211,4 +211,4 @@ def _compare_instances(
     changes += describe_differences(
         {name: one.get(name) for name in names}, {name: other.get(name) for name in names}
     )
-    return changes[:MOST_CHANGES]
+    return changes[:MAX_CHANGES]

@@ -29,9 +29,9 @@ from herorun.system.page_server import page_server
 FLEET_EVERY = 15  # seconds between two polls of all runs
 RUN_EVERY = 60  # and of one run, whose tracker and store are queried
 NOW_EVERY = 10  # seconds between two new readings on request
-MOST_OF_A_PAGE = 6  # requests that wait for one page
-MOST_OF_RUNS = 16  # and for all runs' pages, so that slow ones do not block the first page
-SHORTEST = 32  # characters of a token
+MAX_PAGE_REQUESTS = 6  # requests that wait for one page
+MAX_REQUESTS = 16  # and for all runs' pages, so that slow ones do not block the first page
+MIN_TOKEN_LENGTH = 32  # characters of a token
 RUNS = "/runs/"
 NOW = "/now"
 
@@ -43,7 +43,7 @@ class PageCopy:
     lock: Lock = field(default_factory=Lock)
     page: str = ""
     made_at: float | None = None
-    places: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(MOST_OF_A_PAGE))
+    places: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(MAX_PAGE_REQUESTS))
 
 
 class FleetPages:
@@ -54,7 +54,7 @@ class FleetPages:
         self._polls = SharedPolls()
         self._copies: dict[str, PageCopy] = {}
         self._lock = Lock()
-        self._of_runs = BoundedSemaphore(MOST_OF_RUNS)
+        self._of_runs = BoundedSemaphore(MAX_REQUESTS)
 
     def page(self, path: str) -> tuple[int, str]:
         """The HTTP status and the page of a path. `/now` after a run's path reads it all again."""
@@ -113,9 +113,9 @@ def serve_pages(
             f"{host} is not on loopback: set HERORUN_SERVE_TOKEN (`openssl rand -hex 32` prints "
             "one), or listen on 127.0.0.1 and use ssh -L."
         )
-    if token and len(token) < SHORTEST:
+    if token and len(token) < MIN_TOKEN_LENGTH:
         raise WrongUse(
-            f"HERORUN_SERVE_TOKEN has {len(token)} characters and needs {SHORTEST}: "
+            f"HERORUN_SERVE_TOKEN has {len(token)} characters and needs {MIN_TOKEN_LENGTH}: "
             "`openssl rand -hex 32` prints one."
         )
     server = page_server(pages.page, host, port, token)
