@@ -11,7 +11,7 @@ from herorun.schedulers._ssh.request import ACTING
 from herorun.stores._ssh import DIGESTING, THERE
 from herorun.system.remote_file import _THERE
 from herorun.system.remote_programs import PROBE_PROGRAM, PROCESSES
-from herorun.system.remote_python import OLDEST
+from herorun.system.remote_python import MIN_VERSION
 
 SENT = (ACTING, READING, PROBE_PROGRAM, PROCESSES, THERE, DIGESTING, _THERE)
 FILES = sorted({name: path for each in SENT for name, path in each.files}.items())
@@ -21,7 +21,7 @@ FILES = sorted({name: path for each in SENT for name, path in each.files}.items(
 def test_it_has_no_newer_syntax_and_imports_the_standard_library_alone(
     name: str, path: str
 ) -> None:
-    tree = ast.parse(Path(path).read_text(), feature_version=OLDEST)
+    tree = ast.parse(Path(path).read_text(), feature_version=MIN_VERSION)
     assert "annotations" in [
         alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
     ]

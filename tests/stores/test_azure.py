@@ -406,7 +406,7 @@ def test_an_object_tells_its_md5_and_its_etag(azure: Service, root: str) -> None
 def test_an_object_that_is_too_large_to_be_read_whole_is_refused(
     azure: Service, root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_azure_requests, "MOST_READ", 1000)
+    monkeypatch.setattr(_azure_requests, "MAX_BYTES", 1000)
     store = connect()
     for name, size in (("large", 3000), ("well", 1000), ("empty", 0)):
         store.create(f"{root}/{name}", b"x" * size)

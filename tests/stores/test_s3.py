@@ -417,7 +417,7 @@ def test_an_object_that_is_too_large_to_be_read_whole_is_refused_before_it_is_he
 ) -> None:
     name = a_bucket(s3)
     s3.tell("fill", bucket=name, files={"large": "x" * 3000, "well": "x" * 1000, "empty": ""})
-    monkeypatch.setattr(module, "MOST_READ", 1000)
+    monkeypatch.setattr(module, "MAX_BYTES", 1000)
     store = connect()
     with pytest.raises(OSError, match=rf"s3://{name}/large.*larger"):
         store.read(f"s3://{name}/large")

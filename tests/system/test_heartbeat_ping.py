@@ -43,7 +43,7 @@ def test_a_service_that_hangs_holds_nobody_up(
 def test_a_name_server_that_hangs_holds_nobody_up(
     service: WebService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(heartbeat_ping, "LONGEST", 0.1)
+    monkeypatch.setattr(heartbeat_ping, "MAX_SECONDS", 0.1)
     service.fault = "hang"
     assert mentions(ping("PING"), "PING", "answer")
 

@@ -25,7 +25,7 @@ def _endless(to: int) -> list[str]:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "MOST", 8 << 20)
+    monkeypatch.setattr(process, "MAX_BYTES", 8 << 20)
 
 
 @pytest.mark.parametrize("to", [1, 2])

@@ -17,7 +17,7 @@ from herorun.stores._azure_client import (
 )
 from herorun.stores._fsspec import MalformedAnswer, WriteRefused
 from herorun.stores._objects import ObjectFacts, ObjectPath, too_large
-from herorun.system._regular_file import MOST_READ
+from herorun.system._regular_file import MAX_BYTES
 
 PAGE = 5000  # names, the most that Azure gives at once
 FORM = "abfs://CONTAINER/PATH or abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH"
@@ -144,8 +144,8 @@ async def read_object(fs: Any, at: ObjectPath, last: int | None) -> tuple[bytes,
         part = {"offset": max(0, size - last), "length": min(size, last)}
     async with missing():
         stream = await blob_client(fs, at).download_blob(**part)
-        if not last and stream.properties.size > MOST_READ:
-            raise too_large(at, MOST_READ)
+        if not last and stream.properties.size > MAX_BYTES:
+            raise too_large(at, MAX_BYTES)
         data = await stream.readall()
     if not stream.properties.etag:
         raise MalformedAnswer("an answer that is not Azure's: is there a proxy?")

@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from herorun.system._regular_file import MOST_READ, open_regular
+from herorun.system._regular_file import MAX_BYTES, open_regular
 
 OWN = "_herorun"  # what herorun itself writes into a root
 LOCK_WAIT = 10.0  # seconds
@@ -44,8 +44,8 @@ def read_bytes(path: str) -> bytes:
     """The content, up to a limit: a sparse file of gigabytes must not exhaust the memory."""
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
-        if size > MOST_READ:
-            raise OSError(errno.EFBIG, f"it is larger than {MOST_READ >> 20} MiB", path)
+        if size > MAX_BYTES:
+            raise OSError(errno.EFBIG, f"it is larger than {MAX_BYTES >> 20} MiB", path)
         return file.read(size)  # Python allocates the requested size
 
 

@@ -17,7 +17,7 @@ from herorun.stores._gs_client import EXPIRED_CREDENTIALS, NONE, error_message, 
 from herorun.stores._gs_lifecycle import rules_of
 from herorun.stores._object_store import ObjectStore
 from herorun.stores._objects import ObjectFacts, ObjectPath, bearable
-from herorun.system._regular_file import MOST_READ
+from herorun.system._regular_file import MAX_BYTES
 
 T = TypeVar("T")
 LOGIN = "Google Cloud"
@@ -149,7 +149,7 @@ async def _object_digest(fs: Any, at: ObjectPath) -> FileDigest:
 
 async def _read(fs: Any, at: ObjectPath, last: int | None) -> tuple[bytes, str]:
     # one byte beyond the limit shows that the object is larger; no more of it is sent
-    extra_headers = {"Range": f"bytes=-{last}" if last else f"bytes=0-{MOST_READ}"}
+    extra_headers = {"Range": f"bytes=-{last}" if last else f"bytes=0-{MAX_BYTES}"}
     try:
         headers, data = await fs._call(
             "GET", "b/{}/o/{}", at.bucket, at.key, headers=extra_headers, alt="media", **_pin(at)
@@ -162,7 +162,7 @@ async def _read(fs: Any, at: ObjectPath, last: int | None) -> tuple[bytes, str]:
         headers, data = await fs._call(
             "GET", "b/{}/o/{}", at.bucket, at.key, alt="media", **_pin(at)
         )
-    return bearable(data, at, MOST_READ), headers.get("x-goog-generation", "")
+    return bearable(data, at, MAX_BYTES), headers.get("x-goog-generation", "")
 
 
 async def _write_object(fs: Any, at: ObjectPath, data: bytes, generation: str) -> None:

@@ -26,7 +26,7 @@ from herorun.stores._s3_client import (
     refusing,
 )
 from herorun.stores._s3_lifecycle import rules_of
-from herorun.system._regular_file import MOST_READ
+from herorun.system._regular_file import MAX_BYTES
 
 T = TypeVar("T")
 LOGIN = "AWS"
@@ -175,13 +175,13 @@ async def _read(fs: Any, at: ObjectPath, last: int | None) -> tuple[bytes, str]:
             return b"", ""
         raise
     async with answer["Body"] as body:
-        if answer.get("ContentLength", 0) > MOST_READ:
-            raise too_large(at, MOST_READ)
+        if answer.get("ContentLength", 0) > MAX_BYTES:
+            raise too_large(at, MAX_BYTES)
         data = bytearray()
         # one reading gives what has come so far
-        while len(data) <= MOST_READ and (part := await body.read(MOST_READ + 1 - len(data))):
+        while len(data) <= MAX_BYTES and (part := await body.read(MAX_BYTES + 1 - len(data))):
             data += part
-        return bearable(bytes(data), at, MOST_READ), answer["ETag"]
+        return bearable(bytes(data), at, MAX_BYTES), answer["ETag"]
 
 
 async def _write_object(fs: Any, at: ObjectPath, data: bytes, tag: str | None) -> None:

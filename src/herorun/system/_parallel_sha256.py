@@ -21,7 +21,7 @@ from herorun.system._regular_file import open_regular
 
 BLOCK = 1 << 20  # bytes of one read
 REPORT_EVERY = 0.5  # seconds between two reports of one thread
-MOST_THREADS = 32
+MAX_THREADS = 32
 STALL_TIMEOUT = 120.0  # seconds without any block: the mount hangs; a disk is not so slow
 
 
@@ -36,7 +36,7 @@ def digests(
     """
     work = _Work(folder, _largest_first(folder, names), cached_digests)
     try:
-        running = work.start(min(_cores(), MOST_THREADS, len(names)))
+        running = work.start(min(_cores(), MAX_THREADS, len(names)))
         while running:
             event = work.next()
             if event is None:

@@ -13,7 +13,7 @@ from io import BufferedReader
 from typing import Any
 
 # bytes of a completely read file: a checkpoint's metadata has some MiB, at most some hundred
-MOST_READ = 256 << 20
+MAX_BYTES = 256 << 20
 _OF_THE_KERNEL = ("/proc/", "/sys/")
 
 

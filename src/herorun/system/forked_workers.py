@@ -1,4 +1,4 @@
-"""Work on many items in two phases, in forked processes: one for each core, at most `MOST`.
+"""Work on many items in two phases, in forked processes: one per core, at most `MAX_PROCESSES`.
 
 All is done in this process where a fork is not safe, not worth it, or a worker ended early: then an
 error of the work itself shows as it always does.
@@ -26,8 +26,8 @@ Common = TypeVar("Common")
 Result = TypeVar("Result")
 Phases: TypeAlias = tuple[Callable[[Item], Note], Callable[[Item, Common], Result]]
 
-FEWEST = 8  # items for each process: a fork costs as much as a few of them
-MOST = 4  # processes: each has its own connections to what it asks
+MIN_ITEMS = 8  # items for each process: a fork costs as much as a few of them
+MAX_PROCESSES = 4  # processes: each has its own connections to what it asks
 PATIENCE = 1.0  # seconds for an interrupted worker to end its own programs
 _CHECK_INTERVAL = 0.01  # seconds
 _GARBAGE_INTERVAL = 100_000  # objects more than before: some dozen runs leave as many
@@ -58,7 +58,7 @@ def map_in_two_phases(
     Answers must be plain values, for `pickle`. `doing` is what the progress line shows. Before a
     fork, `prepare` does once what each worker would begin with.
     """
-    count = min(len(items) // FEWEST, _cores(), MOST)
+    count = min(len(items) // MIN_ITEMS, _cores(), MAX_PROCESSES)
     if count > 1 and _is_fork_safe():
         with suppress(Exception):  # it shows where the work itself meets it
             prepare()

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from herorun.core.errors import CouldNotLook
 
 ANSWER = 5.0  # seconds to connect, and again to answer
-LONGEST = 15.0  # seconds in all: a slow name server or answer must not delay the next tick
+MAX_SECONDS = 15.0  # seconds in all: a slow name server or answer must not delay the next tick
 
 
 def ping_problem(variable: str) -> str:
@@ -34,7 +34,7 @@ def ping(variable: str) -> str:
     if problem := ping_problem(variable):
         return problem
     try:
-        return within(LONGEST, lambda: _get(variable, os.environ[variable]))
+        return within(MAX_SECONDS, lambda: _get(variable, os.environ[variable]))
     except CouldNotLook:
         return f"{variable} did not answer in time"
 

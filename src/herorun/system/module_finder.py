@@ -16,7 +16,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 _HEADER = 16  # bytes: the magic number, flags, the source's time and its size
-_LARGEST = 1 << 17  # bytes of bytecode that is read here
+_MAX_BYTES = 1 << 17  # bytes of bytecode that is read here
 _TIME_CHECKED = bytes(4)  # the flags of bytecode that is checked by the source's time
 
 
@@ -41,7 +41,7 @@ class _OwnLoader(SourceFileLoader):
             return None
         times = (int(source.st_mtime), source.st_size)
         header = b"".join((each & 0xFFFFFFFF).to_bytes(4, "little") for each in times)
-        if data[:_HEADER] != MAGIC_NUMBER + _TIME_CHECKED + header or len(data) == _LARGEST:
+        if data[:_HEADER] != MAGIC_NUMBER + _TIME_CHECKED + header or len(data) == _MAX_BYTES:
             return None
         try:
             code: Any = marshal.loads(memoryview(data)[_HEADER:])
@@ -55,7 +55,7 @@ def _start_of(path: str) -> bytes:
     """In four calls of the system; a file object makes eight."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return os.read(file, _LARGEST)
+        return os.read(file, _MAX_BYTES)
     finally:
         os.close(file)
 

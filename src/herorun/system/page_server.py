@@ -15,9 +15,9 @@ from herorun.system.host import LOOPBACK
 
 Pages: TypeAlias = Callable[[str], tuple[int, str]]  # a path's status and its page
 
-MOST = 32  # requests at once
+MAX_REQUESTS = 32  # requests at once
 # of them from one address, except loopback, where a proxy may serve many clients
-MOST_OF_A_PEER = 8
+MAX_PEER_REQUESTS = 8
 ASKING = 5.0  # seconds for a client to send its request, in any number of parts
 TAKING = 30.0  # seconds for a client to receive the answer
 HTML, PLAIN = "text/html; charset=utf-8", "text/plain; charset=utf-8"
@@ -48,8 +48,8 @@ class ConnectionSlots:
 
     def take(self, peer: str) -> bool:
         with self._lock:
-            most = MOST if peer in LOOPBACK else MOST_OF_A_PEER
-            free = self._held_by.total() < MOST and self._held_by[peer] < most
+            most = MAX_REQUESTS if peer in LOOPBACK else MAX_PEER_REQUESTS
+            free = self._held_by.total() < MAX_REQUESTS and self._held_by[peer] < most
             self._held_by[peer] += free
             return free
 

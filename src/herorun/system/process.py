@@ -16,7 +16,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.system import progress
 
 # bytes that one program may write; the largest answers are files of 64 MiB, and pages of metrics
-MOST = 256 << 20
+MAX_BYTES = 256 << 20
 _BLOCK = 1 << 16  # bytes
 
 
@@ -138,10 +138,10 @@ def _write_some(pipe: IO[bytes], data: memoryview) -> memoryview:
 
 
 def _check_size(size: int, program: subprocess.Popen[bytes]) -> None:
-    if size > MOST:
+    if size > MAX_BYTES:
         name = program.args[0] if isinstance(program.args, list) else program.args
         raise OutputTooLong(
-            f"`{name!s}` wrote more than {MOST >> 20} MiB, more than any answer: it was "
+            f"`{name!s}` wrote more than {MAX_BYTES >> 20} MiB, more than any answer: it was "
             "ended, and its output is ignored."
         )
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 TABLE = "[tool.herorun]"
-LARGEST = 4 << 20  # bytes of a pyproject.toml
+MAX_BYTES = 4 << 20  # bytes of a pyproject.toml
 KEYS = {"run": "the default RUN of the commands that only read"}
 INIT = {
     "dri": "who is responsible, as @handle",
@@ -51,7 +51,7 @@ def _read_table(path: Path) -> Any:
     from herorun.system.files import read_regular
 
     try:
-        document = parse_toml(read_regular(path, LARGEST).decode())
+        document = parse_toml(read_regular(path, MAX_BYTES).decode())
     except OSError as error:
         raise _wrong(f"{TABLE} cannot be read: {error.filename}: {error.strerror}.") from None
     except ValueError as error:  # of TOML and of UTF-8

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from herorun.system.transport import Transport
 
 BATCH_WINDOW = 0.03  # seconds for which a query waits for others to the same machine
-OLDEST = (3, 8)  # of Python on the remote machine
+MIN_VERSION = (3, 8)  # of Python on the remote machine
 _NOT_FOUND = 127
 _BOOT = (
     "import sys, json, types\n"
-    f"if sys.version_info < {OLDEST}: sys.exit(126)\n"
+    f"if sys.version_info < {MIN_VERSION}: sys.exit(126)\n"
     "order = json.loads(sys.stdin.buffer.read(int(sys.argv[1])))\n"
     "for name, source in order['modules']:\n"
     "    module = sys.modules[name] = types.ModuleType(name)\n"
@@ -177,7 +177,7 @@ class RemotePython:
             what = "was not found" if answer.code == _NOT_FOUND else "is too old"
             raise CouldNotLook(
                 f"`{self.python}` {what} on {self.transport.where}: install Python "
-                f"{OLDEST[0]}.{OLDEST[1]} or newer there, "
+                f"{MIN_VERSION[0]}.{MIN_VERSION[1]} or newer there, "
                 "or name it as `python` in [scheduler]."
             )
 

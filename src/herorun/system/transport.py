@@ -19,13 +19,13 @@ from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.remote.target import NAME, SshLogin
-from herorun.system.process import MOST, Lines, OutputTooLong, ProcessResult, run, run_lines
+from herorun.system.process import MAX_BYTES, Lines, OutputTooLong, ProcessResult, run, run_lines
 
 CONNECT = 15  # seconds for a new connection
 SERVER_ALIVE_INTERVAL = 10  # seconds between two keepalives
 SERVER_ALIVE_COUNT_MAX = 3  # keepalives that may be missed
 # seconds for a command that streams lines: it ends there when nobody reads them
-LONGEST = 7 * 24 * 3600
+MAX_TIMEOUT = 7 * 24 * 3600
 # connections to one host: sshd rejects some if more than ten are not authenticated yet
 # (MaxStartups)
 MAX_CONNECTIONS = 4
@@ -100,7 +100,7 @@ class SshTransport:
 
     def lines(self, argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
         mark = f"herorun-{os.urandom(8).hex()}"
-        command = [*self._argv, remote_command(argv, mark, LONGEST)]
+        command = [*self._argv, remote_command(argv, mark, MAX_TIMEOUT)]
         answer, raw = yield from between(
             run_lines(command, self._connect + idle, stdin), mark.encode()
         )
@@ -119,7 +119,7 @@ class SshTransport:
             return run(command, seconds, stdin=stdin)
         except OutputTooLong:
             raise CouldNotLook(
-                f"{self.where} wrote more than {MOST >> 20} MiB, more than any answer, and it "
+                f"{self.where} wrote more than {MAX_BYTES >> 20} MiB, more than any answer, and it "
                 "is ignored. Check which program answers there."
             ) from None
         except CouldNotLook as error:

@@ -28,7 +28,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import TrackerRun
 from herorun.core.ports import AdapterOptions, Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
-from herorun.system.process import MOST, OutputTooLong, run
+from herorun.system.process import MAX_BYTES, OutputTooLong, run
 from herorun.trackers._wandb.environment import (
     CLIENT_VARIABLES,
     ONLINE,
@@ -219,7 +219,7 @@ def ask_client(question: Mapping[str, Any], seconds: float) -> Answer:
         except OutputTooLong:
             return {
                 "fault": (
-                    f"gave more than {MOST >> 20} MiB in one page, more than any run logs; it "
+                    f"gave more than {MAX_BYTES >> 20} MiB in one page, more than any run logs; it "
                     "is ignored"
                 )
             }

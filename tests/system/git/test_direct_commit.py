@@ -319,7 +319,7 @@ def test_more_files_than_a_process_may_have_open_are_written(
     repository: Repository, first: str, by_git: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two paths that hold the same are one object."""
-    monkeypatch.setattr(direct, "MOST_OPEN", 3)
+    monkeypatch.setattr(direct, "MAX_OPEN", 3)
     open_count = len(os.listdir("/proc/self/fd"))
     files = {f"many/{number}": b"%d" % (number % 7) for number in range(10)}
     tip = commit_files(repository, REF, first, files, "next\n", AT)

@@ -249,7 +249,7 @@ def test_deltas_of_more_bytes_than_are_read_are_left_to_git(
 ) -> None:
     inflated = list[object]()
     monkeypatch.setattr(packed_objects, "_inflate_object", lambda *args: inflated.append(args))
-    monkeypatch.setattr(packed_objects, "_MOST", 4 << 20)
+    monkeypatch.setattr(packed_objects, "_MAX_BYTES", 4 << 20)
     objects, last, _ = _chain(100, 50_000)
     with pytest.raises(NotLoose):
         _write_pack(tmp_path, objects, last).content(NAME, b"blob")

@@ -22,7 +22,7 @@ from herorun.system.git.loose_objects import SMALL, TREE, LooseObjects, NotLoose
 from herorun.system.git.repository import Repository
 
 FILE = "100644"
-MOST_OPEN = 64  # new files at once
+MAX_OPEN = 64  # new files at once
 _ODD = ("", ".", "..")
 _MODES = (FILE, TREE, "100664", "100755", "120000", "160000")  # that git gives a tree's entries
 
@@ -69,7 +69,7 @@ class _NewObjects:
                 self.loose.content(oid, kind, None)
                 _freshen(path)
                 return oid
-        if len(self._unnamed) >= MOST_OPEN:
+        if len(self._unnamed) >= MAX_OPEN:
             self._name_files()
         self._write_unnamed(folder, path, zlib.compress(content, 1))
         return oid

@@ -19,7 +19,7 @@ from herorun.system.files import lives, make_folders, node
 
 OURS = b"# refs/herorun/"  # how our imports begin; a report lists the newest commands
 NEAR = 5.0  # seconds around a failure in which its files were last written
-LONGEST = 600.0  # seconds; no git call that writes objects may take longer
+MAX_SECONDS = 600.0  # seconds; no git call that writes objects may take longer
 _REPORT = lazy_regex(r"fast_import_crash_(\d+)")
 _MARK = lazy_regex(r"([0-9a-f]{8}|failed)-(\d+)-[0-9a-f]{8}")
 _TEMPORARY = ("tmp_pack_", "tmp_idx_", "tmp_obj_")
@@ -60,7 +60,7 @@ def sweep(common: Path, since: float | None = None) -> None:
             if ours or empty:
                 report.unlink()
     for mark, began in _find_ended_marks(common):
-        if _remove_begun(common, began - NEAR, began + LONGEST):
+        if _remove_begun(common, began - NEAR, began + MAX_SECONDS):
             mark.unlink(missing_ok=True)
 
 
@@ -79,7 +79,7 @@ def _find_ended_marks(common: Path) -> Iterator[tuple[Path, float]]:
             if parts is None or (status := _status(mark := folder / name)) is None:
                 continue
             is_git_gone = parts[1] == node() and not lives(int(parts[2]))
-            if parts[1] == "failed" or is_git_gone or status[1] < time.time() - 2 * LONGEST:
+            if parts[1] == "failed" or is_git_gone or status[1] < time.time() - 2 * MAX_SECONDS:
                 yield mark, status[1]
 
 

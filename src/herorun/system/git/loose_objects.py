@@ -25,15 +25,15 @@ _ENTRIES = {width: lazy_regex(rb"(\d+) ([^\0]+)\0(.{%d})" % width, re.DOTALL) fo
 Row = tuple[str, str, str]  # mode, object, path: as `git ls-tree` prints them
 TREE = "040000"
 OBJECT = lazy_regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_LONGEST_REF = 4096  # bytes of a ref's file that are read: an object has 40 or 64 digits
+_MAX_REF_BYTES = 4096  # bytes of a ref's file that are read: an object has 40 or 64 digits
 # Bytes of a commit or a tree: anyone who may push can give a commit a message of megabytes, and of
 # a commit only the tree is wanted here.
-LARGEST = 4 << 20
+MAX_BYTES = 4 << 20
 # Parsed trees that are kept: of the runs that a process watches at once each reads the few small
 # ones of its record several times, and all of them the folder of contracts, which may be large.
 TREES, SMALL_TREES = 64, 1024
 # Trees and commits that this process wrote and need not read: five for each tick of each run.
-MOST_WRITTEN = 8192
+MAX_WRITTEN = 8192
 SMALL = 32  # entries
 
 
@@ -47,7 +47,7 @@ class LooseObjects:
 
     store: str  # the folder `objects` of the git directory
 
-    def content(self, oid: str, kind: bytes, most: int | None = LARGEST) -> bytes:
+    def content(self, oid: str, kind: bytes, most: int | None = MAX_BYTES) -> bytes:
         """The content of an object of this kind, after checking its digest.
 
         An object of more than `most` bytes is `NotLoose`: its size is in the header, which is read
@@ -132,7 +132,7 @@ class LooseObjects:
         """
         with suppress(NotLoose), _guard:
             _written_content[self, oid, self._version(oid)] = content
-            while len(_written_content) > MOST_WRITTEN:
+            while len(_written_content) > MAX_WRITTEN:
                 del _written_content[next(iter(_written_content))]
 
     def _row(self, commit: str, path: str) -> Row | None:
@@ -243,7 +243,7 @@ def ref_text(path: str) -> str:
     # a tick asks forty times, and `open` takes three times as long
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return os.read(descriptor, _LONGEST_REF).decode("ascii", "replace").rstrip()
+        return os.read(descriptor, _MAX_REF_BYTES).decode("ascii", "replace").rstrip()
     finally:
         os.close(descriptor)
 

@@ -13,18 +13,18 @@ from typing import TypeAlias
 
 from herorun.core.canonical_json import sha1, sha256
 from herorun.core.lazy_dataclass import dataclass
-from herorun.system.git.loose_objects import LARGEST, LooseObjects, NotLoose
+from herorun.system.git.loose_objects import MAX_BYTES, LooseObjects, NotLoose
 
 _Location: TypeAlias = tuple[str, int]  # the path of a pack, and the place of the object in it
 _KINDS = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
 _DELTA, _NAMED_DELTA = 6, 7  # against an object of the same pack, by its place or its digest
-_DEEPEST = 250  # deltas upon each other; git makes 50, and reads those of more itself
+_MAX_DEPTH = 250  # deltas upon each other; git makes 50, and reads those of more itself
 _INDEX = b"\377tOc\0\0\0\2"  # the start of an index of version 2
 _NAMES = len(_INDEX) + 256 * 4  # where the sorted digests begin in it
 _FAR = 1 << 31  # an offset with this bit is the number of a longer one
 _BLOCK = 4096  # bytes
 # bytes of an object that is read here where the caller gives no limit, and of all its deltas
-_MOST = 64 << 20
+_MAX_BYTES = 64 << 20
 # a file that is gone, cut short, damaged, of another version, or made to fill the memory
 _UNREADABLE = (
     OSError,
@@ -41,14 +41,14 @@ _UNREADABLE = (
 class ObjectDatabase(LooseObjects):
     """All objects of one repository's own store."""
 
-    def content(self, oid: str, kind: bytes, most: int | None = LARGEST) -> bytes:
+    def content(self, oid: str, kind: bytes, most: int | None = MAX_BYTES) -> bytes:
         """The same for a packed object too."""
         try:
             return super().content(oid, kind, most)
         except NotLoose:
             path, offset = _location(self.store, oid, _file_version(f"{self.store}/pack"))
         try:
-            longest = _MOST if most is None else most
+            longest = _MAX_BYTES if most is None else most
             actual, body = _read_object(path, offset, len(oid) // 2, longest)
             sha = sha1 if len(oid) == 40 else sha256
             whole = b"%s %d\0%s" % (actual, len(body), body)
@@ -144,7 +144,7 @@ def _read_object(pack: str, offset: int, width: int, most: int) -> tuple[bytes, 
             base, start = _base(descriptor, pack, offset, header, width)
             deltas[offset] = start, header[1]
             total += header[1]
-            if base is None or base in deltas or len(deltas) > _DEEPEST or total > _MOST:
+            if base is None or base in deltas or len(deltas) > _MAX_DEPTH or total > _MAX_BYTES:
                 raise ValueError(pack)
             offset = base
         kind, size, start = header

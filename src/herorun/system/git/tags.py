@@ -8,7 +8,7 @@ from herorun.system.git.loose_objects import NotLoose
 from herorun.system.git.packed_objects import ObjectDatabase
 from herorun.system.git.plumbing import read_identity
 
-LARGEST_TAG = 16 << 20  # bytes; the seal of a run with thousands of instances has one of them
+MAX_TAG_BYTES = 16 << 20  # bytes; the seal of a run with thousands of instances has one of them
 
 
 def annotated_tag(
@@ -50,17 +50,17 @@ def annotated_tag(
 
 def tag_text(repository: Repository, name: str) -> str | None:
     """An annotated tag as git keeps it, head and message; None if there is no such tag. One of
-    `LARGEST_TAG` is refused.
+    `MAX_TAG_BYTES` is refused.
     """
     ref = f"refs/tags/{name}"
     if repository.lacks(ref):
         return None
     if oid := repository.ref_object(ref):
         with contextlib.suppress(NotLoose):
-            tag = ObjectDatabase(f"{repository.common}/objects").content(oid, b"tag", LARGEST_TAG)
+            tag = ObjectDatabase(f"{repository.common}/objects").content(oid, b"tag", MAX_TAG_BYTES)
             return tag.decode("utf-8", "surrogateescape")
     size = repository.git("cat-file", "-s", ref, ok=(0, 128))
-    if size.code == 0 and int(size.text) > LARGEST_TAG:
+    if size.code == 0 and int(size.text) > MAX_TAG_BYTES:
         raise HerorunError(
             f"The tag {name} holds {int(size.text) >> 20} MiB, and no seal is that large: "
             "herorun did not make it. A person must check it."

@@ -22,8 +22,8 @@ from herorun.system.metrics_cache.format import (
 from herorun.system.metrics_cache.layout import FULL, files_in
 
 # bytes of one source's full files, packed: about 18 million rows of 5 metrics, all of them kept
-MOST_BYTES = 512 << 20
-FEWEST_ROWS = 64  # of a file that is thinned again
+MAX_BYTES = 512 << 20
+MIN_ROWS = 64  # of a file that is thinned again
 
 
 def coarsen(generation: Path, most: int) -> None:
@@ -35,7 +35,7 @@ def coarsen(generation: Path, most: int) -> None:
     rows = {path: _row_count(path) for path in full}
     while sum(sizes.values()) > most:
         path = max(full, key=lambda each: rows[each])
-        if rows[path] < FEWEST_ROWS:
+        if rows[path] < MIN_ROWS:
             return
         before, rows[path] = rows[path], _thin(path)
         sizes[path] = path.stat().st_size

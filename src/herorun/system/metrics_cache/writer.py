@@ -14,7 +14,7 @@ from herorun.core.detectors.attempts import AttemptTracker
 from herorun.core.detectors.names import Names
 from herorun.core.ports import Row
 from herorun.system.files import make_folders, sync_folder, write_atomic
-from herorun.system.metrics_cache.coarsen import MOST_BYTES, coarsen
+from herorun.system.metrics_cache.coarsen import MAX_BYTES, coarsen
 from herorun.system.metrics_cache.format import (
     Block,
     DamagedBlock,
@@ -44,7 +44,7 @@ OLDER = 2  # generations that are kept next to the newest
 class Writer:
     """Adds to the newest generation, or begins another where that one is of another source."""
 
-    def __init__(self, folder: Path, source: str, most: int = MOST_BYTES) -> None:
+    def __init__(self, folder: Path, source: str, most: int = MAX_BYTES) -> None:
         self._folder, self._most = folder, most
         self._source = source
         newest = generation_folders(folder)[-1:]
