@@ -8,7 +8,7 @@ from herorun.core.errors import Blocked, WrongUse
 from herorun.operations.launch.launch import LaunchOutcome, launch as _launch
 from herorun.operations.launch.preflight import PreflightOutcome, preflight as _preflight
 from herorun.operations.seal.seal import SealOutcome, seal as _seal
-from herorun.runs import LARGEST_CONTRACT, Run, open_run
+from herorun.runs import MAX_CONTRACT_BYTES, Run, open_run
 from herorun.system.files import read_regular, write_atomic
 from herorun.system.git import find_repository
 
@@ -20,7 +20,7 @@ def load(path: str | PathLike[str]) -> Contract:
     from herorun.core.contract import parse_contract
 
     try:
-        text = read_regular(Path(path), LARGEST_CONTRACT).decode()
+        text = read_regular(Path(path), MAX_CONTRACT_BYTES).decode()
     except OSError as error:
         raise WrongUse(
             f"The contract {path} cannot be read: {error.strerror}. `herorun init RUN` writes a "

@@ -62,9 +62,9 @@ def test_a_block_is_short_and_plain(bench: Bench) -> None:
 def test_a_long_body_is_cut_and_says_so(bench: Bench) -> None:
     bench.connect().post(a_post(body="\n".join(["x" * 3000] * 100)))
     lines = bench.said().splitlines()
-    assert len(lines) == 1 + terminal.MOST_LINES + 1
+    assert len(lines) == 1 + terminal.MAX_LINES + 1
     assert lines[-1] == "  ... (80 more lines)"
-    assert max(map(len, lines)) == terminal.LONGEST_LINE
+    assert max(map(len, lines)) == terminal.MAX_LINE_LENGTH
 
 
 def test_what_would_steer_the_terminal_is_written_out(bench: Bench) -> None:

@@ -9,7 +9,7 @@ from click.types import StringParamType
 
 VARIABLE = "_HERORUN_COMPLETE"  # click's own, by the program's name
 RUNS, CHECKS = ("run", "runs"), ("check",)
-LARGEST = 4 << 20  # bytes of a contract
+MAX_BYTES = 4 << 20  # bytes of a contract
 
 
 def with_completion(command: click.Command) -> click.Command:
@@ -57,7 +57,7 @@ def _is_contract(path: Path) -> bool:
     from herorun.system.files import read_regular
 
     try:
-        lines = read_regular(path, LARGEST).decode().splitlines()
+        lines = read_regular(path, MAX_BYTES).decode().splitlines()
         return any(line.startswith("slug") for line in lines)
     except (OSError, ValueError):
         return False

@@ -43,7 +43,7 @@ COLUMNS = (
     "next tick",
 )
 READ_NOW = tuple("read ago" if name == "last tick" else name for name in COLUMNS)
-FEWEST = 2  # columns that stay on any terminal
+MIN_COLUMNS = 2  # columns that stay on any terminal
 GAP = 2  # cells between two columns
 
 
@@ -130,7 +130,7 @@ def _fitting(
 ) -> tuple[list[list[Cell]], int]:
     """The rows in the largest size with the most columns that fit."""
     fitting_rows: list[list[list[Cell]]] = []
-    for column_count in range(len(COLUMNS), FEWEST - 1, -1):
+    for column_count in range(len(COLUMNS), MIN_COLUMNS - 1, -1):
         for number, size in enumerate(SIZES):
             if number == len(fitting_rows):
                 fitting_rows.append([_cells(summary, at, size) for summary in run_summaries])
@@ -139,7 +139,7 @@ def _fitting(
                 return fitting_rows[number], column_count
     rows = fitting_rows[-1]  # not even these fit: shorten the names
     room = max(8, width - GAP - _widths(rows)[1])
-    return [[(_truncate_cell(row[0][0], room), row[0][1]), *row[1:]] for row in rows], FEWEST
+    return [[(_truncate_cell(row[0][0], room), row[0][1]), *row[1:]] for row in rows], MIN_COLUMNS
 
 
 def _truncate_cell(text: str, room: int) -> str:

@@ -21,7 +21,7 @@ T = TypeVar("T")
 DEADLINE = 60.0  # seconds for one call with all its tries
 PAUSES = (1.0, 4.0, 10.0)  # seconds between two tries
 REQUEST = 15  # seconds for one request
-LONGEST_LIMIT = 86_400.0  # seconds; GitHub's own last an hour
+MAX_LIMIT = 86_400.0  # seconds; GitHub's own last an hour
 _SECONDS = lazy_regex(r"[0-9]{1,12}", re.ASCII)
 PACE = 1.0  # seconds between two writes, as GitHub asks for
 
@@ -167,7 +167,7 @@ def _build_fault(error: Any, where: str) -> Fault:
     status, message = int(error.status or 0), _message(error)  # PyGithub's own number
     headers = {str(k).lower(): str(v) for k, v in (error.headers or {}).items()}
     if status in (403, 429) and (wait := _parse_rate_limit(message, headers)) is not None:
-        at = datetime.fromtimestamp(time.time() + min(wait, LONGEST_LIMIT), UTC)
+        at = datetime.fromtimestamp(time.time() + min(wait, MAX_LIMIT), UTC)
         return Fault(
             f"GitHub's rate limit for {where} is used up until {at:%H:%M:%S} UTC", wait=wait
         )

@@ -6,7 +6,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Post
 from herorun.notifiers._markdown import comment_of, format_marker, harmless
 
-MOST = 65_000  # characters; GitHub takes 65,536 and counts in its own way
+MAX_TEXT = 65_000  # characters; GitHub takes 65,536 and counts in its own way
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,6 @@ def text_of(post: Post) -> str:
 
 
 def cut_text(text: str) -> str:
-    if len(text) <= MOST:
+    if len(text) <= MAX_TEXT:
         return text
-    return harmless(f"{text[: MOST - 200]}\n\n… cut here: the whole is in the run's record.")
+    return harmless(f"{text[: MAX_TEXT - 200]}\n\n… cut here: the whole is in the run's record.")

@@ -23,7 +23,7 @@ from herorun.system.timeout import within
 
 # seconds for one post; apprise waits 4 s for each answer, and up to 15 s for a mail server
 DEADLINE = 45.0
-MOST = 30_000  # characters, of a service that takes as many
+MAX_TEXT = 30_000  # characters, of a service that takes as many
 END = 700  # characters that a service with a limit gets of a longer text's end
 RESERVED_CHARACTERS = 20  # characters that apprise may take for a counter and a line break
 CUT = "\n[...]\n"
@@ -129,7 +129,7 @@ def _defuse_text(text: str) -> str:
 
 def _room(service: Any, title: str) -> int:
     """The characters of a text that the service takes; some count the title among them."""
-    return max(len(CUT), min(MOST, int(service.body_maxlen) - len(title) - RESERVED_CHARACTERS))
+    return max(len(CUT), min(MAX_TEXT, int(service.body_maxlen) - len(title) - RESERVED_CHARACTERS))
 
 
 def _fit_text(text: str, room: int) -> str:

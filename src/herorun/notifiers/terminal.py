@@ -15,8 +15,8 @@ from herorun.system.terminal import columns_of, fit
 
 REACHES_NOBODY = True  # only a person at the terminal
 REFERENCE = "standard error"
-MOST_LINES = 20
-LONGEST_LINE = 2000
+MAX_LINES = 20
+MAX_LINE_LENGTH = 2000
 # (state folder, run, key), for the life of the process
 _PRINTED_POSTS: set[tuple[str, str, str]] = set()
 
@@ -49,11 +49,11 @@ class Terminal:
 def block(slug: str, post: Post) -> list[str]:
     """The lines to print: the run and the title, then the body, indented."""
     body = [line for line in visible(scrub(on_screen(post.body))).split("\n") if line.strip()]
-    more = [f"... ({len(body) - MOST_LINES} more lines)"] if len(body) > MOST_LINES else []
+    more = [f"... ({len(body) - MAX_LINES} more lines)"] if len(body) > MAX_LINES else []
     title = visible(scrub(on_screen(post.title))).replace("\n", " ")
     return [
         _cut_line(f"{slug}: {title}"),
-        *(_cut_line(f"  {line}") for line in (*body[:MOST_LINES], *more)),
+        *(_cut_line(f"  {line}") for line in (*body[:MAX_LINES], *more)),
     ]
 
 
@@ -65,7 +65,7 @@ def visible(text: str) -> str:
 
 
 def _cut_line(line: str) -> str:
-    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 3]}..."
+    return line if len(line) <= MAX_LINE_LENGTH else f"{line[: MAX_LINE_LENGTH - 3]}..."
 
 
 def _print(lines: list[str]) -> None:

@@ -64,7 +64,7 @@ def show_run_note(slug: str, message: str) -> None:
 
 
 HASH = lazy_regex(r"(?:\bsha256:)?\b([0-9a-f]{9})[0-9a-f]{23,}\b")
-NARROWEST = 20  # columns of text behind a head
+MIN_WIDTH = 20  # columns of text behind a head
 INDENT = 4  # columns before text that has no room behind its head
 _COMMAND = lazy_regex(r"[^\s`]*`[^`\n]*`\S*")
 _BLANK = "\ue000"  # stands for a blank where no line may break
@@ -142,7 +142,7 @@ def hang(out: Any, head: str, text: str, style: str = "", head_style: str = "") 
     if out.soft_wrap:
         out.print(Text.assemble(first, Text(text, style)))
         return
-    if room < NARROWEST:  # a long name in the head
+    if room < MIN_WIDTH:  # a long name in the head
         out.print(Text(head.rstrip(), head_style))
         first, room = Text(" " * INDENT), out.width - INDENT
         head = first.plain

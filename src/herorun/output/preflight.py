@@ -16,8 +16,8 @@ from herorun.output.candidates import show_candidates
 from herorun.output.findings import mark_of, show_by_mode, show_next, what_blocks
 from herorun.system import progress
 
-LONGEST = 240  # characters of a value where nothing says --verbose
-MOST_LINES = 20  # of a request, where nothing says --verbose
+MAX_VALUE_LENGTH = 240  # characters of a value where nothing says --verbose
+MAX_LINES = 20  # of a request, where nothing says --verbose
 # what runs, and where it reads and writes, is never abridged
 EXACT = ("argv", "resume_argv", "env", "cwd", "start", "output_root", "temporary_root")
 
@@ -69,7 +69,7 @@ def _show_plan(out: Any, slug: str, answer: Any, submission: Mapping[str, Any]) 
         return  # the plan shows it
     out.print(f"\nSubmission of {answer.submission.instance}", style="bold")
     head, body = _head_and_body(request_lines)
-    lines = [*head, *body] if progress.verbose else head[:MOST_LINES]
+    lines = [*head, *body] if progress.verbose else head[:MAX_LINES]
     for line in lines:
         out.print(f"  {clean(line)}")
     if left_out := len(head) + len(body) - len(lines):
@@ -135,10 +135,10 @@ def _describe_verdict(answer: Any) -> str:
 
 
 def _shorten_text(text: str) -> str:
-    left_out = len(text) - LONGEST
+    left_out = len(text) - MAX_VALUE_LENGTH
     if progress.verbose or left_out <= 0:
         return text
-    return f"{text[:LONGEST]}... and {count(left_out, 'character')} more: -v shows them"
+    return f"{text[:MAX_VALUE_LENGTH]}... and {count(left_out, 'character')} more: -v shows them"
 
 
 def plan_rows(plan: Any) -> list[tuple[str, str]]:

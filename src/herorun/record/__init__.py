@@ -7,7 +7,7 @@ checkout, so it can never dirty the tree that it records.
 from herorun.record.fetch import fetch_together
 from herorun.record.model import FoldedMemory, Pushed
 from herorun.record.protocol import RunRecord
-from herorun.record.reader import HOME, LARGEST
+from herorun.record.reader import HOME, MAX_BYTES
 from herorun.record.remote import Record
 
-__all__ = ["HOME", "LARGEST", "FoldedMemory", "Pushed", "Record", "RunRecord", "fetch_together"]
+__all__ = ["HOME", "MAX_BYTES", "FoldedMemory", "Pushed", "Record", "RunRecord", "fetch_together"]

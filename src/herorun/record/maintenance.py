@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 REMEMBER = 64  # lines after which their state is stored on this machine
 PACK = 64  # lines after which their commits are packed
-MOST_RECENT = 4096  # records of which this process holds a snapshot
+MAX_RECENT = 4096  # records of which this process holds a snapshot
 
 
 def memory_file(repository: Repository, slug: str) -> Path:
@@ -74,7 +74,7 @@ def hold(path: Path, content: Content, segments: Sequence[tuple[str, str]]) -> N
     with _guard:
         _recent.pop(path, None)
         _recent[path] = _state_of(path), MemorySnapshot(amount, content.saved, is_checked)
-        while len(_recent) > MOST_RECENT:
+        while len(_recent) > MAX_RECENT:
             del _recent[next(iter(_recent))]
 
 

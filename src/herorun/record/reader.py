@@ -23,7 +23,7 @@ from herorun.system.git import Repository
 HOME = ".agents/logbooks"
 SUBMODULE = "160000"
 # bytes of one file of a record: its journal's hold 128 KB, its largest is a manifest
-LARGEST = 64 << 20
+MAX_BYTES = 64 << 20
 
 
 class RecordReader:
@@ -178,7 +178,7 @@ class RecordReader:
         """All its pages as one text."""
         content = self._read()
         tip, paths = content.tip, self._pages(content)
-        texts = self.repository.read(tip, paths, LARGEST) if tip else {}
+        texts = self.repository.read(tip, paths, MAX_BYTES) if tip else {}
         return join_pages([(texts[path] or b"").decode("utf-8", "replace") for path in paths])
 
     def newest_page(self) -> str:
@@ -202,7 +202,7 @@ class RecordReader:
         if content.page is None:
             first = self._logbook_of(content)
             path = (self._pages(content) or [first])[-1]
-            texts = self.repository.read(content.tip, [path], LARGEST) if content.tip else {}
+            texts = self.repository.read(content.tip, [path], MAX_BYTES) if content.tip else {}
             text = (texts.get(path) or b"").decode("utf-8", "replace")
             content.page = page_number(first, path) or 1, text
         return content.page
@@ -304,7 +304,7 @@ class RecordReader:
         """Path -> content, asked for by object: git looks for a path by reading the folder from
         its beginning, for each of the 100,000 files that somebody may have put there.
         """
-        contents = self.repository.blobs([oid for _, oid in rows], LARGEST)
+        contents = self.repository.blobs([oid for _, oid in rows], MAX_BYTES)
         return {f"{self.journal_path}/{name}": contents[oid] for name, oid in rows}
 
 

@@ -10,7 +10,7 @@ from typing import Self
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError
 from herorun.record.fetch import FetchedRecord
 from herorun.record.model import Pushed, missing
-from herorun.record.reader import LARGEST
+from herorun.record.reader import MAX_BYTES
 from herorun.record.writer import WRITER
 from herorun.system.files import hold_lock
 from herorun.system.git import Repository
@@ -18,7 +18,7 @@ from herorun.system.git.plumbing import fetch, move_ref, push
 
 PATIENCE = 5.0  # seconds for which a push is retried against others who push the same branch
 # seconds between two tries, partly random, so that two clones do not stay in step
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
+FIRST_PAUSE, MAX_PAUSE = 0.1, 1.0
 
 
 class ConcurrentPush(CouldNotLook):
@@ -67,7 +67,7 @@ class Record(FetchedRecord):
             from random import uniform
 
             time.sleep(uniform(pause / 2, pause))
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause = min(2 * pause, MAX_PAUSE)
 
     def _push(self, remote: str) -> Pushed:
         tip, pushed_tip = self.tip, self.pushed_tip
@@ -132,7 +132,7 @@ class Record(FetchedRecord):
             for commit in (ours, theirs)
         )
         texts = self.repository.read(
-            ours, [f"{self.files_path}/{name}" for name in sorted(mine - known_files)], LARGEST
+            ours, [f"{self.files_path}/{name}" for name in sorted(mine - known_files)], MAX_BYTES
         )
         return {
             path.removeprefix(f"{self.files_path}/"): data for path, data in texts.items() if data

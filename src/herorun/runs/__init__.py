@@ -3,7 +3,7 @@
 from herorun.runs.admitted_contract import contract_drift
 from herorun.runs.base import MonitoredRun
 from herorun.runs.launch_history import (
-    LARGEST_CONTRACT,
+    MAX_CONTRACT_BYTES,
     contract_at,
     final_step,
     prior_launch,
@@ -13,7 +13,7 @@ from herorun.runs.loader import apply_proof, contract_path, known_slugs, open_ru
 from herorun.runs.run import Run, hide_from_git, hide_output, log_of
 
 __all__ = [
-    "LARGEST_CONTRACT",
+    "MAX_CONTRACT_BYTES",
     "MonitoredRun",
     "Run",
     "apply_proof",

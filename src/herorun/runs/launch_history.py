@@ -23,7 +23,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.record import Record
 from herorun.system.git import Repository
 
-LARGEST_CONTRACT = 4 << 20  # bytes
+MAX_CONTRACT_BYTES = 4 << 20  # bytes
 NOT_LAUNCHED = Nothing("nothing was launched yet")
 
 
@@ -34,7 +34,7 @@ def newest(memory: Memory) -> Launching | None:
 @lru_cache(maxsize=4096)
 def contract_at(repository: Repository, commit: str, path: str) -> Contract:
     """The contract as a commit holds it, which no tick can find changed."""
-    data = repository.read(commit, [path], LARGEST_CONTRACT)[path]
+    data = repository.read(commit, [path], MAX_CONTRACT_BYTES)[path]
     if data is None:
         raise HerorunError(
             f"The admitted contract {path} is not in commit {commit[:9]} of this clone: fetch it."

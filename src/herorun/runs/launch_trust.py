@@ -34,7 +34,7 @@ PUBLISHED_LAUNCHES = (
 )
 WRONG_NAME = "its name is not the run's and its number"
 
-MOST_TRIED = 20  # launches without a proof, the newest first: a forger may have written any number
+MAX_TRIED = 20  # launches without a proof, the newest first: a forger may have written any number
 
 
 class NotProven(HerorunError):
@@ -135,7 +135,7 @@ def prove(record: Record, rules: Contract | None, state: Memory | None = None) -
     wrong_names = [each for each in newest_first if is_misnamed(slug, each)]
     bad = [(each, "" if launch_id(each) in rejected_tags else WRONG_NAME) for each in wrong_names]
     unstated_launchings: tuple[tuple[Launching, str], ...] = ()
-    for launching in [each for each in newest_first if not is_misnamed(slug, each)][:MOST_TRIED]:
+    for launching in [each for each in newest_first if not is_misnamed(slug, each)][:MAX_TRIED]:
         name = launch_id(launching)
         if name in own:
             break
@@ -161,7 +161,7 @@ def prove(record: Record, rules: Contract | None, state: Memory | None = None) -
         for launching, why in bad
         if why
     )
-    doubts = doubts[:MOST_TRIED]
+    doubts = doubts[:MAX_TRIED]
     unproven = tuple(launching for launching, why in bad if why)
     return RecordProof(
         names, (*doubts, *_strays(memory, names)), unproven=unproven, unstated=unstated_launchings

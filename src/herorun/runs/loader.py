@@ -27,7 +27,7 @@ from herorun.core.evidence import LaunchProof
 from herorun.core.untrusted_toml import parse_toml
 from herorun.record import Record
 from herorun.runs.admitted_contract import admitted_contract, drift_from, replace_contract
-from herorun.runs.launch_history import LARGEST_CONTRACT, launched_contract, newest
+from herorun.runs.launch_history import MAX_CONTRACT_BYTES, launched_contract, newest
 from herorun.runs.notifiers import must_hold_pages
 from herorun.runs.run import Run
 from herorun.runs.thresholds import check_limits
@@ -78,7 +78,7 @@ def open_run(name: str, start: Path) -> Run:
     repository = find_repository(start)
     path = contract_path(repository, name, start)
     try:
-        text = read_regular(path, LARGEST_CONTRACT).decode("utf-8")
+        text = read_regular(path, MAX_CONTRACT_BYTES).decode("utf-8")
     except FileNotFoundError:
         raise WrongUse(f"There is no contract {path}: {_instead(path, name)}.") from None
     except UnicodeDecodeError:
@@ -130,7 +130,7 @@ def must_read_signatures(contract: Contract, top: Path) -> None:
 
 def _read_committed(repository: Repository, path: str) -> str | None:
     try:
-        data = repository.read("HEAD", [path], LARGEST_CONTRACT)[path]
+        data = repository.read("HEAD", [path], MAX_CONTRACT_BYTES)[path]
     except GitFailed:  # as before the first commit
         if repository.resolve("HEAD"):
             raise
@@ -291,7 +291,7 @@ def _is_meant_as_contract(path: Path) -> bool:
     if not SLUG.fullmatch(path.stem):
         return False
     try:
-        text = read_regular(path, LARGEST_CONTRACT).decode()
+        text = read_regular(path, MAX_CONTRACT_BYTES).decode()
     except (OSError, ValueError):
         return True
     with contextlib.suppress(WrongUse):

@@ -22,7 +22,7 @@ from herorun.core.triage.signatures import SignatureSet, UnreadSignatureSet
 from herorun.core.untrusted_toml import parse_toml
 
 SHIPPED_FILE = Path(__file__).parent / "shipped.json"
-LARGEST = 4 << 20  # bytes of one file of signatures
+MAX_BYTES = 4 << 20  # bytes of one file of signatures
 
 
 _reading = Lock()  # a fleet's first ticks come at once, and each would read them
@@ -106,9 +106,10 @@ def _read_text(path: Path) -> str:
     try:
         facts = path.stat()
         of_kernel = os.path.realpath(path).startswith(("/proc/", "/sys/"))  # may never end
-        if not stat.S_ISREG(facts.st_mode) or of_kernel or facts.st_size > LARGEST:
+        if not stat.S_ISREG(facts.st_mode) or of_kernel or facts.st_size > MAX_BYTES:
             raise WrongUse(
-                f"{path} is no file of signatures: not a file, or larger than {LARGEST >> 20} MiB."
+                f"{path} is no file of signatures: not a file, or larger than "
+                f"{MAX_BYTES >> 20} MiB."
             )
         return path.read_text(encoding="utf-8")
     except OSError as error:

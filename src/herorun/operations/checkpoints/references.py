@@ -11,7 +11,7 @@ from herorun.core.journal import fold
 from herorun.core.redaction.scrub import scrub
 from herorun.core.retention import RetentionReference
 from herorun.record import Record
-from herorun.runs import LARGEST_CONTRACT, Run, known_slugs
+from herorun.runs import MAX_CONTRACT_BYTES, Run, known_slugs
 from herorun.system.files import read_regular
 
 RECORDS = "refs/heads/herorun/*"
@@ -56,12 +56,12 @@ def _contracts(run: Run) -> Iterator[Contract]:
     """
     top, head = run.repository.top, run.repository.resolve("HEAD")
     texts = [
-        (f"runs/{path.name}", read_regular(path, LARGEST_CONTRACT))
+        (f"runs/{path.name}", read_regular(path, MAX_CONTRACT_BYTES))
         for path in sorted((top / "runs").glob("*.toml"))
     ]
     inside = [name for _, _, name in run.repository.entries(head, "runs")] if head else []
     paths = [f"runs/{name}" for name in inside if name.endswith(".toml") and "/" not in name]
-    committed_texts = run.repository.read(head, paths, LARGEST_CONTRACT) if head and paths else {}
+    committed_texts = run.repository.read(head, paths, MAX_CONTRACT_BYTES) if head and paths else {}
     for path, data in [*texts, *((path, data) for path, data in committed_texts.items() if data)]:
         try:
             yield parse_contract(data.decode(), path)

@@ -17,7 +17,7 @@ from herorun.core.contract import SLUG
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
 from herorun.operations.record.script_search import CommandDraft, find_command
-from herorun.runs import LARGEST_CONTRACT, Run
+from herorun.runs import MAX_CONTRACT_BYTES, Run
 from herorun.runs.templates import template
 from herorun.system.files import read_regular
 from herorun.system.git import find_repository
@@ -58,7 +58,7 @@ def draft_of(start: Path, slug: str) -> ContractDraft:
 
 def must_be_filled_in(run: Run, path: Path, draft: ContractDraft) -> None:
     """`WrongUse` for a contract that is still as `init` wrote it."""
-    is_draft = read_regular(path, LARGEST_CONTRACT).decode() == draft.text
+    is_draft = read_regular(path, MAX_CONTRACT_BYTES).decode() == draft.text
     if is_draft and run.record.tip is None and run.file.committed is None:
         raise WrongUse(
             f"{path} is still as `herorun init` wrote it: fill it in, commit and push it first."

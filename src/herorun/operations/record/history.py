@@ -7,7 +7,7 @@ from pathlib import Path
 from herorun.core.errors import HerorunError
 from herorun.core.record.logbook import page_number, pages_of
 from herorun.core.record.verify import RecordSnapshot
-from herorun.record import LARGEST, Record
+from herorun.record import MAX_BYTES, Record
 from herorun.record.seals import bring_tag, is_seal_of, seal_problem
 from herorun.runs import open_run
 from herorun.runs.launch_trust import prove
@@ -30,7 +30,7 @@ def read_history(record: Record, tip: str) -> Iterator[RecordSnapshot]:
         batch = changes[start : start + BATCH]
         oids = {oid for _, _, changed_blobs in batch for oid in changed_blobs.values() if oid}
         previous = {oid: blobs[oid] for oid in files.values()}
-        blobs = {**record.repository.blobs(sorted(oids - previous.keys()), LARGEST), **previous}
+        blobs = {**record.repository.blobs(sorted(oids - previous.keys()), MAX_BYTES), **previous}
         for commit, parents, changed_blobs in batch:
             files = {path: oid for path, oid in {**files, **changed_blobs}.items() if oid}
             pages = {path: blobs[files[path]] for path in pages_of(record.logbook_path, files)}

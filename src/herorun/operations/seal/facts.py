@@ -10,7 +10,7 @@ from herorun.core.notify.notifications import progress
 from herorun.core.run_summary import RunSummary
 from herorun.core.seal.statement import facts_of
 from herorun.operations.metrics.series import names_for
-from herorun.record import LARGEST
+from herorun.record import MAX_BYTES
 from herorun.runs import Run, final_step
 
 _stated_facts: dict[
@@ -29,7 +29,7 @@ def facts_at_seal(run: Run, memory: Memory) -> Mapping[str, Any]:
     digest = memory.sealed.statement_digest
     if digest not in _stated_facts:
         path = f"{run.record.files_path}/seal-{digest[7:19]}.json"
-        data = run.repository.read(run.record.tip, [path], LARGEST)[path]
+        data = run.repository.read(run.record.tip, [path], MAX_BYTES)[path]
         try:
             _stated_facts[digest] = facts_of(parse_statement(data)) if data else {}
         except ValueError:  # a form of another version of herorun

@@ -15,7 +15,7 @@ from herorun.core.journal import Memory
 from herorun.core.plan import Patch
 from herorun.operations.launch.snapshot import admitted_snapshot
 from herorun.operations.seal.tag import local_tag, remote_tag
-from herorun.record import LARGEST
+from herorun.record import MAX_BYTES
 from herorun.runs import Run
 from herorun.system.git.plumbing import push
 from herorun.system.git.tags import annotated_tag
@@ -48,7 +48,7 @@ def _commit(run: Run, instance: Instance, patch_value: Mapping[str, Any]) -> str
 def _rebuild_commit(run: Run, instance: Instance, patch: Patch) -> str | None:
     path = f"{run.record.files_path}/patch-{patch.diff[7:19]}.diff"
     tip = run.record.tip
-    data = run.repository.read(tip, [path], LARGEST)[path] if tip else None
+    data = run.repository.read(tip, [path], MAX_BYTES)[path] if tip else None
     if data is None:
         return None
     commit = from_diff(run.repository, instance.commit, data)

@@ -12,7 +12,7 @@ from herorun.core.seal.parse import parse_statement, statement_of
 from herorun.core.seal.statement import facts_of
 from herorun.operations.seal.statement import build_record_part
 from herorun.operations.seal.tag import local_tag, remote_tag
-from herorun.record import LARGEST
+from herorun.record import MAX_BYTES
 from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.git.tags import tag_text
@@ -34,7 +34,7 @@ def unfinished_seal(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dic
             "again."
         )
     path = f"{run.record.files_path}/{intent.what}"
-    data = run.repository.read(run.record.tip, [path], LARGEST)[path]
+    data = run.repository.read(run.record.tip, [path], MAX_BYTES)[path]
     if data is None:
         raise HerorunError(
             f"The statement {path} of the interrupted seal is not in the record: `herorun verify "

@@ -12,7 +12,7 @@ from herorun.core.seal.verification import SealProof
 from herorun.core.untrusted_json import read_strict_json
 from herorun.operations.record.history import read_history
 from herorun.operations.seal.verify_tag import SealedTag, contract_of
-from herorun.record import LARGEST, Record
+from herorun.record import MAX_BYTES, Record
 
 
 def record_of(seal: SealedTag) -> Record:
@@ -57,7 +57,7 @@ def ask_record(seal: SealedTag, record: Record, proof: SealProof) -> None:
     if judgement.newer:
         proof.unproven.append(f"the record: {count(judgement.newer, 'line')} of a newer herorun")
     name = f"{record.files_path}/seal-{digest(seal.statement)[7:19]}.json"
-    data = seal.repository.read(tip, [name], LARGEST)[name]
+    data = seal.repository.read(tip, [name], MAX_BYTES)[name]
     if data is None or _parse_json(data) != seal.statement:
         proof.faults.append("the record holds another statement than the tag, or none")
         return
@@ -91,7 +91,7 @@ def stored_manifest(seal: SealedTag, record: Record, proof: SealProof) -> Manife
         return None
     tip = _tip(seal, record)
     path = f"{record.files_path}/manifest-{digest_facts['digest'][7:19]}.json"
-    data = seal.repository.read(tip, [path], LARGEST)[path] if tip else None
+    data = seal.repository.read(tip, [path], MAX_BYTES)[path] if tip else None
     if data is None:
         proof.unproven.append("the checkpoint's manifest is not in this clone's record")
         return None

@@ -12,7 +12,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import FileEntry, Store
 from herorun.stores.layouts._contents import contents, last_touched
 
-MOST_DIGITS = 18  # of a step: more than any run trains, and no number of 64 bits holds more
+MAX_DIGITS = 18  # of a step: more than any run trains, and no number of 64 bits holds more
 _TEMPORARY_NAME = lazy_regex(r"(?<![a-z])te?mp(?![a-z])|partial|incomplete|staging", re.IGNORECASE)
 
 
@@ -79,7 +79,7 @@ def _candidate(naming: Naming, entry: FileEntry, root: str, temporary: bool) -> 
     path = f"{root.rstrip('/')}/{name}"
     exact, near_match = naming.full_name.fullmatch(name), naming.nearly.search(name)
     digits = next((match[1] for match in (exact, near_match) if match), "")
-    if not digits or len(digits.lstrip("0")) > MOST_DIGITS:
+    if not digits or len(digits.lstrip("0")) > MAX_DIGITS:
         return None
     if exact:
         return Candidate(
