@@ -30,7 +30,7 @@ from herorun.system.clock import now
 from herorun.system.metrics_cache import read_fetched
 
 ROUNDS = 5
-SIZES, MOST = (10_000, 100_000), 1_000_000  # the most of the tracker that is quickly written
+SIZES, MAX_ROWS = (10_000, 100_000), 1_000_000  # the most of the tracker that is quickly written
 TICKS = (10, 10_000)
 CADENCE = timedelta(seconds=570)
 NEW = 100  # rows between two ticks
@@ -110,7 +110,7 @@ def rows(home: Path) -> Iterator[Row | LeftOut]:
 
 
 def by_steps(home: Path) -> Iterator[Row | LeftOut]:
-    sizes = {kind: (*SIZES, MOST) if kind == "jsonl" else SIZES for kind in TRACKERS}
+    sizes = {kind: (*SIZES, MAX_ROWS) if kind == "jsonl" else SIZES for kind in TRACKERS}
     runs = {
         (kind, size): f"{kind.replace('_', '-')}-{size}"
         for kind in TRACKERS
@@ -121,9 +121,9 @@ def by_steps(home: Path) -> Iterator[Row | LeftOut]:
         with stopping(work, [runs[kind, size] for size in sizes[kind]]):
             under = {size: started(Long(work, runs[kind, size], log), size) for size in sizes[kind]}
             yield from compared(under, f"`{kind}`, {{:,}} steps logged")
-            if MOST in under:
-                rows_file = Path(under[MOST].run.contract.output.root) / "metrics.jsonl"
-                yield from reported(home, work, under[MOST].slug, rows_file, MOST)
+            if MAX_ROWS in under:
+                rows_file = Path(under[MAX_ROWS].run.contract.output.root) / "metrics.jsonl"
+                yield from reported(home, work, under[MAX_ROWS].slug, rows_file, MAX_ROWS)
 
 
 def by_ticks(home: Path) -> Iterator[Row]:

@@ -13,7 +13,7 @@ from herorun.core.ports import AdapterOptions, Place, Row, Rows, Tracker
 from herorun.trackers._open_remote import file_path, opener
 from herorun.trackers._tail_reader import Batch, Opener, ReadPosition, read_growing
 
-LONGEST_LINE = 1 << 20  # bytes
+MAX_LINE = 1 << 20  # bytes
 
 
 class Options(AdapterOptions):
@@ -45,11 +45,11 @@ def _read_on(file: BinaryIO, name: str, mark: ReadPosition, batch: Batch) -> Rea
     content.
     """
     file.seek(0)
-    header = file.readline(LONGEST_LINE)
+    header = file.readline(MAX_LINE)
     columns = header.decode("utf-8", "replace").strip().split(",")
     offset = max(mark.offset, len(header) if header.endswith(b"\n") else 0)
     file.seek(offset)
-    while offset and (line := file.readline(LONGEST_LINE)).endswith(b"\n"):
+    while offset and (line := file.readline(MAX_LINE)).endswith(b"\n"):
         if row := parse(columns, line.decode("utf-8", "replace")):
             batch.rows.append(row)
         else:

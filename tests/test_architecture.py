@@ -260,6 +260,7 @@ class Source:
     functions: set[str]  # of the module itself
     participles: list[tuple[str, bool]]  # name, whether it is a field
     states: set[str]  # methods, properties and constants that are bare participles
+    superlatives: list[str]  # constants of the module that are called MOST or the like
     constants: dict[str, object]
     comparisons: list[ast.Compare]
     positional: list[str]  # calls and definitions with too many values in order
@@ -286,6 +287,7 @@ def _source(text: str) -> Source:
         functions={node.name for node in tree.body if isinstance(node, FUNCTIONS)},
         participles=list(_participles(tree)) if any(map(_is_participle, nodes)) else [],
         states=set(_states(nodes, tree)),
+        superlatives=_superlatives(text),
         constants=_constants(tree),
         comparisons=[node for node in nodes if isinstance(node, ast.Compare)],
         positional=list(_positional(nodes)),
@@ -482,6 +484,38 @@ def test_a_constant_or_a_method_that_is_a_participle_is_noticed(
     assert set(_states(ast.walk(tree), tree)) == states
 
 
+_WORDS_OF_LIMITS = """
+MOST LEAST LARGEST SMALLEST LONGEST SHORTEST DEEPEST FEWEST WIDEST NARROWEST SLOWEST FASTEST HIGHEST
+LOWEST EARLIEST LATEST NEWEST OLDEST YOUNGEST
+"""
+_SUPERLATIVES = set(_WORDS_OF_LIMITS.split())
+_CONSTANTS = re.compile(r"^([A-Z_][A-Z0-9_]*(?:, [A-Z_][A-Z0-9_]*)*)(?:: [^=]+)? = ", re.MULTILINE)
+
+
+def _superlatives(text: str) -> list[str]:
+    """Constants of a module."""
+    names = [name for group in _CONSTANTS.findall(text) for name in group.split(", ")]
+    return [name for name in names if _SUPERLATIVES & set(name.split("_"))]
+
+
+def test_a_limit_is_named_by_the_words_of_the_field() -> None:
+    names = {name: source.superlatives for name, source in sources().items()}
+    assert {name: limits for name, limits in names.items() if limits} == {}, "MAX_ROWS, MIN_LENGTH"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("MOST = 5\n", ["MOST"]),
+        ("LEAST, _LARGEST_PLAN = 1, 2\n", ["LEAST", "_LARGEST_PLAN"]),
+        ("_LONGEST: Final[int] = 3\n", ["_LONGEST"]),
+        ("MAX_ROWS = 5\nDIGEST = 1\nif x == MOST: ...\n", []),
+    ],
+)
+def test_a_limit_by_another_word_is_noticed(text: str, names: list[str]) -> None:
+    assert _superlatives(text) == names
+
+
 @pytest.mark.parametrize("name", ["speed", "run", "ended_at", "is_stored", "red"])
 def test_a_noun_is_no_bare_participle(name: str) -> None:
     assert not is_participle(name)
@@ -635,18 +669,18 @@ def test_nothing_outside_the_adapters_branches_on_one_of_them() -> None:
 
 
 # Nobody reads seven values in order: a longer call names them, and a longer signature demands it.
-MOST_POSITIONAL = 6
+MAX_POSITIONAL = 6
 # These are called by what reads their annotations or options, and by nobody else.
 _CALLED_BY_ANNOTATION = re.compile(r"check\(.+\)|click\.command\b.*|\w+\.command\b.*", re.DOTALL)
 
 
 def _positional(nodes: list[ast.AST]) -> Iterator[str]:
     for node in nodes:
-        if isinstance(node, ast.Call) and len(node.args) > MOST_POSITIONAL:
+        if isinstance(node, ast.Call) and len(node.args) > MAX_POSITIONAL:
             yield f"call {ast.unparse(node.func)} in line {node.lineno}"
-        elif isinstance(node, FUNCTIONS) and _positional_parameters(node) > MOST_POSITIONAL:
+        elif isinstance(node, FUNCTIONS) and _positional_parameters(node) > MAX_POSITIONAL:
             yield f"function {node.name}: put a `*` in it"
-        elif isinstance(node, ast.ClassDef) and _positional_fields(node) > MOST_POSITIONAL:
+        elif isinstance(node, ast.ClassDef) and _positional_fields(node) > MAX_POSITIONAL:
             yield f"dataclass {node.name}: make it `kw_only`"
 
 

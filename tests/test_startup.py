@@ -62,7 +62,7 @@ STORY = {  # in this order, as a run goes
 }
 # The most modules of ours that a command may load, a few above what it loads now: each costs half a
 # millisecond, on whatever machine.
-MOST = {
+MAX_MODULES = {
     "explain --list": 51,
     "explain dirty-tree": 49,
     f"preflight {SLUG}": 377,
@@ -108,7 +108,7 @@ def ours(modules: set[str]) -> set[str]:
 def test_a_command_outside_a_run_imports_what_it_uses(tmp_path: Path, words: str) -> None:
     modules = imported(COMMAND, tmp_path / "modules", *words.split())
     assert foreign(modules) == COMMANDS[words]
-    assert len(ours(modules)) <= MOST.get(words, len(modules))
+    assert len(ours(modules)) <= MAX_MODULES.get(words, len(modules))
 
 
 @pytest.mark.thorough
@@ -149,17 +149,19 @@ def test_a_command_on_a_run_imports_what_it_uses(story: Story) -> None:
             story.ended()
 
     assert fields == STORY
-    assert {words: count for words, count in loaded.items() if count > MOST.get(words, count)} == {}
+    assert {
+        words: count for words, count in loaded.items() if count > MAX_MODULES.get(words, count)
+    } == {}
 
 
 # Of processes of git; each costs about as much as ten modules. What git starts is extra.
 # One of each asks the remote whether another clone added to the record.
-MOST_GIT = {"preflight": 8, "status": 3}
+MAX_GIT_CALLS = {"preflight": 8, "status": 3}
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("command", MOST_GIT)
+@pytest.mark.parametrize("command", MAX_GIT_CALLS)
 def test_a_command_starts_git_no_more_often_than_it_did(
     story: Story, command: str, packed: bool
 ) -> None:
@@ -179,9 +181,9 @@ def test_a_command_starts_git_no_more_often_than_it_did(
         subprocess.run(argv, env={**os.environ, "PATH": path}, check=True, timeout=300)
         lines = calls.read_text().splitlines()
         counts.append(len(lines))
-        if len(counts) == 1 and 0 < counts[0] <= MOST_GIT[command]:
+        if len(counts) == 1 and 0 < counts[0] <= MAX_GIT_CALLS[command]:
             break
-    assert 0 < sorted(counts)[len(counts) // 2] <= MOST_GIT[command], (counts, lines)
+    assert 0 < sorted(counts)[len(counts) // 2] <= MAX_GIT_CALLS[command], (counts, lines)
 
 
 @pytest.mark.thorough

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from work_order import LONGEST, begins_a_share, dealt
+from work_order import LONG_TESTS, begins_a_share, dealt
 from work_shares import NOTHING, Shares
 
 TESTS = Path(__file__).parent
@@ -37,7 +37,7 @@ def test_few_items_are_dealt_too() -> None:
 
 
 def test_one_that_needs_a_server_stays_with_the_others_of_that_server() -> None:
-    name = f"{min(LONGEST)}[a-1]"
+    name = f"{min(LONG_TESTS)}[a-1]"
     assert begins_a_share(item(name, "tmp_path"))
     assert not begins_a_share(item(name, "tmp_path", "s3_server"))
     assert not begins_a_share(item("test_any", "tmp_path"))
@@ -46,4 +46,4 @@ def test_one_that_needs_a_server_stays_with_the_others_of_that_server() -> None:
 def test_all_that_are_listed_are_there() -> None:
     texts = (path.read_text() for path in TESTS.rglob("test_*.py"))
     defined = {name for text in texts for name in re.findall(r"def (test_\w+)\(", text)}
-    assert defined >= LONGEST
+    assert defined >= LONG_TESTS

@@ -81,11 +81,11 @@ def test_one_that_is_old_is_made_again(story: Story) -> None:
 
 
 def test_only_the_newest_are_kept(story: Story) -> None:
-    for number in range(worlds.MOST + 2):
+    for number in range(worlds.MAX_WORLDS + 2):
         begun_again(story).make_or_copy(f"begun {number}", lambda: 0)
-    assert list(worlds._worlds) == [f"begun {n}" for n in range(2, worlds.MOST + 2)]
+    assert list(worlds._worlds) == [f"begun {n}" for n in range(2, worlds.MAX_WORLDS + 2)]
     assert all(world.folder.is_dir() for world in worlds._worlds.values())
-    assert len(list(story.home.parent.glob(f"{story.home.name}.kept-*"))) == worlds.MOST
+    assert len(list(story.home.parent.glob(f"{story.home.name}.kept-*"))) == worlds.MAX_WORLDS
 
 
 def test_what_was_proposed_in_a_world_is_not_typed_in_the_next_one_there() -> None:

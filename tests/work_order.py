@@ -35,7 +35,7 @@ AS_PARAMETER = {
 }
 # Those that take longest by the clock: one that begins as the last keeps one worker busy, and the
 # others have ended.
-LONGEST = frozenset(
+LONG_TESTS = frozenset(
     {
         "test_a_command_on_a_run_imports_what_it_uses",
         "test_a_head_that_is_started_again_has_forgotten_and_is_not_believed",
@@ -76,7 +76,7 @@ LONGEST = frozenset(
 
 
 def is_longest(item: Any) -> bool:
-    return item.name.partition("[")[0] in LONGEST
+    return item.name.partition("[")[0] in LONG_TESTS
 
 
 def begins_a_share(item: Any) -> bool:

@@ -22,7 +22,7 @@ from typing import Any
 import proposed
 
 LASTS = 30.0  # seconds; a test may take what is in its world for new
-MOST = 8  # worlds that are kept, the newest, of half a megabyte each
+MAX_WORLDS = 8  # worlds that are kept, the newest, of half a megabyte each
 SERVERS = "services"  # the package of their fixtures
 Listing = dict[str, tuple[int, int, int]]
 
@@ -120,7 +120,7 @@ def _make_and_keep(home: Path, what: str, make: Callable[[], int]) -> int:
             return code
     folder = Path(f"{home}.kept-{next(_numbers)}")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    for name in [name for name in _worlds if name == what] or list(_worlds)[: 1 - MOST]:
+    for name in [name for name in _worlds if name == what] or list(_worlds)[: 1 - MAX_WORLDS]:
         shutil.rmtree(_worlds.pop(name).folder)
     copy_tree(str(home), str(folder))
     texts = "".join(out.parts), "".join(err.parts)

@@ -23,8 +23,8 @@ from chaos.world import World
 TICKS_AN_HOUR = 60  # and a tick takes a second
 WARM = 6  # hours until all that is kept on purpose is there
 # of the hour it was warm: the arenas of Python's allocator waver by some percent
-MOST_MEMORY = 1.10
-MOST_LOOSE = 2000  # objects in the clone: beyond that nobody packs them
+MAX_MEMORY_RATIO = 1.10
+MAX_LOOSE = 2000  # objects in the clone: beyond that nobody packs them
 HEADER = " hour  memory MB  open files  threads  .git MB  loose objects  ticks  journal kB"
 
 
@@ -103,17 +103,17 @@ def growth(samples: list[Sample]) -> list[str]:
         else []
     )
     first, last = (at(hours, lambda each: each.memory) for hours in (warm[:part], warm[-part:]))
-    if last > first * MOST_MEMORY:
+    if last > first * MAX_MEMORY_RATIO:
         slopes.append(f"memory grew from {first:.1f} to {last:.1f} MB")
     first, last = (at(hours, lambda each: each.files) for hours in (warm[:part], warm[-part:]))
     if last > first + 2:
         slopes.append(f"open files grew from {first:.0f} to {last:.0f}")
-    if (most := max(each.loose for each in warm)) > MOST_LOOSE:
+    if (most := max(each.loose for each in warm)) > MAX_LOOSE:
         slopes.append(f"{most} loose objects lay in the clone")
     first, last = (
         at(hours, lambda each: each.git / each.ticks) for hours in (warm[:part], warm[-part:])
     )
-    if last > first * MOST_MEMORY:
+    if last > first * MAX_MEMORY_RATIO:
         slopes.append(f".git grew from {first * 1e3:.2f} to {last * 1e3:.2f} kB a tick")
     return slopes
 

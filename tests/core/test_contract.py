@@ -58,7 +58,7 @@ recovery = "relaunch"
 [issue]
 kind = "local"
 """
-LEAST = {"slug": "tiny", "command": {"argv": ["true"]}, "output": {"root": "/data/tiny"}}
+REQUIRED_ONLY = {"slug": "tiny", "command": {"argv": ["true"]}, "output": {"root": "/data/tiny"}}
 WAIVER = {
     "check": "dirty-tree",
     "reason": "r",
@@ -84,7 +84,7 @@ def test_an_absent_table_is_what_an_empty_one_is():
 
 
 def least(**changes):
-    return contract_from({**LEAST, **changes}, "runs/tiny.toml")
+    return contract_from({**REQUIRED_ONLY, **changes}, "runs/tiny.toml")
 
 
 def complaint(**changes):

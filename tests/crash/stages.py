@@ -29,7 +29,7 @@ NOTE = (
     "look again",
     "--issue",
 )
-MOST = 3  # times that a person, or the babysitter, starts it again
+MAX_STARTS = 3  # times that a person, or the babysitter, starts it again
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Stage:
 
     def again(self, story: Story) -> None:
         codes = []
-        while len(codes) < MOST:
+        while len(codes) < MAX_STARTS:
             codes.append(self.act(story))
             if codes[-1] in self.good:
                 return
@@ -80,7 +80,7 @@ def _go_on(story: Story) -> None:
 
 def _until_told(story: Story) -> None:
     """Tick until the end of the run was told, as the babysitter does."""
-    for _ in range(MOST):
+    for _ in range(MAX_STARTS):
         for name in (path.name for path in story.jobs.iterdir() if path.is_dir()):
             story.ended(name)
         story.tick()

@@ -12,7 +12,7 @@ import pytest
 from crash.faults import Dead, Fault, deadly, raise_dead
 from stories import SLUG, WAIT, Story, copy, eventually, git
 
-MOST = 40  # calls of one adoption
+MAX_CALLS = 40  # calls of one adoption
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_ending_before_any_call_a_job_is_adopted_once(
         story.init()
         eventually((story.data / "waits").exists)
         copy(story.home, tmp_path / "kept")
-        for at in range(1 + part, MOST, 5):
+        for at in range(1 + part, MAX_CALLS, 5):
             copy(tmp_path / "kept", story.home)
             if not _interrupted(story, str(job.pid), at).struck:
                 return

@@ -32,7 +32,7 @@ from herorun.schedulers.local import Local
 from stories import Story, copy, git
 
 SAMPLED = ("rollback", "fork", "stop", "approve", "prune")
-MOST = 100  # calls of one command
+MAX_CALLS = 100  # calls of one command
 
 # how a stage ends undisturbed, by its place and by all refs of its world: another world, though
 # at the same place, has other commits, and plans of another digest
@@ -50,7 +50,7 @@ def parts_of_today(name: str, parts: int) -> Sequence[int]:
 SLICES = [  # so that several processes can share the longest
     pytest.param(
         stage,
-        range(1 + part, MOST, parts),
+        range(1 + part, MAX_CALLS, parts),
         id=f"{stage.name}-{part + 1}",
         marks=() if part == TODAY % parts and is_of_the_day(n) else pytest.mark.thorough,
     )
@@ -97,7 +97,7 @@ def test_ending_after_a_call_it_is_done_once(stage: Stage, story: Story, tmp_pat
     """After a call is before the next one, but for what is written in between: a sample of the day
     will do.
     """
-    points = range(1, MOST) if EVERY else range(1 + TODAY % 6, MOST, 6)
+    points = range(1, MAX_CALLS) if EVERY else range(1 + TODAY % 6, MAX_CALLS, 6)
     _ends_well_at(stage, points, True, story, tmp_path / "kept")
 
 

@@ -22,7 +22,7 @@ from herorun import cli
 from herorun.system.process import ProcessResult
 
 STARTS = [sys.executable, "-P", "-m", "herorun"]  # the command that is replaced by a fork
-LONGEST = 1 << 16  # bytes of one command's words
+MAX_BYTES = 1 << 16  # bytes of one command's words
 
 
 class ForkedCommands:
@@ -52,7 +52,7 @@ def follow(requests: socket.socket, module_list: Path) -> list[str]:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that wait for commands
     gc.freeze()
     while True:
-        words, files, *_ = socket.recv_fds(requests, LONGEST, 3)
+        words, files, *_ = socket.recv_fds(requests, MAX_BYTES, 3)
         if not words:
             os._exit(0)
         _import_as(module_list)

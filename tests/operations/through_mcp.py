@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 FORKING = Path(__file__).parent / "forking_server.py"
-LONGEST = 300.0  # seconds for which one answer may take on a loaded machine
+MAX_SECONDS = 300.0  # seconds for which one answer may take on a loaded machine
 
 
 class Agent:
@@ -22,7 +22,7 @@ class Agent:
         self.transcript: list[tuple[str, Any]] = []
 
     async def call(self, tool: str, **values: Any) -> Any:
-        answer = await self.client.call_tool(tool, values, read_timeout_seconds=LONGEST)
+        answer = await self.client.call_tool(tool, values, read_timeout_seconds=MAX_SECONDS)
         self.transcript.append((tool, answer))
         return answer
 

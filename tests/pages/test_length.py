@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 TOP = Path(__file__).parents[2]
-MOST = 17_000  # words
+MAX_WORDS = 17_000  # words
 PRINTED = re.compile(r"^<!-- (?:Printed|Written) by .* -->$", re.MULTILINE)
 PART = re.compile(r"^<!-- \w+ -->\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 
@@ -26,7 +26,7 @@ def words_of(page: Path) -> int:
 def test_the_pages_written_by_hand_have_a_limit_of_words() -> None:
     words = {page: words_of(page) for page in written_by_hand()}
     longest = sorted(words, key=words.__getitem__)[-5:]
-    assert sum(words.values()) <= MOST, (
+    assert sum(words.values()) <= MAX_WORDS, (
         f"{sum(words.values())} words: remove what a printed page or another page says. "
         f"The longest: {[f'{page.relative_to(TOP)} {words[page]}' for page in longest]}"
     )

@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 NODE = HERE.parents[1] / ".node-services"
 EMULATE = NODE / "node_modules" / "emulate" / "dist" / "api.js"
 ENTERPRISE = "/api/v3"  # where GitHub Enterprise answers
-LONGEST = 65_536  # characters of a body, by GitHub's own refusal
+MAX_BODY = 65_536  # characters of a body, by GitHub's own refusal
 TOKENS = {"token-of-dri": "dri", "token-of-other": "other"}
 REPO, ANOTHER = "dri/runs", "dri/others"
 APP, INSTALLATION, SLUG = 12345, 100, "herorun"
@@ -206,8 +206,8 @@ class Proxy(BaseHTTPRequestHandler):
             return 401, {}, {"message": "Bad credentials", "documentation_url": self.server.url}
         document = json.loads(body) if body else None
         text = document.get("body") if isinstance(document, dict) else None
-        if isinstance(text, str) and len(text) > LONGEST:
-            why = f"body is too long (maximum is {LONGEST} characters)"
+        if isinstance(text, str) and len(text) > MAX_BODY:
+            why = f"body is too long (maximum is {MAX_BODY} characters)"
             errors = [{"resource": "Issue", "code": "custom", "field": "body", "message": why}]
             return (
                 422,

@@ -21,7 +21,7 @@ import yaml
 from services.servers import REQUIRE
 
 PROGRAMS = ("prometheus", "promtool", "prometheus-alertmanager")
-LONGEST = 60.0  # seconds until one answers
+MAX_SECONDS = 60.0  # seconds until one answers
 
 
 def must_be_installed() -> None:
@@ -96,7 +96,7 @@ def _free_port() -> int:
 def _running(*argv: str, ready: str) -> Iterator[None]:
     process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
-        end = time.monotonic() + LONGEST
+        end = time.monotonic() + MAX_SECONDS
         while not _answers(ready):
             if process.poll() is not None or time.monotonic() > end:
                 process.kill()

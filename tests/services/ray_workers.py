@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-LONGEST = 1 << 17  # bytes of a request
+MAX_BYTES = 1 << 17  # bytes of a request
 OURS = "setup_worker.py"
 
 
@@ -63,7 +63,7 @@ def serve(folder: Path) -> None:
         gc.freeze()
         while True:
             connection, _ = listener.accept()
-            data, files, *_ = socket.recv_fds(connection, LONGEST, 3)
+            data, files, *_ = socket.recv_fds(connection, MAX_BYTES, 3)
             if not os.fork():
                 break
             connection.close()

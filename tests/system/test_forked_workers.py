@@ -120,7 +120,7 @@ def test_what_each_begins_with_is_prepared_before_the_fork(body: str) -> None:
     [
         WITH_THREAD,
         "CORES = 1",
-        "forked_workers.FEWEST = 9",
+        "forked_workers.MIN_ITEMS = 9",
         "threading.Thread(target=time.sleep, args=[30], daemon=True).start()",
         "open_socket = socket.socket()",
         WITH_CHILD,

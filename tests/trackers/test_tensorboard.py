@@ -325,7 +325,7 @@ def test_a_shortened_file_is_read_from_its_start(bench: Bench) -> None:
     assert ([row.step for row in batch.rows], batch.restarted) == ([0], True)
 
 
-@pytest.mark.parametrize(("limit", "most"), [("MOST_ROWS", 7), ("MOST_BYTES", 500)])
+@pytest.mark.parametrize(("limit", "most"), [("MAX_ROWS", 7), ("MAX_BYTES", 500)])
 def test_one_read_is_bounded_and_no_row_is_torn(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
 ) -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TextIO
 
 HERORUN = "herorun: "  # begins each message on standard error
-_NARROWEST = 20  # columns of text behind an indent
+_MIN_WIDTH = 20  # columns of text behind an indent
 # A word, or what stands in backticks: a person copies it whole, so no line break falls inside it.
 _WORD = re.compile(r"(?:[^\s`]*`[^`\n]*`)+[^\s`]*|\S+")
 
@@ -42,7 +42,7 @@ def _wrap_line(line: str, columns: int) -> Iterator[str]:
         return
     blanks = line[: len(line) - len(line.lstrip(" "))]
     indent = " " * (len(HERORUN) if line.startswith(HERORUN) else len(blanks) + 2)
-    if columns - len(indent) < _NARROWEST:
+    if columns - len(indent) < _MIN_WIDTH:
         indent = "  "
     row = blanks
     for word in _WORD.findall(line):

@@ -16,13 +16,13 @@ from herorun.core.health.disk_forecast import (
 )
 
 GIB = 1 << 30
-LEAST = Headroom(days=2.0, bytes=10 * GIB, inodes=1000)
+MIN_HEADROOM = Headroom(days=2.0, bytes=10 * GIB, inodes=1000)
 HOURS_12 = timedelta(hours=12)
 
 
 def short(now, before=None, before_at=None):
     disks = Disks({"/data": now}, {"/data": before} if before else {}, before_at)
-    return shortage(disks, "/data", NOON, LEAST)
+    return shortage(disks, "/data", NOON, MIN_HEADROOM)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_disk_that_fills_within_the_days_is_short():
     """60 GiB in half a day: 90 GiB are left, which last 0.75 days."""
     before, now = Disk(150 * GIB, 200 * GIB), Disk(90 * GIB, 200 * GIB)
 
-    assert headroom(now, before, HOURS_12, LEAST.pace) == pytest.approx(0.75)
+    assert headroom(now, before, HOURS_12, MIN_HEADROOM.pace) == pytest.approx(0.75)
     assert "0.8 days" in short(now, before, NOON - HOURS_12)
 
 
@@ -68,7 +68,7 @@ def test_a_disk_that_fills_within_the_days_is_short():
     [
         (None, HOURS_12),
         (Disk(150 * GIB, 200 * GIB), None),
-        (Disk(150 * GIB, 200 * GIB), LEAST.pace - timedelta(seconds=1)),
+        (Disk(150 * GIB, 200 * GIB), MIN_HEADROOM.pace - timedelta(seconds=1)),
         (Disk(150 * GIB, 300 * GIB), HOURS_12),
         (Disk(90 * GIB, 200 * GIB), HOURS_12),
         (Disk(80 * GIB, 200 * GIB), HOURS_12),
@@ -76,4 +76,4 @@ def test_a_disk_that_fills_within_the_days_is_short():
 )
 def test_no_pace_can_be_reported(before, span):
     """Of one measurement, a short span, another disk, or one that does not fill."""
-    assert headroom(Disk(90 * GIB, 200 * GIB), before, span, LEAST.pace) is None
+    assert headroom(Disk(90 * GIB, 200 * GIB), before, span, MIN_HEADROOM.pace) is None

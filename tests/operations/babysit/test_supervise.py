@@ -27,7 +27,7 @@ pytestmark = pytest.mark.thorough
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("FIRST_PAUSE", "LONGEST_PAUSE", "REFRESH_INTERVAL"):
+    for name in ("FIRST_PAUSE", "MAX_PAUSE", "REFRESH_INTERVAL"):
         monkeypatch.setattr(supervise, name, 0.05)
 
 

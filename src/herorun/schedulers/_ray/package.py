@@ -27,8 +27,8 @@ def package(code: str, admission: str) -> tuple[str, bytes]:
                 if buffer.tell() > MAX_PACKAGE:
                     raise WrongUse(
                         f"{code} is larger than the {MAX_PACKAGE // 2**20} MiB that Ray accepts as "
-                        'an upload: set [scheduler] code = "shared" if the cluster sees the folder, '
-                        "or keep large files out of git."
+                        'an upload: set [scheduler] code = "shared" if the cluster sees the '
+                        "folder, or keep large files out of git."
                     )
     except OSError as error:
         raise WrongUse(
