@@ -62,11 +62,11 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
     ),
     "an unknown tracker": (
         lambda text: text.replace('"jsonl"', '"jsnl"'),
-        ("runs/tiny.toml: line ", "'jsnl'", "mean 'jsonl'?", "wandb_offline"),
+        ("runs/tiny.toml: line ", "'jsnl'", "mean `jsonl`?", "wandb_offline"),
     ),
     "an unknown channel": (
         lambda text: f'{text}\n[notify]\nkinds = ["terminl"]\n',
-        ("runs/tiny.toml: line ", "'terminl'", "mean 'terminal'?"),
+        ("runs/tiny.toml: line ", "'terminl'", "mean `terminal`?"),
     ),
     "a page where nothing stays": (
         lambda text: text.replace('[issue]\nkind = "local"', '[issue]\nkind = "terminal"'),
