@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from herorun.operations.launch import start_babysitter
+from herorun.operations.record.heartbeat import bell_file
+from herorun.system.files import hold_lock
 from stories import SLUG, Story
 from wording import mentions
 
@@ -40,3 +42,16 @@ def test_a_babysitter_ends_with_what_fires(story: Story, monkeypatch: pytest.Mon
     with (story.root / "metrics.jsonl").open("a") as file:
         file.write('{"step": 4, "train/loss": NaN}\n')
     assert story.herorun("babysit", SLUG) == 1
+
+
+@pytest.mark.parametrize("option", [(), ("--no-babysit",)])
+def test_a_launch_wakes_the_babysitter_that_runs_already(
+    story: Story, option: tuple[str, ...]
+) -> None:
+    story.init()
+    run = story.run
+    run.prepare()
+    bell_file(run).unlink(missing_ok=True)
+    with hold_lock(run.lock("babysitter")):
+        assert story.herorun("launch", SLUG, *option) == 0
+    assert bell_file(run).exists()

@@ -24,10 +24,11 @@ from herorun.operations.launch.start_babysitter import start_babysitter
 from herorun.operations.launch.start_instance import settle_launching, start_instance
 from herorun.operations.launch.submit import ALONE, ShowRequest, ignore_request
 from herorun.operations.launch.write_probe import probe_roots
+from herorun.operations.record.heartbeat import ring
 from herorun.operations.record.lease import hand_lease
 from herorun.runs import Run, apply_proof, log_of
 from herorun.schemas.runs import LaunchDocument
-from herorun.system.files import hold_lock
+from herorun.system.files import hold_lock, is_locked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +161,8 @@ def start_watch(run: Run, babysit: bool) -> tuple[str, str]:
     """
     section = run.contract.babysit
     try:
+        if is_locked(run.lock("babysitter")):
+            ring(run)  # one that runs already, whose next tick may be due in hours
         if run.other_babysit_owner:
             hand_lease(run, run.other_babysit_owner)
         elif babysit and not section.declined:
