@@ -83,7 +83,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     if waits_for_the_job(contract.chain):
         pattern = "`[chain] after_pattern` in the log" if contract.chain.after_pattern else ""
         signs = " and ".join(filter(None, [contract.chain.after, pattern]))
-        message = f"this installs the script on {where} and starts it; it waits for {signs}:"
+        message = f"this installs the script on {where}, where it waits for {signs}, and starts it:"
         output.show_note(message, f"  {start_command}")
         if behind:
             output.show_note(f"or this, {as_a_job}:", f"  {behind}")
