@@ -209,7 +209,7 @@ def test_a_final_step_that_no_key_holds_begins_no_record(story: Story, capsys: C
         ({"tracker": {"kind": "nope"}}, "no [tracker] kind = 'nope'"),
         ({"scheduler": {"no_such": 1}}, "[scheduler] local: unknown key `no_such`"),
         ({"checkpoints": {"layout": "nope"}}, "no [checkpoints] layout = 'nope'"),
-        ({"notify": {"kinds": ["nope"]}}, "[notify] kinds = 'nope'"),
+        ({"notify": {"kinds": ["nope"]}}, "kind = 'nope'"),
     ],
     ids=["key", "tracker", "scheduler", "layout", "notify"],
 )
