@@ -153,7 +153,7 @@ def herorun(*words: str, shell: str = "", cwd: Path) -> "subprocess.Popen[str]":
     line = f'exec "$@" {shell}'
     return subprocess.Popen(
         ["sh", "-c", line, "sh", sys.executable, "-m", "herorun", *words],
-        env={**os.environ, "PYTHONPATH": SOURCES},
+        env={**os.environ, "PYTHONPATH": SOURCES, "XDG_STATE_HOME": f"{cwd}/state"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
