@@ -79,8 +79,7 @@ def entry_of(event: Event) -> tuple[str, str] | None:
         case Noted():
             caveat = {"Caveat": event.caveat} if event.caveat else {}
             facts = _one_line_each({**event.lines, **caveat, "By": event.by})
-            parts = tuple(name for name in EVENT_LINES if name in facts)  # a short note has none
-            return EVENTS, f"{headline(event.at, event.title)}\n\n{bullets(facts, parts)}"
+            return _event(event.at, event.title, facts)
         case Ordered():
             return _event(event.at, f"{event.word} by {event.by}", _order_lines(event))
         case HandedOff():
