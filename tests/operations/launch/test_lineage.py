@@ -38,12 +38,14 @@ def signed(check: str, **changes: Any) -> dict[str, Any]:
 
 
 def failing(story: Story, capsys: CAPTURE, slug: str = SLUG) -> dict[str, str]:
-    """The open findings of preflight that block, by check; the last of several."""
+    """The open findings of preflight that block, with their details, by check; the last of
+    several.
+    """
     capsys.readouterr()
     story.herorun("preflight", slug, "--json")
     findings = json.loads(capsys.readouterr().out)["findings"]
     return {
-        f["check"]: f["message"]
+        f["check"]: "\n".join((f["message"], *f["details"]))
         for f in findings
         if f["outcome"] in ("fail", "unknown") and f["response"] == "block" and not f["waiver"]
     }
@@ -57,7 +59,7 @@ def test_a_moved_root_blocks_and_the_old_checkpoint_is_named(
     failures = failing(crashed, capsys)
 
     assert mentions(failures["moved-root"], "complete", "2 lies", f"{crashed.root}")
-    assert f"{crashed.root}/step-2" in failures["scratch-with-history"]
+    assert mentions(failures["scratch-with-history"], "1 checkpoint", f"{crashed.root}/step-2")
     assert crashed.launch() == 1 and len(crashed.starts) == 1
 
 

@@ -58,7 +58,8 @@ def test_init_says_what_it_could_not_find(story: Story, capsys: CAPTURE) -> None
     (story.work / "train.sh").unlink()
     (story.work / "config.toml").unlink()
     contract, out = new_contract(story, capsys)
-    assert mentions(out, "script", "found") and mentions(out, "config", "found")
+    assert mentions(out, "script", "[command]", "example")
+    assert mentions(out, "config", "[config]", "example")
     assert mentions((story.work / "runs" / "new.toml").read_text(), "example", "script")
     assert story.herorun("init", "new") == 2  # it is still as it was written
     assert mentions(capsys.readouterr().err, "herorun init")
