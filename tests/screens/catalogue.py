@@ -684,9 +684,9 @@ PATROLS: Mapping[str, PatrolTick] = {
 }
 
 
-def waits_for(host: HostObservation) -> Any:
+def waits_for(host: HostObservation, **changes: Any) -> Any:
     """An observer that sees this host each time."""
-    return lambda *_: lambda: (host, decide(host, ways_for(host)), {})
+    return lambda *_: lambda: (host, decide(host, replace(ways_for(host), **changes)), {})
 
 
 ENTRY = {

@@ -195,7 +195,7 @@ def launches() -> Iterator[Screen]:
     outcome = LaunchOutcome(
         preflight=lenient,
         launched=LAUNCHED,
-        babysitter="not started",
+        babysitter="not running",
         log="/data/jobs/tiny-1/job.log",
         unwatched=NO_BABYSITTER,
         warnings=(NO_BABYSITTER,),
@@ -219,7 +219,7 @@ CANDIDATES = Checkpoints(
     )
 )
 NO_BABYSITTER = (
-    "The job runs, but its babysitter ended at once (exit code 1): see "
+    "Nothing monitors the run: its babysitter ended at once (exit code 1): see "
     "/work/.herorun/tiny/babysit.log, then `herorun babysit tiny`."
 )
 WATCHES = "process 4711, log /work/.herorun/tiny/babysit.log"
@@ -537,13 +537,18 @@ def machines() -> Iterator[Screen]:
             log=LogEnd(line="step 41200 loss 2.314", step=41_200, size=4000, age=720.0),
         ),
     }
+    decides = {"ended-early": {"dri_decides": True}}
     for name, host in hosts.items():
-        patrol = "remote.patrol.patrol"
-        yield answered_by(f"patrol-{name}", "box patrol tiny", patrol, patrolled(host))
+        patrol, facts = "remote.patrol.patrol", decides.get(name, {})
+        yield answered_by(f"patrol-{name}", "box patrol tiny", patrol, patrolled(host, **facts))
     observer = {f"{OPERATIONS}remote.wait.observer_of_run": waits_for(success)}
     yield Screen("wait-done", "box wait tiny --max 1", {**OPENED, **WAIT, **observer})
     for name in ("unsaved", "ended-early"):
-        observer = {f"{OPERATIONS}remote.wait.observer_of_run": waits_for(hosts[name])}
+        observer = {
+            f"{OPERATIONS}remote.wait.observer_of_run": waits_for(
+                hosts[name], **decides.get(name, {})
+            )
+        }
         yield Screen(f"wait-{name}", "box wait tiny --max 1", {**OPENED, **WAIT, **observer})
     slow = {f"{OPERATIONS}remote.wait.observer_of_run": waits_for(AT_WORK)}
     yield Screen("wait-not-yet", "box wait tiny --step 50000 --max 1", {**OPENED, **WAIT, **slow})

@@ -217,7 +217,7 @@ def records() -> Iterator[Screen]:
         "gone": _check_other_refs(record())[0],
     }
     for name, of_remote in remote_faults.items():
-        changed = replace(verified, faults=tuple(of_remote))
+        changed = replace(verified, faults=tuple(of_remote), remote_faults=tuple(of_remote))
         yield answered_by(f"verify-{name}", "verify tiny", target, changed)
 
 

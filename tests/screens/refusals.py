@@ -187,7 +187,7 @@ def relaunches() -> Iterator[Screen]:
 
 
 NOT_STARTED = (
-    "The job runs, but its babysitter ended at once (exit code 1): see "
+    "Nothing monitors the run: its babysitter ended at once (exit code 1): see "
     "/work/.herorun/tiny/babysit.log, then `herorun babysit tiny`."
 )
 

@@ -8,6 +8,8 @@ from herorun.commands._options import RunArgument
 from herorun.commands._output import propose_command
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from herorun.core.seal.verification import SealProof
     from herorun.operations.record.verify import RecordVerification
 
@@ -92,13 +94,26 @@ def _show_record(verification: "RecordVerification", start: str, run: str) -> No
         output.show_line(f"next: `{again}`, once the rest can be read")
     if verification.faults:
         slug = Path(run).stem if run.endswith(".toml") else run
+        ways = " ".join(_ways_to_a_cause(verification, slug))
         output.show_line(
-            "next: do not launch or seal until a person knows the cause of each fault. A fault in "
-            f"the history stays reported. `git log -p refs/herorun/record/{slug}` shows each "
-            "commit; your git server's log shows who pushed it."
+            f"next: do not launch or seal until a person knows the cause of each fault. {ways}"
         )
     for repair in repairs:
         _show_repair(repair)
+
+
+def _ways_to_a_cause(verification: "RecordVerification", slug: str) -> "Iterator[str]":
+    """For faults of the commits, and for those of the branch on the remote."""
+    if len(verification.faults) > len(verification.remote_faults):
+        yield (
+            f"A fault in the history stays reported. `git log -p refs/herorun/record/{slug}` shows "
+            "each commit; your git server's log shows who pushed it."
+        )
+    if verification.remote_faults:
+        yield (
+            "Your git server's log shows who changed the branch there. This clone still has its "
+            f"own record, refs/herorun/record/{slug}: do not push it before that."
+        )
 
 
 def _command_at_end(note: str) -> str:

@@ -69,7 +69,10 @@ def _relaunch_question(document: Mapping[str, Any], reasons: str) -> str:
         way = ""
         if following.startswith("herorun preflight "):
             way = f" {_way_to_launch(document)}"
-        return f"what next? herorun has not relaunched it: {reasons}.{way} To leave it down: "
+        # what the launch checks refused is tried again
+        is_refused = _relaunch_questions(document) == ["gate"]
+        verb = "has not relaunched it yet" if is_refused else "does not relaunch it"
+        return f"what next? herorun {verb}: {reasons}.{way} To leave it down: "
     has_row = document["run"] == "down" and following
     yes = f"see `{label_of_next(document)}` below" if has_row else f"`herorun approve {slug}`"
     return f"relaunch it? herorun asks, because {reasons}. Yes: {yes}; no: "

@@ -90,7 +90,9 @@ def _status_lines(
         minute = instance["started"][: len("2026-01-01T12:00")]
         began = f"{minute}Z ({_ago(instance['started'], at)})"
         job = f"job {clean(instance['job'])}"
-        state = instance["state"] or ("sealed" if document["seal_tag"] else "state unknown")
+        state = instance["state"] or (
+            "end not recorded" if document["seal_tag"] else "state unknown"
+        )
         yield f"  instance   {instance['name']}, {job}, {state}, submitted {began}"
     if document["log"] and not document["seal_tag"]:
         yield f"  log        {clean(document['log'])}"

@@ -358,6 +358,14 @@ SAID = {
             "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB."
         ),
     ),
+    "a script that may not be executed": (
+        "code-bug-small",
+        "/bin/sh: line 3: exec: /work/train.sh: cannot execute: Permission denied",
+    ),
+    "a program of another architecture": (
+        "code-bug-small",
+        "slurmstepd: error: execve(): /work/train.py: Exec format error",
+    ),
     "a program that env does not find": (
         "code-bug-small",
         "/usr/bin/env: ‘python’: No such file or directory",

@@ -77,11 +77,11 @@ def judge_condition(
         how = (
             "job succeeded, but the run is not complete" if observation.succeeded else "run is down"
         )
-        return WaitOutcome.OVER, f"the {how}, and {condition} was not reached"
+        return WaitOutcome.OVER, f"the {how}{_describe_missed(condition)}"
     if (
         state is PatrolState.DONE and not condition.marker
     ):  # a marker may be made long after the job has ended well
-        return WaitOutcome.OVER, f"everything is done, and {condition} was not reached"
+        return WaitOutcome.OVER, f"everything is done{_describe_missed(condition)}"
     if still >= STALL and isinstance(
         observation.log, LogEnd
     ):  # what waits in a queue has no log yet
@@ -90,6 +90,11 @@ def judge_condition(
             f"neither log nor output has changed for {format_span(still)}: check whether it hangs",
         )
     return WaitOutcome.WAIT, f"{condition} is not reached yet"
+
+
+def _describe_missed(condition: WaitCondition) -> str:
+    """What was asked for and did not come; nothing more where only the end was."""
+    return "" if condition == WaitCondition() else f", and {condition} was not reached"
 
 
 def _is_met(

@@ -32,7 +32,8 @@ def must_be_ours(run: MonitoredRun, memory: Memory) -> None:
         return
     raise HandedOver(
         f"{run.slug} was handed over to {handover.to} at {handover.at:%Y-%m-%d %H:%M} UTC, so this "
-        f"machine does nothing. {_describe_ticks(memory, handover)} To take it back: "
+        f"machine does nothing. {_describe_ticks(memory, handover)} If {handover.to} is gone, "
+        "take it back: "
         f"`{takeover_command(run.slug, run.contract.babysit.cadence)}`."
     )
 

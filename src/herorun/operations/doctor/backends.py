@@ -203,7 +203,7 @@ def _channel(channel: Channel, send_test: bool) -> Iterator[DoctorPart]:
     if send_test and not problem:
         problem, message = _send_test(channel)
     fix = (
-        "Set the variable to an address that is read, then `herorun doctor --send-test` again."
+        f"Export {channel.name} with the channel's address in the shell that starts the babysitter."
         if problem
         else ""
     )

@@ -24,7 +24,7 @@ def start_babysitter(run: Run) -> str:
     """
     if is_locked(run.lock("babysitter")):
         if is_hung(run):
-            raise CouldNotLook(f"The job runs, but {describe_hung(run)}.")
+            raise CouldNotLook(f"Nothing may be monitoring the run: {describe_hung(run)}.")
         return f"already runs on this machine, log {_babysit_log_path(run)}"
     began = now()
     private = os.open(_babysit_log_path(run), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -52,13 +52,14 @@ def start_babysitter(run: Run) -> str:
             return f"process {process.pid}, log {_babysit_log_path(run)}"
         if process.poll() is not None:
             raise CouldNotLook(
-                "The job runs, but its babysitter ended at once (exit code "
+                "Nothing monitors the run: its babysitter ended at once (exit code "
                 f"{process.returncode}): see {_babysit_log_path(run)}, then `herorun babysit "
                 f"{run.slug}`."
             )
         time.sleep(0.05)
     raise CouldNotLook(
-        f"The job runs, but its babysitter gave no heartbeat within {format_span(HEARTBEAT_WAIT)}: "
+        f"The run may not be monitored: its babysitter gave no heartbeat within "
+        f"{format_span(HEARTBEAT_WAIT)}: "
         f"see {_babysit_log_path(run)}."
     )
 

@@ -128,9 +128,9 @@ def describe_hung(run: MonitoredRun) -> str:
     """
     kill = f" (`kill -9 {pid}`)" if (pid := babysitter_pid(run)) else ""
     return (
-        f"its babysitter{who_watches(run)} has written no heartbeat since: it hangs, or the disk "
-        f"of {run.state} is full or read-only. If it hangs, end that process{kill}, then start "
-        f"`herorun babysit {run.slug}`"
+        f"its babysitter{who_watches(run)} has written no heartbeat since. First `df -h "
+        f"{run.state}`: if that disk is full or read-only, free it. Otherwise it hangs: end that "
+        f"process{kill}, then start `herorun babysit {run.slug}`"
     )
 
 

@@ -38,6 +38,7 @@ class RecordVerification:
     commits: int
     faults: tuple[str, ...]
     notes: tuple[str, ...]
+    remote_faults: tuple[str, ...] = ()  # those of `faults` that are of the branch on the remote
     unseen: bool = False
     seal: str = ""  # the newest seal's tag, by the record
     remote_tip: str | None = None  # the record's commit there; None also where it did not answer
@@ -206,6 +207,7 @@ def _verify_branch(
         commits=first.commits,
         faults=(*history_faults, *faults, *anchor_faults),
         notes=all_notes,
+        remote_faults=tuple(faults),
         unseen=bool(remote_problem or unfound),
         remote_tip=remote_tip,
     )

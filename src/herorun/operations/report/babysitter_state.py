@@ -90,8 +90,11 @@ def _describe_next_owner(run: Run, handover: HandedOff) -> str:
     head = f"{HANDED_OVER} {handover.to} {_ago(handover.at)}"
     if last_seen and last_seen > handover.at:
         return f"{head}; its last recorded tick was {_ago(last_seen)}"
-    command = elsewhere(f"herorun babysit {run.slug}")
-    return f"{head}, which has recorded no tick yet: {command} there starts its babysitter"
+    status, babysit = (elsewhere(f"herorun {name} {run.slug}") for name in ("status", "babysit"))
+    return (
+        f"{head}, and no tick is recorded since: the run may be unmonitored. There, {status} shows "
+        f"whether a babysitter runs, and {babysit} starts one"
+    )
 
 
 def _ago(moment: datetime) -> str:
