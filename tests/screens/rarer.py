@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from builders import NOON, a_contract, a_plan, an_instance
-from herorun.core.errors import Blocked, CouldNotLook
+from herorun.core.errors import CouldNotLook
 from herorun.core.event import Initialised, Noted
 from herorun.core.journal import chain
 from herorun.core.record.render import add_entries, digest_of, entries_of, new_logbook
@@ -23,7 +23,9 @@ from herorun.operations.orders.trust import TrustQuestion
 from herorun.operations.record.verify import RecordVerification, _check_other_refs, _compare_tips
 from herorun.runs.templates import template
 from herorun.schedulers import slurm
-from screens.catalogue import BOX_RUN, OPERATIONS, answered_by
+from herorun.system.git import GitFailed
+from herorun.system.process import ProcessResult
+from screens.catalogue import BOX_RUN, OPERATIONS, answered_by, raising
 from screens.details import unplanned
 from screens.orders import ASKED, MEMORY, ordered
 from screens.rendering import Screen
@@ -117,13 +119,18 @@ def doctors() -> Iterator[Screen]:
     """Each part as the probes word it: in a new repository, and where others refuse or are
     silent.
     """
-    refused = Blocked("origin refuses the push: pre-receive hook declined")
     silent = CouldNotLook("gpu7 does not answer within 20 s")
     run: Any = DOCTORED
     channel: Any = SimpleNamespace(name="PAGER", problem=lambda: "PAGER is not set")
     works: Any = SimpleNamespace(name="CHAT", problem=lambda: "")
     unborn: Any = SimpleNamespace(
         config=lambda _: "", remote_tips=lambda *_, **__: {}, resolve=lambda _: None
+    )
+    refusal = ProcessResult(1, b"", b"remote: Permission to lab/tiny denied to ada.")
+    refused: Any = SimpleNamespace(
+        remote_tips=lambda *_, **__: {},
+        resolve=lambda _: "c0" * 20,
+        git=raising(GitFailed(("push", "origin"), refusal)),
     )
     new = [
         *machine._settings(Path("/nowhere")),
@@ -139,7 +146,7 @@ def doctors() -> Iterator[Screen]:
         *backends._channel(works, False),
     ]
     away = [
-        _part_of_error("git", "remote origin, push", refused),
+        *machine._remote(refused, "origin"),
         _part_of_error("scheduler", "ssh, tiny", silent),
         _part_of_error("store", "/data/tiny", PermissionError(13, "Permission denied", "/data")),
     ]

@@ -89,6 +89,21 @@ def test_a_heartbeat_without_its_variable_is_broken(monkeypatch: pytest.MonkeyPa
     assert "NO_SUCH_PING" in part.message and part.fix
 
 
+def test_a_channel_to_which_nothing_was_sent_is_not_known_to_work() -> None:
+    channel: Any = SimpleNamespace(name="CHAT", problem=lambda: "", post=lambda _: None)
+    fits = [
+        part.status for send in (False, True) for part in backends._channel(channel, send_test=send)
+    ]
+    assert fits == [Fit.SKIPPED, Fit.OK]
+
+
+@pytest.mark.parametrize(("is_reviewable", "fit"), [(True, Fit.OK), (False, Fit.SKIPPED)])
+def test_a_contract_that_blocks_each_launch_is_not_ok(is_reviewable: bool, fit: Fit) -> None:
+    file = SimpleNamespace(path="runs/tiny.toml", is_reviewable=is_reviewable)
+    (part,) = backends._contract(a_run(file=file))
+    assert part.status is fit
+
+
 def test_the_signatures_of_the_contract_are_read_below_the_repository(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(SIGNATURE)
     run = a_run(

@@ -72,11 +72,14 @@ def _join_kind_and_slug(kind: str, slug: str) -> str:
 
 
 def _contract(run: Run) -> Iterator[DoctorPart]:
-    signed_values = run.file.is_reviewable
-    message = f"{run.file.path} is valid" + (
-        "" if signed_values else ", and not committed as it is"
+    if run.file.is_reviewable:
+        yield DoctorPart("contract", run.slug, Fit.OK, f"{run.file.path} is valid")
+        return
+    message = (
+        f"{run.file.path} is valid, but not committed as it is: a launch needs "
+        "it committed and pushed"
     )
-    yield DoctorPart("contract", run.slug, Fit.OK, message)
+    yield DoctorPart("contract", run.slug, Fit.SKIPPED, message)
 
 
 def describe_missing_program(kind: str, program: str) -> DoctorPart:
@@ -147,9 +150,8 @@ def _root(run: Run, root: str) -> Iterator[DoctorPart]:
         message = f"can be listed: {count(len(run.store.names(root)), 'entry', 'entries')}"
     except FileNotFoundError:
         message = "does not exist yet"
-    yield DoctorPart(
-        "store", root, Fit.OK, f"{message}; `herorun preflight {run.slug} --probe` tries a write"
-    )
+    write_text = f"a write was not tried: `herorun preflight {run.slug} --probe` tries one"
+    yield DoctorPart("store", root, Fit.OK, f"{message}; {write_text}")
     if (
         root.startswith("/")
         and run.place.reach is None
@@ -199,7 +201,7 @@ def _secret(run: Run, name: str) -> Iterator[DoctorPart]:
 
 def _channel(channel: Channel, send_test: bool) -> Iterator[DoctorPart]:
     problem = channel.problem()
-    message = problem or "can be used; nothing was sent"
+    message = problem or "is set; not tested: `--send-test` sends a message"
     if send_test and not problem:
         problem, message = _send_test(channel)
     fix = (
@@ -207,18 +209,23 @@ def _channel(channel: Channel, send_test: bool) -> Iterator[DoctorPart]:
         if problem
         else ""
     )
-    yield DoctorPart("channel", channel.name, Fit.FAILED if problem else Fit.OK, message, fix)
+    yield DoctorPart("channel", channel.name, _fit_of(problem, send_test), message, fix)
+
+
+def _fit_of(problem: str, send_test: bool) -> Fit:
+    """A channel to which nothing was sent is not known to work."""
+    return Fit.FAILED if problem else Fit.OK if send_test else Fit.SKIPPED
 
 
 def _heartbeat(variable: str, send_test: bool) -> Iterator[DoctorPart]:
     problem = ping(variable) if send_test else ping_problem(variable)
-    good = "took a ping" if send_test else "can be pinged; nothing was sent"
+    good = "took a ping" if send_test else "is set; not tested: `--send-test` sends a ping"
     fix = (
         "Set the variable to the ping URL of your service, then `herorun doctor --send-test` again."
         if problem
         else ""
     )
-    yield DoctorPart("channel", variable, Fit.FAILED if problem else Fit.OK, problem or good, fix)
+    yield DoctorPart("channel", variable, _fit_of(problem, send_test), problem or good, fix)
 
 
 def _send_test(channel: Channel) -> tuple[str, str]:

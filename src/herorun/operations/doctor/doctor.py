@@ -17,6 +17,7 @@ from herorun.runs import Run, known_slugs, open_run
 from herorun.system import progress
 from herorun.system.git import Repository, find_repository
 
+PERMISSION_FIX = "Give this account access, or name another place in the contract."
 DEADLINE = 45.0  # seconds for all parts together
 
 
@@ -100,6 +101,6 @@ def _part_of_error(group: str, name: str, error: BaseException) -> DoctorPart:
     no_answer = isinstance(error, (CouldNotLook, TimeoutError)) or not isinstance(
         error, (HerorunError, PermissionError)
     )
-    return DoctorPart(
-        group, name, Fit.UNKNOWN if no_answer else Fit.FAILED, scrub(describe_error(error))
-    )
+    fix = PERMISSION_FIX if isinstance(error, PermissionError) else ""
+    fit = Fit.UNKNOWN if no_answer else Fit.FAILED
+    return DoctorPart(group, name, fit, scrub(describe_error(error)), fix)
