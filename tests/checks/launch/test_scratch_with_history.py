@@ -21,7 +21,19 @@ def test_a_complete_checkpoint_of_its_own_fails():
     verdict = ask(a_checkpoint(100))
 
     assert verdict.outcome is Outcome.FAIL
-    assert (verdict.subject, verdict.details) == ("tiny-1", (f"{ROOT}/step-100",))
+    assert (verdict.subject, verdict.details) == ("tiny-1", (f"{ROOT}/step-100 (complete)",))
+    assert verdict.message.endswith(f"{ROOT}/step-100")
+
+
+def test_they_are_listed_newest_first_with_their_states_and_only_a_complete_one_is_named():
+    verdict = ask(a_checkpoint(40), a_checkpoint(100, problem="no metadata.json"), a_checkpoint(60))
+
+    places = [f"{ROOT}/step-{step}" for step in (100, 60, 40)]
+    states = ("incomplete", "complete", "complete")
+    assert verdict.details == tuple(
+        f"{place} ({state})" for place, state in zip(places, states, strict=True)
+    )
+    assert verdict.message.endswith(places[1])
 
 
 def test_so_does_an_incomplete_one():
@@ -51,7 +63,7 @@ def test_a_complete_checkpoint_in_a_recorded_root_that_was_left_fails_too():
         NO_METRICS,
     )
 
-    assert verdict.outcome is Outcome.FAIL and verdict.details == (checkpoint.path,)
+    assert verdict.outcome is Outcome.FAIL and verdict.details == (f"{checkpoint.path} (complete)",)
 
 
 def test_a_recorded_root_out_of_reach_is_unknown():

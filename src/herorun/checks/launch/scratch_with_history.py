@@ -2,9 +2,9 @@
 
 Why: a trainer that finds no checkpoint starts at step 0 under the run's name, overwrites existing
 data, and loses the steps you paid for.
-Fix: name the checkpoint to continue from in `[start] from` (if none is listed, look in other
-roots); or give up the earlier steps: `herorun waive scratch-with-history RUN` prints a waiver to
-commit.
+Fix: name the checkpoint to continue from in `[start] from`, as a rule the newest complete one (if
+none is listed, look in other roots); or give up the earlier steps: `herorun waive
+scratch-with-history RUN` prints a waiver to commit.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
@@ -16,6 +16,7 @@ from herorun.core.evidence import (
     Nothing,
     Unavailable,
     candidates_of,
+    in_order,
 )
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.plan import Plan
@@ -34,11 +35,11 @@ def scratch_with_history(
     current = history.current
     if current is None:
         return not_applicable("the run has not been launched before")
-    mine = [c.path for place in (own, old_checkpoints) for c in reversed(candidates_of(place))]
-    if mine:
+    if mine := in_order(candidates_of(own, old_checkpoints))[::-1]:
+        newest = next((f"; newest known complete: {c.path}" for c in mine if c.complete), "")
         return failed(
-            f"{current.name} left {count(len(mine), 'checkpoint')}",
-            *mine[:20],
+            f"{current.name} left {count(len(mine), 'checkpoint')}{newest}",
+            *(f"{c.path} ({c.state})" for c in mine[:20]),
             subject=current.name,
         )
     if isinstance(metrics, Unavailable):

@@ -29,7 +29,7 @@ def unmatched_config_class(contract: Contract, plan: Plan) -> list[Verdict]:
         _describe_unmatched(each, with_tables(config_keys))
         for each in unmatched_patterns(contract.config, names)
     ]
-    return verdicts or [passed("no pattern is without a key")]
+    return verdicts or [passed("every pattern matches a key")]
 
 
 def _describe_unmatched(pattern: str, likely_names: Iterable[str]) -> Verdict:

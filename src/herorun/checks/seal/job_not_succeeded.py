@@ -4,7 +4,7 @@ Why: a seal over a run that failed, was stopped or still writes would sign somet
 true.
 Fix: wait for the job's end, or relaunch it. If its final checkpoint is complete, `herorun waive
 job-not-succeeded RUN` prints a waiver to commit. If the DRI aborts the run, `herorun seal RUN
---aborted` asks for no success.
+--aborted` seals it without a successful job.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -43,6 +43,12 @@ class Candidate:
         """It could not be examined: it may be complete."""
         return not self.examined and bool(self.problem)
 
+    @property
+    def state(self) -> str:
+        if self.examined:
+            return "incomplete" if self.problem else "complete"
+        return "unread" if self.problem else "unexamined"
+
 
 def in_order(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     return tuple(sorted(candidates, key=lambda c: (c.step, c.timestamp, c.path)))

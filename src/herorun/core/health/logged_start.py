@@ -46,7 +46,8 @@ def _compare_loading(
     worst = fall_back(loading)
     if worst is not None and _contradicts(start, worst):
         return ResumeRows(
-            wrong=f"reported in line {worst.line} of its log: {worst.excerpt}; the plan: {start}"
+            wrong=f'reported in line {worst.line} of its log "{worst.excerpt}", but the plan says '
+            f"{start}"
         )
     resume_line = next((each for each in reversed(loading) if each.loads == "resumed"), None)
     if worst is not None or resume_line is None:
@@ -56,7 +57,7 @@ def _compare_loading(
         return ResumeRows(right=f"{where}, as the plan says: {start}")
     if not _is_comparable(start, resume_line) or _its_own(resume_line, checkpoints, current):
         return None
-    return ResumeRows(wrong=f"{where}: {resume_line.excerpt}; the plan says {start}")
+    return ResumeRows(wrong=f'{where}, "{resume_line.excerpt}", but the plan says {start}')
 
 
 def _contradicts(start: PlannedStart, loading: Loading) -> bool:

@@ -85,19 +85,10 @@ def _why_another(plan: Plan | None) -> str:
 def _candidate_entry(
     candidate: Candidate, start: Any, refusal_reason: str, reason: str
 ) -> CandidateEntry:
-    state = (
-        "complete"
-        if candidate.complete
-        else "incomplete"
-        if candidate.incomplete
-        else "unread"
-        if candidate.is_unread
-        else "unexamined"
-    )
     is_start = _is(candidate, start)
     return CandidateEntry.of(
         candidate,
-        state=state,
+        state=candidate.state,
         is_start=is_start,
         refused=refusal_reason or ("" if is_start else reason),
     )
