@@ -156,10 +156,7 @@ def initialised() -> Iterator[Screen]:
         yield Screen(f"init-{name}", "init tiny", {**contract_read, target: outcome}, home=contract)
 
 
-NEWER = (
-    "2 journal lines of a newer herorun, which this one cannot check: upgrade herorun, then "
-    "`herorun verify tiny`"
-)
+NEWER = "2 journal lines of a newer herorun, which this one cannot check"
 NO_LIST = "could not query the remote: origin does not answer: connection timed out"
 
 
@@ -172,7 +169,9 @@ def verified() -> Iterator[Screen]:
     )
     newest = {"seal__verify__verify_newest_seal": sealed}
     yield answered_by("verify-sealed", "verify tiny", target, sealed, **newest)
-    newer = RecordVerification(entries=41, commits=43, faults=(), notes=(NEWER,), unseen=True)
+    newer = RecordVerification(
+        entries=41, commits=43, faults=(), notes=(NEWER,), unseen=True, newer_lines=2
+    )
     yield answered_by("verify-newer", "verify tiny", target, newer)
 
 

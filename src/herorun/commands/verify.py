@@ -91,7 +91,11 @@ def _show_record(verification: "RecordVerification", start: str, run: str) -> No
     )
     if verification.verdict == "unknown":
         again = propose_command(start, "verify", run)
-        output.show_line(f"next: `{again}`, once the rest can be read")
+        output.show_line(
+            f"next: upgrade herorun, then `{again}`"
+            if verification.newer_lines
+            else f"next: `{again}`, once the rest can be read"
+        )
     if verification.faults:
         slug = Path(run).stem if run.endswith(".toml") else run
         ways = " ".join(_ways_to_a_cause(verification, slug))

@@ -143,6 +143,7 @@ def test_a_newer_record_is_looked_at_and_not_written(story: Story, capsys: CAPTU
     verified = ask(story, capsys, "logbook", "verify", SLUG, "--json")
     assert (verified.code, verified.document["faults"]) == (3, [])
     assert mentions(str(verified.document["notes"]), "1 journal", "newer")
+    assert mentions(ask(story, capsys, "verify", SLUG).out, "next", "upgrade", f"verify {SLUG}")
     assert story.run.record.memory().newer
     with pytest.raises(WrongUse, match=r"2.*therefore"):
         story.run.record.append(note("mine"))

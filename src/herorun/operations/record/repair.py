@@ -26,11 +26,11 @@ def describe_repair(record: Record, tip: str, culprit: str, here: bool, good: st
     undo = _restore(record, good) if good else _revert(culprit)
     where = " in this clone" if here else ""
     return (
-        f"commit {culprit[:9]} made the journal unreadable{'' if here else ' on the remote'}. If "
-        "you are sure that it is a mistake, undo it by a new commit on top. Then the journal can "
-        f"be read again{where}, but `herorun verify {record.slug}` still reports both commits as "
-        f"faults, because the history keeps them.{_describe_lost(record, good, tip)}"
-        f"{_describe_publishing(record) if here else ''} To undo it: "
+        f"commit {culprit[:9]} made the journal unreadable{'' if here else ' on the remote'}. Once "
+        "a person knows that it is a mistake: (1) undo it by a new commit on top, with the command "
+        f"below; then the journal can be read again{where}.{_describe_lost(record, good, tip)}"
+        f"{_describe_publishing(record) if here else ''} `herorun verify {record.slug}` still "
+        "reports both commits as faults, because the history keeps them. The command of (1): "
         f"`{_command(record, tip, undo, here)}`"
     )
 
@@ -40,8 +40,10 @@ def _describe_publishing(record: Record) -> str:
     if record.remote is None:
         return ""
     push = shlex.join(["git", "push", record.remote, f"{record.ref}:refs/heads/{record.branch}"])
-    pushers = f"this clone's babysitter, or `{push}`,"
-    return f" Other machines can read it only once {pushers} has pushed it."
+    return (
+        f" (2) If no babysitter runs in this clone, type `{push}`: other machines can read the "
+        "journal only once it is pushed."
+    )
 
 
 def _describe_lost(record: Record, good: str, tip: str) -> str:

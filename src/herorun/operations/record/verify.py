@@ -40,6 +40,7 @@ class RecordVerification:
     notes: tuple[str, ...]
     remote_faults: tuple[str, ...] = ()  # those of `faults` that are of the branch on the remote
     unseen: bool = False
+    newer_lines: int = 0  # journal lines that only a newer herorun can check
     seal: str = ""  # the newest seal's tag, by the record
     remote_tip: str | None = None  # the record's commit there; None also where it did not answer
 
@@ -196,8 +197,7 @@ def _verify_branch(
     first = judgements[0]
     if first.newer:
         unfound.append(
-            f"{count(first.newer, 'journal line')} of a newer herorun, which this one cannot "
-            f"check: upgrade herorun, then `herorun verify {record.slug}`"
+            f"{count(first.newer, 'journal line')} of a newer herorun, which this one cannot check"
         )
     unfound += missing_start
     outside_notes = outside.notes if outside else ()
@@ -209,6 +209,7 @@ def _verify_branch(
         notes=all_notes,
         remote_faults=tuple(faults),
         unseen=bool(remote_problem or unfound),
+        newer_lines=first.newer,
         remote_tip=remote_tip,
     )
 
