@@ -13,7 +13,7 @@ MARKS = {  # a sign for the eye, a word for the reader, and a colour
     "ok": ("✓", "ok", "green"),
     "warn": ("!", "warn", "yellow"),
     "fail": ("✗", "fail", "red"),
-    "lenient": ("✗", "fail", "yellow"),
+    "lenient": ("!", "open", "yellow"),  # it does not block, unlike "fail"
     "waived": ("~", "waived", "cyan"),
     "unknown": ("?", "unknown", "yellow"),
     "n/a": ("-", "n/a", "dim"),

@@ -109,7 +109,10 @@ class PreflightOutcome:
         if self.plan.in_place.value:
             return "the job runs the work tree as it is, with the uncommitted changes"
         if self.plan.patch.value:
-            return "the job runs a snapshot that has the uncommitted changes"
+            return (
+                f"the job runs the snapshot {self.plan.patch.value.commit:.9}: "
+                f"{self.plan.commit.value:.9} with the uncommitted changes"
+            )
         return f"the job runs commit {self.plan.commit.value:.9}, without the uncommitted changes"
 
     @property
