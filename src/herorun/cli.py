@@ -63,7 +63,9 @@ def _propose_for(context: click.Context, parameter: click.Parameter, value: str)
     callback=_propose_for,
     help="Work as if started in DIR.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Leave out progress, and what passed.")
+@click.option(
+    "-q", "--quiet", is_flag=True, help="Leave out progress, plans, next steps and what passed."
+)
 @click.option(
     "-v",
     "--verbose",

@@ -31,8 +31,8 @@ def job_kind(kind: str) -> JobKind:
     """
     if not is_supported(kind):
         raise WrongUse(
-            f"Jobs of {kind!r} cannot be monitored by id.{did_you_mean(kind, kinds())} There are: "
-            f"{', '.join(kinds())}."
+            f"{kind!r} is not a scheduler whose jobs herorun can monitor by id."
+            f"{did_you_mean(kind, kinds())} Known: {', '.join(kinds())}."
         )
     declared_jobs = getattr(adapters.adapter_module(PORT, kind), "JOBS", None)
     if not isinstance(declared_jobs, JobKind):

@@ -54,7 +54,7 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
         for each in metrics:
             if len(report.files) == 1 or "loss-spike" in each.checks:
                 checks = ", ".join(each.checks)
-                note = f"{name}: not judged: {checks} ({each.metric}): {each.reason}"
+                note = f"{name}: not checked: {checks} ({each.metric}): {each.reason}"
                 output.show_note(output.clean(note))
     if as_json:
         curves = [

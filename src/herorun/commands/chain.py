@@ -78,12 +78,16 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
         return 0
     if path is None:
         click.echo(text, nl=False)
+    else:
+        output.show_note(f"wrote {output.clean(str(path))}")
     where = login.host if login and login.host else "this machine"
     as_a_job = f"as a job of its own, which starts once job {job} succeeds"
     if waits_for_the_job(contract.chain):
         pattern = "`[chain] after_pattern` in the log" if contract.chain.after_pattern else ""
         signs = " and ".join(filter(None, [contract.chain.after, pattern]))
-        message = f"this installs the script on {where}, where it waits for {signs}, and starts it:"
+        message = (
+            f"this installs the script on {where} and starts it; the script then waits for {signs}:"
+        )
         output.show_note(message, f"  {start_command}")
         if behind:
             output.show_note(f"or this, {as_a_job}:", f"  {behind}")

@@ -111,7 +111,8 @@ def add(
 ) -> int:
     """Register a job, and make sure that one `jobs watch` of this session runs.
 
-    TYPE is a KIND of `herorun babysit --scheduler`.
+    TYPE is the job's scheduler: iris, kubernetes, launcher, local, nel, ray, slurm, ssh, or one
+    that an installed package adds.
 
     \b
     Example:

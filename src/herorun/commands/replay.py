@@ -5,7 +5,7 @@ import click
 from herorun.commands._options import RunArgument
 
 
-@click.command(short_help="Judge recorded ticks by today's rules; show what differs.")
+@click.command(short_help="Judge recorded ticks by this version's rules; show what differs.")
 @click.argument("run", cls=RunArgument)
 @click.option(
     "--since",
@@ -15,7 +15,7 @@ from herorun.commands._options import RunArgument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, since: str | None, as_json: bool) -> int:
-    """Evaluate recorded ticks again with today's rules, and compare with the recorded decisions.
+    """Evaluate recorded ticks by this version's rules, and compare with the recorded decisions.
 
     The rules are this version's checks with the contract's present thresholds, policy and waivers.
     With the original rules the decisions are identical, byte for byte; otherwise it prints the

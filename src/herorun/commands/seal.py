@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from herorun.operations.seal.seal import SealOutcome
 
 ENDS = "the run can no longer be launched; a seal cannot be undone"
+ENDS_HERE = (  # without a remote
+    "this clone can no longer launch the run; other clones do not have the tag; a seal cannot be "
+    "undone"
+)
 CONTINUES = "the run continues; a seal cannot be undone"
 
 
@@ -65,19 +69,22 @@ def command(
     if as_json:
         output.show_json(outcome.document())
     else:
-        _show_seal(outcome, start, _effect(milestone, as_aborted, successor))
+        _show_seal(outcome, start, _effect(milestone, as_aborted, successor, outcome.remote))
     for warning in outcome.warnings:
         output.show_note(warning)
     return {"clear": 0, "blocked": 1, "unknown": 3}[outcome.verdict.value]
 
 
-def _effect(milestone: str | None, as_aborted: bool, successor: str | None) -> str:
-    """The seal's effect on the run, by its kind."""
+def _effect(
+    milestone: str | None, as_aborted: bool, successor: str | None, remote: str | None
+) -> str:
+    """The seal's effect on the run, by its kind; `remote` is "" if the repository has none."""
     if milestone:
         return CONTINUES
+    ends = ENDS_HERE if remote == "" else ENDS
     if as_aborted:
-        return f"the run counts as given up; {ENDS}"
-    return f"the run counts as replaced by {successor}; {ENDS}" if successor else ENDS
+        return f"the run counts as given up; {ends}"
+    return f"the run counts as replaced by {successor}; {ends}" if successor else ends
 
 
 def _where(remote: str | None) -> str:

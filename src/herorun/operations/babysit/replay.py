@@ -103,7 +103,7 @@ class ReplayedTicks:
                     "the same rules give another result"
                     if tick.same_rules
                     else f"recorded by herorun {tick.version}; this version gives another result"
-                ) + (" (recorded -> today):" if tick.differences else "")
+                ) + (" (recorded -> this version):" if tick.differences else "")
                 reason = f"{tick.result}: {tick.why}" if tick.why else rules
                 lines.append(f"tick of {timestamp(tick.at)}: {reason}")
                 lines += [f"  {message}" for message in (*tick.interventions, *tick.differences)]

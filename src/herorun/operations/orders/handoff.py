@@ -70,7 +70,7 @@ def _must_be_held_here(run: Run, to: str) -> None:
     raise Blocked(
         f"{holder.owner} holds the lease of {run.slug}. On that machine, type "
         f"{elsewhere(f'herorun handoff {run.slug} --to {to}')}. If that machine is gone, take the "
-        f"run over here first: `{take}`."
+        f"run over here first: `{take}`, then repeat this command."
     )
 
 

@@ -135,7 +135,7 @@ def _keep_down(run: MonitoredRun, name: str, job: Job | None, reason: str) -> st
         return ""
     if name not in memory.stopped_instances:
         order(run, Word.STOP, [name], reason)
-    return f"; {name} is not relaunched"
+    return "; herorun will not relaunch it"
 
 
 def _close(run: MonitoredRun, name: str) -> None:

@@ -73,13 +73,14 @@ def _note(run: Run | None, check: str, reason: str, is_open: bool) -> str:
     now_open = (
         ""
         if is_open
-        else f"{check} is not open now: you need no waiver, and an unused one is reported. "
+        else f"{check} is not open now, so nothing needs this waiver. Commit it only if you expect "
+        "the finding before the waiver expires; until then it is reported as unused. "
     )
-    add = "Add" if is_open else "For later use, add"
     why = "" if reason else " and state the reason"
     return (
-        f"{now_open}{add} this at the end of {where}{why}. {_who_signs(run)}. Nothing is "
-        "waived before the commit is pushed. To undo it, delete the block and commit."
+        f"{now_open}{'Add' if is_open else 'To commit it, add'} this at the end of {where}{why}. "
+        f"{_who_signs(run)}. Nothing is waived before the commit is pushed. To undo it, "
+        "delete the block and commit."
     )
 
 

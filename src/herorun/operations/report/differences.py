@@ -55,7 +55,7 @@ class CompareOutcome:
 
 
 KINDS = {
-    "repeat": "a repeat, so differences are noise of the machines and of the order of sums",
+    "repeat": "a repeat: the plans are equal, so differences should be noise only",
     "resume": (
         "two instances of one run, so differences at equal steps are noise, or a wrong resume"
     ),

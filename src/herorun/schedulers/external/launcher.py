@@ -29,6 +29,7 @@ JOBS = JobKind(
     id_form="the path of the launcher's output file",
     printed=lazy_regex(r"^(?:[Oo]utput(?: file)?: )?(/\S+)\s*$", re.MULTILINE),
     id_is_path=True,
+    absent="check the path of its output file, and the host",
 )
 
 

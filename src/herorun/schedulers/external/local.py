@@ -30,6 +30,7 @@ JOBS = JobKind(
     id_pattern=lazy_regex(r"[1-9][0-9]{0,9}|/[^\0\n]+"),
     id_form="a process number, or the folder of a job that herorun started here",
     printed=lazy_regex(r"Job submitted: (/\S+|\d+)|^(\d+|/\S+)\s*$", re.MULTILINE),
+    absent="check its process number or its folder",
 )
 
 
