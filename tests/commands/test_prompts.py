@@ -96,7 +96,7 @@ def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_reported(
 ) -> None:
     terminal = at("--job", "ray-run-1")
     terminal.answers(r"scheduler \(iris, .*slurm.*\): ", "rey\n")
-    terminal.answers(r"Jobs of 'rey' cannot be monitored.*\n.*scheduler.*: ", "ray\n")
+    terminal.answers(r"'rey' is not a scheduler.*\n.*scheduler.*: ", "ray\n")
     terminal.answers("cluster: ", "\n")
     terminal.answers("cluster: ", "us-east5-a\n")
     terminal.answers(r"'us-east5-a' is not a known cluster(?s:.*)cluster: ", "http://127.0.0.1:9\n")

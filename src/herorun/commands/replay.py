@@ -5,7 +5,7 @@ import click
 from herorun.commands._options import RunArgument
 
 
-@click.command(short_help="Judge recorded ticks by this version's rules; show what differs.")
+@click.command(short_help="Evaluate recorded ticks again; show what differs.")
 @click.argument("run", cls=RunArgument)
 @click.option(
     "--since",
