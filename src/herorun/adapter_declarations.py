@@ -113,7 +113,7 @@ def scheduler_of_script(script: str) -> tuple[str, Mapping[str, Any]]:
     """
     for kind in adapter_kinds("schedulers"):
         table_of = getattr(adapter_module("schedulers", kind), "table_of_script", None)
-        if table_of and (table := table_of(script)):
+        if table_of and (table := table_of(script)) is not None:
             return kind, table
     return "", {}
 

@@ -11,6 +11,7 @@ import pytest
 from herorun.core.errors import WrongUse
 from herorun.core.markdown import without_markup
 from herorun.core.ports import Place, Post
+from herorun.core.proposed_commands import elsewhere
 from herorun.notifiers import channel
 from ports.notifier_suite import NotifierSuite, a_post
 from services.channel_servers import Mailbox, WebService, mail_server, web_service
@@ -115,6 +116,12 @@ def test_what_was_escaped_for_an_issue_is_read_as_it_was(bench: Bench, service: 
     bench.connect().post(a_post(body=without_markup("loss <nan>, says me@box <!channel>")))
     ((_, body),) = service.taken
     assert body["message"] == "loss <nan>, says me@\u200bbox <\u200b!channel>"
+
+
+def test_a_command_for_another_machine_is_no_markdown(bench: Bench, service: WebService) -> None:
+    bench.connect().post(a_post(body=f"{elsewhere('herorun babysit tiny')} there"))
+    ((_, body),) = service.taken
+    assert body["message"] == "`herorun babysit tiny` there"
 
 
 def test_a_mail_is_sent(bench: Bench, mail: tuple[Mailbox, str]) -> None:

@@ -18,6 +18,7 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.markdown import unescape_brackets
 from herorun.core.ports import AdapterOptions, Channel, Place, Post
+from herorun.core.proposed_commands import on_screen
 from herorun.core.redaction.scrub import scrub
 from herorun.system.timeout import within
 
@@ -117,9 +118,9 @@ class AppriseChannel:
 
 def _defuse_text(text: str) -> str:
     """Secrets out, and nothing left that a service reads as a mention, a control character or half
-    a letter.
+    a letter. It is no Markdown there.
     """
-    text = scrub(text.encode("utf-8", "replace").decode().replace("\r\n", "\n"))
+    text = scrub(on_screen(text).encode("utf-8", "replace").decode().replace("\r\n", "\n"))
     text = "".join(
         c if c in _PLAIN_CONTROLS or c.isprintable() else "�" for c in unescape_brackets(text)
     )

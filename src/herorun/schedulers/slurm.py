@@ -63,8 +63,8 @@ def reach(options: Options) -> RemoteTarget | None:
     return RemoteTarget(login) if login.host else None
 
 
-def table_of_script(script: str) -> Mapping[str, Value]:
-    """The keys of `[scheduler]` that a batch script's `#SBATCH` lines say; empty without any."""
+def table_of_script(script: str) -> Mapping[str, Value] | None:
+    """The keys of `[scheduler]` that a batch script's `#SBATCH` lines say; None without any."""
     return scheduler_table(script)
 
 

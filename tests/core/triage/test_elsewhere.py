@@ -328,20 +328,20 @@ SAID = {
     ),
     "a bare exception": ("code-bug-complex", "RuntimeError:\n    of words that no row knows"),
     "a program that dash does not find": (
-        "code-bug-small",
+        "unknown",
         "/var/spool/slurmd/job00001/slurm_script: 9: exec: python3: not found",
     ),
-    "one that bash does not find": ("code-bug-small", "/bin/sh: line 1: exec: python3: not found"),
+    "one that bash does not find": ("unknown", "/bin/sh: line 1: exec: python3: not found"),
     "a script that is not there": (
-        "code-bug-small",
+        "unknown",
         "bash: train.sbatch: No such file or directory",
     ),
     "a script of another system": (
-        "code-bug-small",
+        "unknown",
         "train.sh: line 3: ./run: cannot execute: required file not found",
     ),
     "a program that a step of Slurm does not find": (
-        "code-bug-small",
+        "unknown",
         (
             "slurmstepd-n1: error: execve(): python3: No such file or directory\n"
             "srun: error: n1: task 0: Exited with exit code 2"
@@ -358,20 +358,28 @@ SAID = {
             "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB."
         ),
     ),
-    "a script that may not be executed": (
-        "code-bug-small",
-        "/bin/sh: line 3: exec: /work/train.sh: cannot execute: Permission denied",
+    "a program that a script looks for, and then no error": (
+        "benign",
+        "sh: 1: gcc: not found\nstep 1 loss 2.0\nTraining finished",
+    ),
+    "a probe in a container, and then an error": (
+        "network-collective",
+        (
+            'OCI runtime exec failed: exec failed: exec: "nvidia-smi": executable file not found '
+            "in $PATH: unknown\nstep 1 loss 2.0\nstep 2 loss 1.9\n"
+            "RuntimeError: NCCL error: remote process exited or there was a network error"
+        ),
     ),
     "a program of another architecture": (
-        "code-bug-small",
+        "unknown",
         "slurmstepd: error: execve(): /work/train.py: Exec format error",
     ),
     "a program that env does not find": (
-        "code-bug-small",
+        "unknown",
         "/usr/bin/env: ‘python’: No such file or directory",
     ),
     "a program that no container has": (
-        "code-bug-small",
+        "unknown",
         (
             'OCI runtime create failed: runc create failed: exec: "python3": executable file not '
             "found in $PATH: unknown"

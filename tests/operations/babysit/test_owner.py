@@ -184,3 +184,12 @@ def test_a_run_that_its_owner_handed_to_this_machine_is_not_given_away_again(
     assert start_watch(run, babysit=False)[1] == ""
     document = lease(story)
     assert document is not None and (document.owner, story.run.other_babysit_owner) == (here, "")
+
+
+def test_whoever_holds_the_lease_already_is_given_nothing(story: Story, capsys: CAPTURE) -> None:
+    story.sign(babysit={"owner": THERE})
+    story.launched(WAIT)
+    capsys.readouterr()
+    assert story.herorun("handoff", SLUG, "--to", THERE) == 1
+    errors = capsys.readouterr().err
+    assert mentions(errors, THERE, "already", "herorun babysit tiny") and "handoff" not in errors

@@ -1,5 +1,6 @@
 """What `herorun init` writes into a new contract: the script and config that are really there."""
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -118,3 +119,29 @@ def test_a_script_without_a_request_names_no_scheduler(story: Story, capsys: CAP
     (story.work / "train.sbatch").write_text("#!/bin/sh\ntrue\n")
     contract, _ = new_contract(story, capsys)
     assert contract["scheduler"] == {"kind": "local"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "keys"),
+    [
+        ("#SBATCH -J x --array=0-3 --nodes=2-4 --time=UNLIMITED", {}),
+        ("#SBATCH --time=99999999999999 -p big", {"partition": "big"}),
+        ("#SBATCH gpu -N 2", {"nodes": 2}),
+        ("#SBATCH -N1 -p cpu\n#SBATCH hetjob\n#SBATCH -N64 -p gpu --exclusive", {}),
+        ("#SBATCH --reservation=a\x7fb", {"arguments": ["--reservation=a\x7fb"]}),
+    ],
+)
+def test_what_no_key_can_say_leaves_the_scheduler_its_kind(
+    story: Story, capsys: CAPTURE, lines: str, keys: dict[str, object]
+) -> None:
+    (story.work / "train.sbatch").write_text(f"#!/bin/sh\n{lines}\ntrue\n")
+    contract, _ = new_contract(story, capsys)
+    assert contract["scheduler"] == {"kind": "slurm", **keys}
+
+
+def test_a_script_whose_name_no_contract_can_hold_is_left_out(
+    story: Story, capsys: CAPTURE
+) -> None:
+    (story.work / os.fsdecode(b"train\xff.sbatch")).write_text("#!/bin/sh\n#SBATCH -N 2\n")
+    contract, _ = new_contract(story, capsys)
+    assert contract["command"]["argv"] == ["bash", "train.sh"]

@@ -70,12 +70,11 @@ def _suspicions(
         return []
     if signature_set.source_text.match(line.content):
         return []
-    if severe:
-        return [(signature_set.signature(SUSPECT), 0)]
     hedge = signature_set.hedges.search(line.content)
-    return _matches(
+    hits = _matches(
         suspects, line.content, line.content[: hedge.start()] if hedge else line.content
     )
+    return hits or ([(signature_set.signature(SUSPECT), 0)] if severe else [])
 
 
 def of_exception(

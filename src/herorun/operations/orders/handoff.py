@@ -66,6 +66,11 @@ def _must_be_held_here(run: Run, to: str) -> None:
     holder = other_holder(run)
     if holder is None or holder.owner == run.launcher.owner or holder.slug != run.slug:
         return
+    if holder.owner == to:
+        raise Blocked(
+            f"{to} holds the lease of {run.slug} already: "
+            f"{elsewhere(f'herorun babysit {run.slug}')} there starts the monitoring."
+        )
     take = takeover_command(run.slug, run.contract.babysit.cadence)
     raise Blocked(
         f"{holder.owner} holds the lease of {run.slug}. On that machine, type "

@@ -96,9 +96,7 @@ def _line(
 ) -> str:
     """In place of the table's first line that begins so, these keys."""
     head = rf"\A(?:.*\n)*?\[{table}\].*\n(?:[^\[].*\n|\n)*?" if table else r"\A(?:[^\[].*\n|\n)*?"
-    lines = "".join(
-        f"{key} = {json.dumps(value, ensure_ascii=False)}{note}\n" for key, value in pairs
-    )
+    lines = "".join(f"{key} = {_format_value(value)}{note}\n" for key, value in pairs)
     return re.sub(rf"({head}){prefix}.*\n", lambda match: match[1] + lines, text, count=1)
 
 
@@ -130,7 +128,12 @@ def _comment(path: str) -> str:
 
 
 def _format_list(values: Sequence[str]) -> str:
-    return json.dumps(list(values), ensure_ascii=False)
+    return _format_value(list(values))
+
+
+def _format_value(value: Any) -> str:
+    """As TOML, which forbids a DEL that JSON allows."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _example(text: str, key: str, why: str) -> str:

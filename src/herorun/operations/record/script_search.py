@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from herorun.adapter_declarations import scheduler_of_script, script_suffixes
@@ -58,8 +58,8 @@ class CommandDraft:
             ),
         ]
         if self.scheduler:
-            keys = ", ".join(self.request)
-            lines.insert(1, f"took [scheduler] kind, {keys} from {self.scripts[0]}: check them")
+            keys = ", ".join(("kind", *self.request))
+            lines.insert(1, f"took [scheduler] {keys} from {self.scripts[0]}: check them")
         return lines
 
 
@@ -76,7 +76,7 @@ def find_command(repository: Repository, slug: str) -> CommandDraft:
         "ls-files", "-z", "--cached", "--others", "--exclude-standard"
     ).text.split("\0")
     paths = [path for path in dict.fromkeys(paths_listed) if path and not _NOT_OURS.search(path)]
-    paths = [path for path in paths if (repository.top / path).is_file()]  # not deleted
+    paths = [path for path in paths if _is_usable(repository.top / path)]
     scripts = rank_paths(paths, _script_patterns(script_suffixes()))
     of_this_run = re.compile(rf"(.*/)?(configs?|conf)/(.*/)?{re.escape(slug)}\.(toml|ya?ml|json)")
     configs = rank_paths(
@@ -100,6 +100,15 @@ def _script_patterns(suffixes: Sequence[str]) -> tuple[re.Pattern[str], ...]:
     names = (r"(pre)?train", r".*(^|[_-])(pre)?train([_-].*)?", r"(main|run|job|submit)", r".*")
     first, second, third, last = (re.compile(name + batch) for name in names)
     return (first, second, *_SCRIPTS, third, last)
+
+
+def _is_usable(path: Path) -> bool:
+    """Not deleted, and with a name that a contract can hold."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return path.is_file()
 
 
 def rank_paths(paths: Iterable[str], patterns: tuple[re.Pattern[str], ...]) -> tuple[str, ...]:

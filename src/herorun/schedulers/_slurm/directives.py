@@ -5,7 +5,7 @@ is submitted, which is herorun's own: they become keys of `[scheduler]`. Pure.
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TypeAlias
 
 from herorun.core.durations import format_duration
@@ -21,6 +21,7 @@ Value: TypeAlias = str | int | list[str]
 
 _MARK = "#SBATCH"
 _OPTION = lazy_regex(r"--[a-z]|-[A-Za-z]")
+_COMPONENT = lazy_regex(r"\s*(?:het|pack)job\s*")  # begins the next part of a job of several
 _SHELL_TEXT = lazy_regex(r"-[a-z]*c")  # the option before it, such as -lc
 _SUBMISSION = lazy_regex(r"\s*(?:(?:exec|env|\w+=\S*)\s+)*(?:\S*/)?sbatch(?!\S)")
 # --output is for both, restarts are herorun's, and the rest only changes what sbatch prints.
@@ -84,22 +85,27 @@ def unstated_directives(
     )
 
 
-def scheduler_table(script: str) -> dict[str, Value]:
-    """What the script's `#SBATCH` lines say, as keys of `[scheduler]`; empty without such lines.
-    What herorun sets itself, and what no key can say, is left out.
+def scheduler_table(script: str) -> dict[str, Value] | None:
+    """What the script's `#SBATCH` lines say, as keys of `[scheduler]`; None without such lines.
+    What herorun sets itself, and what no key can say, is left out; of a heterogeneous job, all.
 
     >>> scheduler_table("#!/bin/sh\\n#SBATCH -N 2 -t 1-12 --exclusive\\n#SBATCH -J name\\ntrue\\n")
     {'nodes': 2, 'time_limit': '36h', 'arguments': ['--exclusive']}
     """
     table: dict[str, Value] = {}
     arguments: list[str] = []
-    for _, line in _directive_lines(script):
-        for option in _split_options(line):
-            name, value = _name_of(option[0]), _value_of(option)
-            if key := TYPED_FLAGS.get(name):
-                table |= _setting(key, value)
-            else:
-                arguments += _argument(name, value)
+    lines = [line for _, line in _directive_lines(script)]
+    if not lines:
+        return None
+    if any(map(_COMPONENT.fullmatch, lines)):
+        return {}
+    options = [each for each in chain(*map(_split_options, lines)) if _OPTION.match(each[0])]
+    for option in options:
+        name, value = _name_of(option[0]), _value_of(option)
+        if key := TYPED_FLAGS.get(name):
+            table |= _setting(key, value)
+        else:
+            arguments += _argument(name, value)
     return {**table, "arguments": arguments} if arguments else table
 
 
@@ -112,7 +118,7 @@ def _setting(key: str, value: str) -> dict[str, Value]:
         elif key == "time_limit":
             setting = format_duration(parse_time(value))
         Options.model_validate({key: setting})
-    except ValueError:
+    except (ValueError, OverflowError):
         return {}
     return {key: setting}
 
