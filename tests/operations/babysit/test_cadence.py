@@ -97,4 +97,5 @@ def test_a_relaunch_that_backs_off_says_when_it_is_due(
     due = datetime.fromisoformat(alert["since"]) + FIRST_WAIT
     assert f"{due:%Y-%m-%dT%H:%M:%SZ}" in alert["fix"]
     shown_alerts = status_of_run(story.run, "")[0].alerts
-    assert alert["fix"] in [each.fix for each in shown_alerts]
+    # and that nobody is there to do it: the ticks were single ones
+    assert any(each.fix.startswith(alert["fix"]) for each in shown_alerts)

@@ -393,7 +393,7 @@ def test_a_sentinel_of_a_failed_job_and_of_one_that_nobody_knows(
     ended(alone, job.instance)
     argv = ("await", "--scheduler", "local", "--every", "1s", "--max", "1", "--job")
     down = asked(alone, capsys, *argv, alone.place(job))
-    assert down.code == 1 and mentions(down.out, "down", "not reached")
+    assert down.code == 1 and mentions(down.out, "down")
     assert asked(alone, capsys, *argv, str(alone.folder / "jobs" / "nobody")).code in (2, 3)
     assert asked(alone, capsys, "await").code == 2
     assert asked(alone, capsys, "await", "grug", "--job", "1", "--scheduler", "slurm").code == 2

@@ -269,14 +269,14 @@ def test_a_stop_that_is_repeated_while_the_job_heeds_it_is_one_stop(story: Story
 def test_a_stop_of_a_job_that_died_just_now_keeps_it_down(story: Story, capsys: CAPTURE) -> None:
     story.launched(CRASH)
     answer = ask(story, capsys, "stop", SLUG, "--reason", "the node is sick")
-    assert answer.code == 0 and mentions(answer.out, "already", "ended", "not relaunched")
+    assert answer.code == 0 and mentions(answer.out, "already", "ended", "not relaunch")
     story.tick()
     assert len(story.starts) == 1 and words(story) == ["stop"]
     status_now = status(story, capsys)
     assert status_now["stopped_by"] == "Dri"  # an alert says that it died by itself
     assert f"to restart {story.typed('herorun relaunch')}" in ask(story, capsys, "status", SLUG).out
     assert "crashed" in [alert["check"] for alert in status_now["alerts"]]
-    assert mentions(ask(story, capsys, "stop", SLUG).out, "not relaunched")
+    assert mentions(ask(story, capsys, "stop", SLUG).out, "not relaunch")
     assert words(story) == ["stop"]
     assert ask(story, capsys, "relaunch", SLUG, "--no-babysit").code == 0
     assert len(story.starts) == 2
