@@ -72,6 +72,18 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
         lambda text: text.replace('[issue]\nkind = "local"', '[issue]\nkind = "terminal"'),
         ("tiny.toml: line ", "[issue] kind = 'terminal'", "github, local", "[notify] kinds"),
     ),
+    "an issue without its repository": (
+        lambda text: text.replace('[issue]\nkind = "local"', '[issue]\nkind = "github"'),
+        ("tiny.toml: line ", "[issue] kind = 'github'", "repo"),
+    ),
+    "an unknown list of tables": (
+        lambda text: f"{text}\n[[waivers]]\ncheck = 1\n",
+        ("tiny.toml: line ", "`waivers`", "mean `waiver`?"),
+    ),
+    "a table below an unknown one": (
+        lambda text: f"{text}\n[health.x]\na = 1\n",
+        ("tiny.toml: line ", "`health`"),
+    ),
     "an unknown option": (
         lambda text: text.replace('settle = "1ms"', "settles = 1"),
         ("runs/tiny.toml: line ", "[scheduler] local: unknown key `settles`", "`settle`?"),

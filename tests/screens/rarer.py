@@ -20,7 +20,12 @@ from herorun.operations.doctor import backends, machine
 from herorun.operations.doctor.doctor import _part_of_error
 from herorun.operations.orders.acknowledge import _overtaken_by
 from herorun.operations.orders.trust import TrustQuestion
-from herorun.operations.record.verify import RecordVerification, _check_other_refs, _compare_tips
+from herorun.operations.record.verify import (
+    RecordVerification,
+    _check_other_refs,
+    _compare_tips,
+    restore_command,
+)
 from herorun.runs.templates import template
 from herorun.schedulers import slurm
 from herorun.system.git import GitFailed
@@ -224,14 +229,23 @@ def records() -> Iterator[Screen]:
         "gone": _check_other_refs(record())[0],
     }
     for name, of_remote in remote_faults.items():
-        changed = replace(verified, faults=tuple(of_remote), remote_faults=tuple(of_remote))
+        changed = replace(
+            verified,
+            faults=tuple(of_remote),
+            remote_faults=tuple(of_remote),
+            restore="" if name == "rewritten" else restore_command(record()),
+        )
         yield answered_by(f"verify-{name}", "verify tiny", target, changed)
 
 
 def record(older: str = "") -> Any:
     repository = SimpleNamespace(is_ancestor=lambda *_: bool(older))
     return SimpleNamespace(
-        repository=repository, remote="origin", branch="herorun/tiny", pushed_tip="c0" * 20
+        repository=repository,
+        remote="origin",
+        branch="herorun/tiny",
+        ref="refs/herorun/record/tiny",
+        pushed_tip="c0" * 20,
     )
 
 

@@ -118,6 +118,8 @@ def _ways_to_a_cause(verification: "RecordVerification", slug: str) -> "Iterator
             "Your git server's log shows who changed the branch there. This clone still has its "
             f"own record, refs/herorun/record/{slug}: do not push it before that."
         )
+    if verification.restore:
+        yield f"Afterwards: `{verification.restore}`"
 
 
 def _command_at_end(note: str) -> str:

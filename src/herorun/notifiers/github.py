@@ -39,7 +39,7 @@ INIT_KEYS = ("repo",)  # of [tool.herorun.init], which stands for this kind
 
 def connect(options: Options, place: Place) -> IssueTracker:
     if options.repo is None:
-        raise WrongUse('[issue] kind = "github" needs repo = "owner/name".')
+        raise WrongUse('"github" needs repo = "owner/name".')
     return GitHubIssue(options, options.repo)
 
 

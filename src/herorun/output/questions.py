@@ -52,8 +52,8 @@ def question_lines(document: Mapping[str, Any]) -> list[str]:
     lines = [
         f"  question   may herorun {clean(v)} act? In the last 24 hours it would have acted "
         f"differently "
-        f"(`herorun replay {document['slug']}`). Until you answer, it relaunches and stops "
-        f"nothing. Yes: `{yes}`; no: `{no}`"
+        f"(`herorun replay {document['slug']}`). Until you approve, it only observes: no "
+        f"relaunch, no stop. Yes: `{yes}`; no, only observe: `{no}`"
         for v in judge
     ]
     if kinds := _relaunch_questions(document):
@@ -80,8 +80,13 @@ def _relaunch_question(document: Mapping[str, Any], reasons: str) -> str:
 
 def _way_to_launch(document: Mapping[str, Any]) -> str:
     preflight, launch = document["next"], f"herorun launch {document['slug']}"
-    if not _needs_fix(document):
+    if _relaunch_questions(document) == ["gate"]:
         return f"`{preflight}` shows what blocks a launch; once nothing does: `{launch}`."
+    if not _needs_fix(document):
+        return (
+            f"Look for the cause (`herorun logs {document['slug']}`), then check what blocks a "
+            f"launch (`{preflight}`); once nothing does: `{launch}`."
+        )
     return (
         f"After a fix: `{preflight}`. If the fix can change the training, preflight asks for a "
         f"waiver of the DRI or for a fork. Once it is clear: `{launch}`."

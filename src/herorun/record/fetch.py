@@ -156,8 +156,8 @@ class FetchedRecord(RecordWriter):
 
     def _gone_from(self, remote: str) -> str:
         return (
-            f"{self.branch} is gone from {remote}, where it was pushed before: find out why, or "
-            f"push it again (`git push {remote} {self.ref}:refs/heads/{self.branch}`)"
+            f"{self.branch} is gone from {remote}, where it was pushed before: `herorun verify "
+            f"{self.slug}` says what to do"
         )
 
     def branch_loss(self) -> str:

@@ -8,7 +8,7 @@ from herorun import adapters
 from herorun.core.contract import Contract, WrongContract
 from herorun.core.errors import WrongTable
 from herorun.runs.loader import fault_of_slug, must_read_signatures
-from herorun.runs.notifiers import must_hold_pages
+from herorun.runs.notifiers import must_be_complete, must_hold_pages
 from herorun.runs.thresholds import check_limits
 
 KINDS = ("kind", "kinds", "layout")  # by which the other keys of a table are read
@@ -34,6 +34,7 @@ def other_faults(contract: Contract, top: Path | None) -> Iterator[WrongTable]:
     for examine in (
         lambda: check_limits(contract),
         lambda: must_hold_pages(contract.issue.kind),
+        lambda: must_be_complete(contract.issue),
         lambda: must_read_signatures(contract, top) if top else None,
     ):
         try:

@@ -28,7 +28,7 @@ from herorun.core.untrusted_toml import parse_toml
 from herorun.record import Record
 from herorun.runs.admitted_contract import admitted_contract, drift_from, replace_contract
 from herorun.runs.launch_history import MAX_CONTRACT_BYTES, launched_contract, newest
-from herorun.runs.notifiers import must_hold_pages
+from herorun.runs.notifiers import must_be_complete, must_hold_pages
 from herorun.runs.run import Run
 from herorun.runs.thresholds import check_limits
 from herorun.system.files import read_regular
@@ -96,6 +96,7 @@ def open_run(name: str, start: Path) -> Run:
             raise WrongTable("", "", faults)
         check_limits(run.contract)
         must_hold_pages(run.contract.issue.kind)
+        must_be_complete(run.contract.issue)
         must_read_signatures(run.contract, repository.top)
     return run
 

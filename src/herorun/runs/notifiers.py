@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from herorun.adapters import adapter_kinds, adapter_module, connect
+from herorun.core.contract import Issue
 from herorun.core.errors import WrongTable, WrongUse
 from herorun.core.ports import Channel, IssueTracker, Notifier, Place, missing_members
 
@@ -50,6 +51,17 @@ def must_hold_pages(kind: str) -> None:
             f"[issue] kind = {kind!r} only sends messages and cannot hold the run's page: use one "
             f"of {able}, and put {kind!r} into [notify] kinds"
         )
+        raise WrongTable("issue", "", [(("kind",), fault)])
+
+
+def must_be_complete(issue: Issue) -> None:
+    """`WrongTable` where the kind needs a key, by `INIT_KEYS` next to its `connect`, that is not
+    stated: otherwise only the launch would meet it.
+    """
+    keys = getattr(adapter_module("notifiers", issue.kind), "INIT_KEYS", ())
+    missing = [k for k in keys if getattr(issue, k, None) is None and k not in issue.options]
+    if missing:
+        fault = f"[issue] kind = {issue.kind!r} needs {' and '.join(missing)}"
         raise WrongTable("issue", "", [(("kind",), fault)])
 
 

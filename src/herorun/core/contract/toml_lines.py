@@ -24,6 +24,8 @@ def line_of(text: str, path: Sequence[str | int]) -> int | None:
     2
     >>> line_of("[[waiver]]\\n[[waiver]]\\ncheck = 1\\n", ("waiver", 1, "check"))
     3
+    >>> line_of("[health.x]\\n[[waivers]]\\n", ("health",)), line_of("[[waivers]]", ("waivers",))
+    (1, 1)
     """
     places = _first_places(text)
     for length in range(len(path), 0, -1):
@@ -48,6 +50,8 @@ def _places(text: str) -> Iterator[tuple[int, Path]]:
             continue
         if header := _HEADER.match(line):
             table = _parts(header[2])
+            # the tables around it, and a list of tables, have no line of their own
+            yield from ((number, table[:length]) for length in range(1, len(table) + 1))
             if header[1] == "[[":
                 counts[table] = counts.get(table, -1) + 1
                 table = (*table, counts[table])

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 import time
 from collections.abc import Hashable, Mapping
 from datetime import datetime, timedelta
@@ -128,9 +129,11 @@ def describe_hung(run: MonitoredRun) -> str:
     """
     kill = f" (`kill -9 {pid}`)" if (pid := babysitter_pid(run)) else ""
     return (
-        f"its babysitter{who_watches(run)} has written no heartbeat since. First `df -h "
-        f"{run.state}`: if that disk is full or read-only, free it. Otherwise it hangs: end that "
-        f"process{kill}, then start `herorun babysit {run.slug}`"
+        f"its babysitter{who_watches(run)} has written no heartbeat since. First test the folder: "
+        f"`echo x > {shlex.quote(f'{run.state}/probe')}`. If that fails (disk full, quota, "
+        "read-only), repair that and leave the process alone: it may still monitor. If it works, "
+        f"the process probably hangs: end it on its machine{kill}, then start "
+        f"`herorun babysit {run.slug}`"
     )
 
 

@@ -39,6 +39,7 @@ class RecordVerification:
     faults: tuple[str, ...]
     notes: tuple[str, ...]
     remote_faults: tuple[str, ...] = ()  # those of `faults` that are of the branch on the remote
+    restore: str = ""  # the command that gives the remote its branch again, if it only lost commits
     unseen: bool = False
     newer_lines: int = 0  # journal lines that only a newer herorun can check
     seal: str = ""  # the newest seal's tag, by the record
@@ -208,10 +209,23 @@ def _verify_branch(
         faults=(*history_faults, *faults, *anchor_faults),
         notes=all_notes,
         remote_faults=tuple(faults),
+        restore=restore_command(record) if _has_only_lost(record, faults, remote_tip) else "",
         unseen=bool(remote_problem or unfound),
         newer_lines=first.newer,
         remote_tip=remote_tip,
     )
+
+
+def _has_only_lost(record: Record, faults: list[str], remote_tip: str | None) -> bool:
+    """Whether the branch on the remote is gone or was reset: a push of ours replaces nothing."""
+    if not faults:
+        return False
+    return not remote_tip or record.repository.is_ancestor(remote_tip, str(record.tip))
+
+
+def restore_command(record: Record) -> str:
+    """For a person, once the cause is known."""
+    return f"git push {record.remote} {record.ref}:refs/heads/{record.branch}"
 
 
 def _on_remote(record: Record, private: str) -> str | None:

@@ -6,6 +6,7 @@ from herorun.core.durations import format_span
 from herorun.core.event import HandedOff
 from herorun.core.evidence import Evidence, LeaseSeen
 from herorun.core.proposed_commands import elsewhere
+from herorun.core.record.lease import takeover_command
 from herorun.operations.record.heartbeat import (
     describe_hung,
     is_hung,
@@ -93,7 +94,8 @@ def _describe_next_owner(run: Run, handover: HandedOff) -> str:
     status, babysit = (elsewhere(f"herorun {name} {run.slug}") for name in ("status", "babysit"))
     return (
         f"{head}, and no tick is recorded since: the run may be unmonitored. There, {status} shows "
-        f"whether a babysitter runs, and {babysit} starts one"
+        f"whether a babysitter runs, and {babysit} starts one. If {handover.to} is gone: "
+        f"`{takeover_command(run.slug, run.contract.babysit.cadence)}` here"
     )
 
 
