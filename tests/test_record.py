@@ -33,7 +33,7 @@ from herorun.core.event import (
 from herorun.core.journal import fold
 from herorun.core.record import logbook
 from herorun.core.record.logbook import PAGE
-from herorun.operations.record.verify import verify_record
+from herorun.operations.record.verify import restore_command, verify_record
 from herorun.record import HOME, Record, fetch_together, maintenance, model, remote, writer
 from herorun.runs.templates import template
 from herorun.system.files import is_locked
@@ -296,8 +296,9 @@ def test_a_branch_that_was_removed_is_reported(two: tuple[Record, Record], story
     git(story.origin, "update-ref", "-d", BRANCH)
     first.append(note("one"))
     pushed = first.push()
-    assert mentions(pushed.why, "herorun/tiny", "origin")
-    command = pushed.why.partition("`git ")[2].partition("`")[0].split()
+    assert mentions(pushed.why, "herorun/tiny", "origin", "herorun verify tiny")
+    program, *command = restore_command(first).split()
+    assert program == "git"
     git(story.work, *command)
     assert first.push() and first.pushed_tip == first.tip
 

@@ -27,7 +27,11 @@ def line_of(text: str, path: Sequence[str | int]) -> int | None:
     >>> line_of("[health.x]\\n[[waivers]]\\n", ("health",)), line_of("[[waivers]]", ("waivers",))
     (1, 1)
     """
-    places = _first_places(text)
+    places, whole = _first_places(text), tuple(path)
+    if whole not in places:  # a list of tables, and what only tables below it name
+        below = [line for place, line in places.items() if place[: len(whole)] == whole]
+        if below and whole:
+            return min(below)
     for length in range(len(path), 0, -1):
         if (line := places.get(tuple(path[:length]))) is not None:
             return line
@@ -50,8 +54,6 @@ def _places(text: str) -> Iterator[tuple[int, Path]]:
             continue
         if header := _HEADER.match(line):
             table = _parts(header[2])
-            # the tables around it, and a list of tables, have no line of their own
-            yield from ((number, table[:length]) for length in range(1, len(table) + 1))
             if header[1] == "[[":
                 counts[table] = counts.get(table, -1) + 1
                 table = (*table, counts[table])
