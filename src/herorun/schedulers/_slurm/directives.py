@@ -4,7 +4,6 @@ is submitted, which is herorun's own: they become keys of `[scheduler]`. Pure.
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import timedelta
 from itertools import chain, pairwise
 from typing import TypeAlias
 
@@ -13,7 +12,7 @@ from herorun.core.evidence import Directive
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Submission
 from herorun.core.shell_words import shell_commands
-from herorun.schedulers._slurm.options import TYPED_FLAGS, Options, check_argument
+from herorun.schedulers._slurm.options import TYPED_FLAGS, Options, check_argument, parse_time
 from herorun.schedulers._slurm.parse import Tag
 from herorun.schedulers._slurm.submit import RemotePaths, sbatch_argv
 
@@ -26,8 +25,6 @@ _SHELL_TEXT = lazy_regex(r"-[a-z]*c")  # the option before it, such as -lc
 _SUBMISSION = lazy_regex(r"\s*(?:(?:exec|env|\w+=\S*)\s+)*(?:\S*/)?sbatch(?!\S)")
 # --output is for both, restarts are herorun's, and the rest only changes what sbatch prints.
 _ALSO_SET = frozenset({"error", "requeue", "no-requeue", "quiet", "verbose", "wait"})
-# The forms of --time: minutes, minutes:seconds, hours:minutes:seconds, and the same after days.
-_TIME = lazy_regex(r"(?:(?P<days>\d+)-)?(?P<parts>\d+(?::\d+){0,2})")
 _SHORT = {
     "A": "account",
     "B": "extra-node-info",
@@ -129,26 +126,6 @@ def _argument(name: str, value: str) -> list[str]:
         return [] if name in _ALSO_SET else [check_argument(argument)]
     except ValueError:
         return []
-
-
-def parse_time(text: str) -> timedelta:
-    """A time as `--time` takes it; `ValueError` for `UNLIMITED` and what is no time.
-
-    >>> [str(parse_time(text)) for text in ("90", "90:30", "2:00:00", "1-12", "1-12:30")]
-    ['1:30:00', '1:30:30', '2:00:00', '1 day, 12:00:00', '1 day, 12:30:00']
-    """
-    match = _TIME.fullmatch(text)
-    if match is None:
-        raise ValueError(text)
-    parts = [int(part) for part in match["parts"].split(":")]
-    if match["days"] is not None:  # hours come first
-        hours, minutes, seconds = [*parts, 0, 0][:3]
-    elif len(parts) == 3:
-        hours, minutes, seconds = parts
-    else:
-        hours, (minutes, seconds) = 0, [*parts, 0][:2]
-    days = int(match["days"] or 0)
-    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
 
 
 def _commands_in(argv: Sequence[str]) -> Iterator[str]:

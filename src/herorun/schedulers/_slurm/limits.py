@@ -4,10 +4,9 @@ from typing import Any
 
 from herorun.core.evidence import Offered
 from herorun.core.lazy_regex import lazy_regex
-from herorun.schedulers._slurm.options import Options
+from herorun.schedulers._slurm.options import Options, parse_time
 
 _FIELD = lazy_regex(r"(\w+)=(\S*)")
-_TIME = lazy_regex(r"(?:(?P<d>\d+)-)?(?P<h>\d+):(?P<m>\d+):(?P<s>\d+)")
 _GPUS = lazy_regex(r"(?:(?P<kind>[A-Za-z][\w.-]*):)?(?P<count>\d+)")
 
 
@@ -82,8 +81,7 @@ def seconds(text: str) -> float | None:
     >>> seconds("1-00:00:30"), seconds("UNLIMITED")
     (86430.0, None)
     """
-    match = _TIME.fullmatch(text)
-    if not match:
+    try:
+        return parse_time(text).total_seconds()
+    except (ValueError, OverflowError):
         return None
-    days, hours, minutes, seconds_part = (int(match[key] or 0) for key in "dhms")
-    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds_part)

@@ -48,6 +48,8 @@ TYPED_FLAGS = {
     "time": "time_limit",
 }
 _WORD = lazy_regex(r"[A-Za-z0-9_.,:=*/@+-]+")
+# The forms of --time: minutes, minutes:seconds, hours:minutes:seconds, and the same after days.
+_TIME = lazy_regex(r"(?:(?P<days>\d+)-)?(?P<parts>\d+(?::\d+){0,2})")
 _IDS = lazy_regex(r":([0-9]+)")
 
 
@@ -130,3 +132,23 @@ def slurm_time(limit: timedelta) -> str:
     seconds = round(limit.total_seconds())
     days, remaining = divmod(seconds, 86400)
     return f"{days}-{remaining // 3600:02}:{remaining // 60 % 60:02}:{remaining % 60:02}"
+
+
+def parse_time(text: str) -> timedelta:
+    """A time as `--time` takes it; `ValueError` for `UNLIMITED` and what is no time.
+
+    >>> [str(parse_time(text)) for text in ("90", "90:30", "2:00:00", "1-12", "1-12:30")]
+    ['1:30:00', '1:30:30', '2:00:00', '1 day, 12:00:00', '1 day, 12:30:00']
+    """
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    parts = [int(part) for part in match["parts"].split(":")]
+    if match["days"] is not None:  # hours come first
+        hours, minutes, seconds = [*parts, 0, 0][:3]
+    elif len(parts) == 3:
+        hours, minutes, seconds = parts
+    else:
+        hours, (minutes, seconds) = 0, [*parts, 0][:2]
+    days = int(match["days"] or 0)
+    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
