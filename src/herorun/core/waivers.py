@@ -1,6 +1,5 @@
 """The effect of a contract's waivers at a gate, and the text of one for a person to sign."""
 
-import json
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
@@ -91,18 +90,15 @@ def waiver_toml(
     """A `[[waiver]]` for a person to sign: the empty `approved_by` is refused until a person
     does.
     """
+    from herorun.core.toml_values import toml_value  # only where one is proposed
+
     lines = [
         "[[waiver]]",
-        f"check = {_string(check)}",
-        *([f"subject = {_string(subject)}"] if subject is not None else []),
-        f"reason = {_string(reason)}",
+        f"check = {toml_value(check)}",
+        *([f"subject = {toml_value(subject)}"] if subject is not None else []),
+        f"reason = {toml_value(reason)}",
         'approved_by = ""',
         f"expires = {expires.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
         *(["covers_unknown = true"] if covers_unknown else []),
     ]
     return "\n".join(lines) + "\n"
-
-
-def _string(text: str) -> str:
-    """A TOML basic string: JSON's escapes are TOML's, but for DEL."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

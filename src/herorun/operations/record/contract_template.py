@@ -16,6 +16,7 @@ from herorun.adapter_declarations import init_kind
 from herorun.core.contract import SLUG
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.toml_values import toml_value
 from herorun.operations.record.script_search import CommandDraft, find_command
 from herorun.runs import MAX_CONTRACT_BYTES, Run
 from herorun.runs.templates import template
@@ -96,7 +97,7 @@ def _line(
 ) -> str:
     """In place of the table's first line that begins so, these keys."""
     head = rf"\A(?:.*\n)*?\[{table}\].*\n(?:[^\[].*\n|\n)*?" if table else r"\A(?:[^\[].*\n|\n)*?"
-    lines = "".join(f"{key} = {_format_value(value)}{note}\n" for key, value in pairs)
+    lines = "".join(f"{key} = {toml_value(value)}{note}\n" for key, value in pairs)
     return re.sub(rf"({head}){prefix}.*\n", lambda match: match[1] + lines, text, count=1)
 
 
@@ -104,9 +105,9 @@ def with_command(text: str, command: CommandDraft) -> str:
     """The template with the script and the config file that are there, or its examples."""
     if command.scripts:
         text = re.sub(
-            r"(?m)^argv = .*$", lambda _: f"argv = {_format_list(command.argv)}", text, count=1
+            r"(?m)^argv = .*$", lambda _: f"argv = {toml_value(command.argv)}", text, count=1
         )
-        resume = _format_list([*command.argv, "--resume", "{start}"])
+        resume = toml_value([*command.argv, "--resume", "{start}"])
         text = re.sub(
             r"(?m)^# resume_argv = .*$", lambda _: f"# resume_argv = {resume}", text, count=1
         )
@@ -117,7 +118,7 @@ def with_command(text: str, command: CommandDraft) -> str:
         request = {"kind": command.scheduler, **command.request}
         text = _line(text, "scheduler", r"kind = ", list(request.items()), note)
     if command.configs:
-        files = f"files = {_format_list(command.configs[:1])}"
+        files = f"files = {toml_value(command.configs[:1])}"
         return re.sub(r"(?m)^files = .*$", lambda _: files, text, count=1)
     return _example(text, "files", "no config file was found; [] if there is none")
 
@@ -125,15 +126,6 @@ def with_command(text: str, command: CommandDraft) -> str:
 def _comment(path: str) -> str:
     """A path as a comment can show it: git allows line breaks in names."""
     return path if path.isprintable() else json.dumps(path)
-
-
-def _format_list(values: Sequence[str]) -> str:
-    return _format_value(list(values))
-
-
-def _format_value(value: Any) -> str:
-    """As TOML, which forbids a DEL that JSON allows."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _example(text: str, key: str, why: str) -> str:
