@@ -19,7 +19,7 @@ from herorun.system import progress
 MAX_VALUE_LENGTH = 240  # characters of a value where nothing says --verbose
 MAX_LINES = 20  # of a request, where nothing says --verbose
 # what runs, and where it reads and writes, is never abridged
-EXACT = ("argv", "resume_argv", "env", "cwd", "start", "output_root", "temporary_root")
+UNCUT_ROWS = ("argv", "resume_argv", "env", "cwd", "start", "output_root", "temporary_root")
 
 
 def show_preflight(
@@ -153,7 +153,7 @@ def plan_rows(plan: Any) -> list[tuple[str, str]]:
         value = _show_value(field_value.value)
         if field.name == "env":
             value = ", ".join(f"{k}={v}" for k, v in scrub_tree(plain(field_value.value)).items())
-        if field.name not in EXACT:
+        if field.name not in UNCUT_ROWS:
             value = _shorten_text(shorten_hashes(value))
         if field_value.inferred:
             value += f" (inferred from {field_value.source})"
