@@ -105,6 +105,19 @@ def test_a_harmless_argument(argument):
     assert subjects(command={"argv": [*RUN, argument]}) == []
 
 
+@pytest.mark.parametrize("place", ["tokens/wandb", "wandb-api-key/WANDB_API_KEY", "a.b-1/key"])
+def test_the_place_of_a_secret_in_a_cluster_is_harmless(place):
+    """As the page on Kubernetes writes it, under the name of a variable that holds one."""
+    assert subjects(scheduler={"kind": "kubernetes", "secrets": {"WANDB_API_KEY": place}}) == []
+
+
+@pytest.mark.parametrize("value", [RANDOM, KEY, f"tokens/{KEY}", "wJalrXUtnFEMI/K7MDENG/bPxRfiCY"])
+def test_the_secret_itself_in_its_place_is_none(value):
+    assert subjects(scheduler={"kind": "kubernetes", "secrets": {"WANDB_API_KEY": value}}) == [
+        "scheduler.secrets.WANDB_API_KEY"
+    ]
+
+
 def test_the_small_contract_passes():
     (verdict,) = answers(secret_in_command)
 

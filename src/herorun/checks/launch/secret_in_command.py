@@ -9,9 +9,13 @@ from typing import Any
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.finding import Verdict, failed, passed
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 from herorun.core.redaction.scan import harmless, secrets_in
 from herorun.core.redaction.scrub import MASK, scrub, scrub_argv, scrub_tree
+
+# Where Kubernetes has a secret: the name of a Secret, which has no capitals, and one of its keys.
+_REFERENCE = lazy_regex(r"[a-z0-9][a-z0-9.-]*/[A-Za-z0-9._-]+")
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN, always=True)
@@ -21,7 +25,7 @@ def secret_in_command(plan: Plan) -> list[Verdict]:
         *_in_argv("argv", plan.argv.value),
         *_in_argv("resume_argv", plan.resume_argv.value),
         *_in_tree("env", plan.env.value),
-        *_in_tree("scheduler", plan.scheduler.value),
+        *_in_scheduler(plan.scheduler.value),
         *_in_tree("tracker", plan.tracker.value.options),
         *_in_tree("config", plan.config.value),
     ]
@@ -36,6 +40,19 @@ def _in_argv(word: str, argv: tuple[str, ...]) -> Iterator[str]:
     for number, (part, masked_text) in enumerate(zip(argv, scrub_argv(argv), strict=True)):
         if _is_secret(part, masked_text):
             yield f"{word}[{number}]"
+
+
+def _in_scheduler(options: Mapping[str, Any]) -> Iterator[str]:
+    """Its `secrets` map a variable to the place that has the value: such a place is no secret
+    because of the variable's name, only because of its own content.
+    """
+    for key, item in options.items():
+        if key != "secrets" or not isinstance(item, Mapping):
+            yield from _in_tree(f"scheduler.{key}", item, str(key))
+            continue
+        for name, place in item.items():
+            is_place = isinstance(place, str) and bool(_REFERENCE.fullmatch(place))
+            yield from _in_tree(f"scheduler.secrets.{name}", place, "" if is_place else str(name))
 
 
 def _in_tree(where: str, value: Any, name: str = "") -> Iterator[str]:
