@@ -254,6 +254,22 @@ def test_a_refusal_is_of_the_newest_start(world: World) -> None:
     assert world.receipts == ["tiny-1.1.json", "tiny-1.2.json", "tiny-1.2.rank3.json"]
 
 
+def test_the_pods_of_a_job_set_are_its_ranks(world: World) -> None:
+    """Kubernetes gives each pod its number and no rank, which is enough for JAX."""
+    for index in ("0", "1"):
+        assert world.run(JOB_COMPLETION_INDEX=index).returncode == 0
+    assert world.receipts == ["tiny-1.1.json"]
+    process = world.run({"config": {"seed": 8}}, JOB_COMPLETION_INDEX="2")
+
+    receipt = receipt_of(process)
+    assert (receipt["rank"], receipt["outcome"], receipt["attempt"]) == (2, "fail", 1)
+
+
+def test_a_launcher_in_a_pod_decides_the_rank(world: World) -> None:
+    assert receipt_of(world.run(JOB_COMPLETION_INDEX="1", RANK="0"))["rank"] == 0
+    assert LINE not in world.run(JOB_COMPLETION_INDEX="0", RANK="3").stderr
+
+
 def test_a_restart_by_the_launcher_is_another_attempt(world: World) -> None:
     assert receipt_of(world.run(TORCHELASTIC_RESTART_COUNT="2"))["attempt"] == 3
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import herorun
+from herorun.checkin import _RANKS
 from herorun.core.ports import Place, Row
 from herorun.log import log
 from herorun.trackers.jsonl import Options, connect
@@ -28,7 +29,7 @@ for step in range(200):
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The output root that the admission in the environment names."""
-    for name in ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID"):
+    for name in _RANKS:
         monkeypatch.delenv(name, raising=False)
     admission = tmp_path / "admission.json"
     admission.write_text(
@@ -95,8 +96,9 @@ def test_a_step_is_an_integer(root: Path) -> None:
         log({"loss": 1.0}, step=1.5)
 
 
-def test_only_the_first_rank_writes(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RANK", "3")
+@pytest.mark.parametrize("name", ["RANK", "JOB_COMPLETION_INDEX"])
+def test_only_the_first_rank_writes(name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "3")
     assert not log({"loss": 1.0}, step=1)
     assert not root.exists()
 

@@ -16,7 +16,16 @@ from typing import Any, NoReturn
 from .core.admission import FAIL, PASS, SCHEMA, UNSAID, Item, JobFacts, compare, list_refused_items
 
 EXIT_REFUSED = 78
-_RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID")
+# A launcher's own rank comes first: the last is the number of a pod of a Job or a JobSet, in which
+# a launcher may start several processes.
+_RANKS = (
+    "RANK",
+    "SLURM_PROCID",
+    "OMPI_COMM_WORLD_RANK",
+    "PMI_RANK",
+    "JAX_PROCESS_ID",
+    "JOB_COMPLETION_INDEX",
+)
 
 
 class Refused(SystemExit):
