@@ -52,6 +52,17 @@ def test_a_command_in_a_hanging_text_is_not_broken() -> None:
     assert "`git check-ignore -v FILE`" in capture.get() and capture.get().count("\n") > 2
 
 
+def test_a_path_that_is_too_long_continues_below_the_text() -> None:
+    address = f"https://example.org/{'r' * 40}"
+    text = f"  the file /data/{'x' * 60}/metadata.json is missing: {address}, see `{'y' * 50}`"
+    first, *others = fit(text, 40).split("\n")
+    assert first == "  the file" and all(line.startswith("    ") for line in others)
+    short = [line for line in others if "://" not in line and "`" not in line]
+    assert max(map(len, short)) == 40
+    assert "".join(line.strip() for line in short[:3]).startswith(f"/data/{'x' * 60}/metadata.json")
+    assert address in "".join(others) and f"`{'y' * 50}`" in "".join(others)
+
+
 def test_text_behind_a_long_head_hangs_below_it() -> None:
     out = Console(width=40)
     with out.capture() as capture:

@@ -319,6 +319,16 @@ def test_what_moved_in_words(before, after, text):
     assert describe_differences(before, after) == text
 
 
+def test_of_a_long_list_only_what_differs_is_shown():
+    before = [f"package-{number}==1.0.0" for number in range(40)]
+    after = [*before[:20], "package-20==1.1.0", *before[21:]]
+    (line,) = describe_differences({"packages": before}, {"packages": after})
+    assert line.startswith("packages: [package-20==1.0.0] -> [package-20==1.1.0]")
+    assert "39" in line and "package-19" not in line
+    (moved,) = describe_differences({"packages": before}, {"packages": before[::-1]})
+    assert all(moved.count(f"{name},") + moved.count(f"{name}]") == 2 for name in before)
+
+
 def test_a_submission_takes_the_plans_command_folder_and_start():
     plan = a_plan()
     started = replace(plan, start=Sourced(StartPoint("/data/step-7", 7, "full-state"), "contract"))

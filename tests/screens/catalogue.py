@@ -13,6 +13,7 @@ from builders import NOON, a_checkpoint, a_contract, a_job, a_plan, a_tree, an_i
 from herorun import discover
 from herorun.contract_schema import contract_schema
 from herorun.core.babysit.tick import critical_topics, exit_code
+from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate, Mode
 from herorun.core.compare.gate import parse_gate
 from herorun.core.compare.operand import Operand
@@ -301,7 +302,9 @@ def watching() -> Iterator[Screen]:
         }
         yield Screen(f"babysit-{state}", "babysit tiny --once", replacements)
     verdict = "tiny is healthy at ~41200/100000 steps; no alert fires."
-    report = RunReport(ReportDocument.model_construct(verdict=verdict), (), (), "")
+    report = RunReport(
+        ReportDocument.model_construct(verdict=verdict, generated_at=timestamp(NOON)), (), (), ""
+    )
     yield answered_by(
         "report",
         "report tiny --out page.html",

@@ -11,6 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 from builders import NOON, a_checkpoint, a_history, a_job, a_plan, a_tree, an_instance
+from herorun.core.canonical_json import timestamp
 from herorun.core.contract import ContractFile
 from herorun.core.errors import CouldNotLook
 from herorun.core.event import HandedOff
@@ -35,7 +36,7 @@ from herorun.operations.checkpoints.prune import Pruned
 from herorun.operations.launch.launch import LaunchOutcome
 from herorun.operations.record.heartbeat import describe_hung
 from herorun.operations.remote.watchers import WatcherRow
-from herorun.operations.report.babysitter_state import _describe_next_owner
+from herorun.operations.report.babysitter_state import _describe_next_owner, _starter
 from herorun.operations.report.report import RunReport
 from herorun.operations.report.status import NOTE_NEXT, QUESTION_NEXT
 from herorun.schemas.evaluations import Failure
@@ -197,6 +198,12 @@ def _next_owner() -> str:
         return _describe_next_owner(run_with(GIVEN_AWAY), GIVEN_AWAY.handed)
 
 
+def _describe_idle() -> str:
+    """The last tick was one by `--once`."""
+    starter = _starter(run_with(MEMORY), "herorun preflight tiny")
+    return f"not running, last heartbeat 1m0s ago{starter}"
+
+
 def _hung() -> str:
     heart = {"pid": 4711, "owner": "ada@box"}
     document = patch(f"{OPERATIONS}record.heartbeat._document", lambda _: heart)
@@ -260,7 +267,7 @@ def watching() -> Iterator[Screen]:
             down,
             alerts=[_refused()],
             questions=["escalate/relaunch/tiny-1/gate"],
-            babysitter="not running, last heartbeat 1m0s ago",
+            babysitter=_describe_idle(),
             next="herorun preflight tiny",
             dri_decides=False,
         ),
@@ -322,7 +329,9 @@ def closer() -> Iterator[Screen]:
     drift = RUN, "final_step is 200 in the admitted contract and 300 in the file"
     yield replace(screen, given={**screen.given, "herorun.runs.watched_run": drift})
     verdict = "tiny is healthy at ~41200/100000 steps; no alert fires."
-    report = RunReport(ReportDocument.model_construct(verdict=verdict), (), (), "")
+    report = RunReport(
+        ReportDocument.model_construct(verdict=verdict, generated_at=timestamp(NOON)), (), (), ""
+    )
     screen = answered_by(
         "report-no-browser",
         "report tiny --out page.html --open",

@@ -10,6 +10,8 @@ from typing import Any
 
 from builders import NOON, a_checkpoint, a_job, a_tree, an_instance
 from herorun.core.adhoc_jobs.cause import JobCause
+from herorun.core.adhoc_jobs.spec import JobSpec
+from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate, Mode
 from herorun.core.compare.verdict import compare
 from herorun.core.doctor_report import DoctorPart, Fit
@@ -18,6 +20,7 @@ from herorun.core.event import Launched
 from herorun.core.evidence import (
     Checkpoints,
     History,
+    Job,
     JobState,
     LiveJobs,
     RecordState,
@@ -36,6 +39,7 @@ from herorun.operations.babysit.replay import ReplayedTicks
 from herorun.operations.babysit.tick_json import dri_decides
 from herorun.operations.checkpoints.list import CheckpointListing, SearchedRoots
 from herorun.operations.checkpoints.prune import Pruned
+from herorun.operations.jobs.news import job_doubts
 from herorun.operations.jobs.poll import JobStatus
 from herorun.operations.launch.launch import LaunchOutcome, _describe_monitor
 from herorun.operations.orders.trust import TrustQuestion
@@ -376,7 +380,13 @@ def numbers() -> Iterator[Screen]:
         argv = "compare tiny-1 tiny-2"
         yield answered_by(f"compare-{kind}", argv, "report.compare.compare_two", outcome)
     verdict = "tiny is healthy at ~41200/100000 steps; no alert fires."
-    report = RunReport(ReportDocument.model_construct(verdict=verdict), (), (), "", blind=True)
+    report = RunReport(
+        ReportDocument.model_construct(verdict=verdict, generated_at=timestamp(NOON)),
+        (),
+        (),
+        "",
+        blind=True,
+    )
     page = {"report__html__page_of": ""}
     argv = "report tiny --out page.html"
     yield answered_by("report-unread", argv, "report.report.report_of", report, **page)
@@ -443,12 +453,25 @@ def ticks() -> Iterator[Screen]:
     message = AWAITED.message.replace("tiny-1", "slurm-4711-6a3f8e-1")
     owed = [AWAITED.model_copy(update={"message": message})]
     no_step: dict[str, Any] = {"progress": "~unknown/unknown", "cause": None}
+    why = "the process is gone, and no record says how it ended: see its log"
+    lost_job = a_job(JobState.GONE, instance="local-4711-6a3f8e-1", id="4711", reason=why)
+    spec = JobSpec(job="4711", kind="local", log="/data/job.log")
+    idle: Any = SimpleNamespace(reused=lambda _: False)
+    lost = tick(
+        "unknown",
+        monitor="partial",
+        unread=[f"Job: {why}"],
+        doubts=job_doubts(idle, spec, {Job: lost_job}),
+        why_gone=why,
+        **no_step,
+    )
     for name, (outcome, code) in {
         "healthy": (tick("healthy", cause=None), 0),
         "gone": (tick("down", alerts=[ENDED_JOB], cause=NODE), 1),
         "starting": (tick("starting", missing_evidence=owed, **no_step), 3),
         "down": (tick("down", alerts=[ENDED_JOB], cause=BUG), 1),
         "complex": (tick("down", alerts=[ENDED_JOB], cause=OOM), 1),
+        "lost": (lost, 3),
     }.items():
         replacements = {
             "herorun.commands._adhoc._spec_from_options": lambda *_: None,
@@ -457,7 +480,8 @@ def ticks() -> Iterator[Screen]:
             f"{OPERATIONS}babysit.outcome.tick_exit_code": code,
             f"{OPERATIONS}record.heartbeat.next_due": None,
         }
-        yield Screen(f"babysit-job-{name}", argv, replacements)
+        typed = argv.replace("slurm", "local") if name == "lost" else argv
+        yield Screen(f"babysit-job-{name}", typed, replacements)
 
 
 BUG = JobCause(

@@ -347,7 +347,8 @@ def tick(run: str, code: int = 0, **changes: Any) -> Any:
     fields = {name: changes.pop(name) for name in TickEntry.model_fields if name in changes}
     entry = TickEntry(**{"run": run, "monitor": "fresh", "progress": HALF, **EMPTY, **fields})
     moment = SimpleNamespace(at=NOON)
-    about = {"run": RUN, "doubts": (), "push": "", "sealed": "", "code": code, **changes}
+    about = {"run": RUN, "doubts": (), "push": "", "sealed": "", "code": code, "why_gone": ""}
+    about |= changes
     return RUN, SimpleNamespace(entry=lambda **_: entry, tick=moment, step=41_200, **about)
 
 

@@ -171,12 +171,13 @@ def _watch_job(run: "JobRun", end: "StopCondition", new_job: bool, as_json: bool
     from herorun import output
     from herorun.commands._restart import check_installation, restart_if_replaced
     from herorun.operations.jobs.babysit import watch_job
+    from herorun.output.run_facts import format_steps
     from herorun.system.clock import now
 
     def report(run: "JobRun", tick: "TickOutcome") -> None:
         _print_tick(run, tick, as_json)
         if not as_json and end.is_reached(tick.step, now()):
-            output.show_line(f"{run.job_id}: monitored until {end}: {tick.progress}")
+            output.show_line(f"{run.job_id}: monitored until {end}: {format_steps(tick.progress)}")
 
     if new_job:  # a restart would run the same command, and treat the id as new again
         return watch_job(run, report, end)

@@ -73,7 +73,8 @@ def show_table(
     out = output.console()
     out.print(table_of(run_summaries, at, out.width, columns))
     for text, style in _alert_texts(run_summaries):
-        output.hang(out, "", text, style)
+        slug, colon, rest = text.partition(": ")
+        output.hang(out, slug + colon, rest, style, style)
 
 
 def plain_lines(
@@ -195,7 +196,7 @@ def summary_rows(summary: RunSummary, at: datetime) -> list[tuple[str, str]]:
         ("last loss" if read_before else "loss", f"{format_loss(summary)}{read_before}"),
         (
             "speed" if _trains(summary) and not read_before else "last speed",
-            format_pace(summary, usual=" of usual"),
+            f"{format_pace(summary, usual=' of usual')}{read_before if summary.pace else ''}",
         ),
         ("checkpoint", format_checkpoint(summary)),
         ("next tick", _next_check(summary, at)),

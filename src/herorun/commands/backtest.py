@@ -73,11 +73,9 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
         if markdown:
             click.echo("\n".join(page(report.scores)))
         else:
-            screen = output.console()
             partly = {name for name, metrics in report.partly_judged.items() if metrics}
             for line in lines(report.files, report.scores, report.silent, partly):
-                indent = "  " if line.startswith("  ") else ""
-                output.hang(screen, indent, output.clean(line.removeprefix(indent)))
+                output.show_line(output.clean(line))
     has_critical = any(
         alert.severity == "critical" for _, _, alerts in report.files for alert in alerts
     )

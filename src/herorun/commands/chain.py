@@ -79,7 +79,10 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     if path is None:
         click.echo(text, nl=False)
     else:
-        output.show_note(f"wrote {output.clean(str(path))}")
+        output.show_note(
+            f"wrote {output.clean(str(path))}, to read it: the commands below print the script "
+            "again"
+        )
     where = login.host if login and login.host else "this machine"
     as_a_job = f"as a job of its own, which starts once job {job} succeeds"
     if waits_for_the_job(contract.chain):
@@ -91,13 +94,24 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
         output.show_note(message, f"  {start_command}")
         if behind:
             output.show_note(f"or this, {as_a_job}:", f"  {behind}")
+            output.show_note(_describe_dependency(job))
         return 0
     how = f", {as_a_job}" if behind else ""
     install_command = behind or install(contract, top, login)
     output.show_note(f"this installs the script on {where}{how}:", f"  {install_command}")
-    if not behind:  # the job waits, and starts it
+    if behind:  # the job waits, and starts it
+        output.show_note(_describe_dependency(job))
+    else:
         output.show_note(WAITS_FOR_NOTHING, f"  {start_there(contract, login)}")
     return 0
+
+
+def _describe_dependency(job: str) -> str:
+    """What the scheduler does, which knows one job and not the run."""
+    return (
+        f"if job {job} fails, Slurm cancels the chain's job, also if herorun relaunches the run: "
+        f"then install it again. If job {job} succeeds before its last step, the chain starts"
+    )
 
 
 def _job_before(run: "Run") -> str:

@@ -1,6 +1,6 @@
 """`herorun doctor`."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from herorun.core.doctor_report import DoctorPart
+
+MAX_NAME = 34  # columns of a part's name, behind which its message begins
 
 
 @click.command(short_help="Check what a run depends on: programs, access, services.")
@@ -66,10 +68,25 @@ def _show(parts: "Sequence[DoctorPart]") -> None:
         if part.status in (Fit.OK, Fit.SKIPPED) and progress.quiet:
             continue
         name = f"{part.group}: {output.clean(part.name)}"
-        output.hang(out, f"{mark} {name:<34} ", make_safe(part.message), "", colour)
+        head, message = f"{mark} {name:<{MAX_NAME}} ", make_safe(part.message)
+        if len(name) > MAX_NAME:  # a long path: it wraps like any text
+            head, message = f"{mark} ", f"{name}: {message}"
+        output.hang(out, head, message, "", colour)
         if part.fix:
             output.hang(out, "    ", f"fix: {output.clean(part.fix)}")
     count = {fit: sum(part.status is fit for part in parts) for fit in Fit}
     summary = f"{count[Fit.OK]} ok, {count[Fit.FAILED]} failed, {count[Fit.UNKNOWN]} unknown"
     summary += f", {count[Fit.SKIPPED]} skipped" if count[Fit.SKIPPED] else ""
     out.print(summary, style="bold")
+    _show_next(out, count[Fit.FAILED], count[Fit.UNKNOWN])
+
+
+def _show_next(out: Any, failures: int, unknowns: int) -> None:
+    from herorun.commands._output import repeat_typed_command
+    from herorun.output.findings import show_next
+
+    again = repeat_typed_command()
+    if failures:
+        show_next(out, f"fix what failed, then repeat: {again}")
+    elif unknowns:
+        show_next(out, f"once what is unknown can be checked, repeat: {again}")

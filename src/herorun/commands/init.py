@@ -51,7 +51,7 @@ def command(start: str, run: str, as_json: bool) -> int:
         if document.warning and loaded_run.record.remote:
             follow_up = "init"  # until the record is pushed, no launch is possible
         follow_up = propose_command(start, follow_up, run)
-        next_step = f"Next: `{follow_up}`."
+        next_step = f"next: `{follow_up}`"
     else:
         create_atomic(path, draft.text.encode())
         document, choices = _describe_draft(path), draft.choices

@@ -65,7 +65,8 @@ def list_(start: str, session: str, as_json: bool) -> int:
             message = f"{entry['type']} {entry['id']}{about}: {_last_status(entry)}"
             output.show_line(output.clean(message))
     if fault:
-        output.show_run_note(job_session.id, fault)
+        way_on = "if a job is missing here, add it again: `herorun jobs add TYPE ID`"
+        output.show_run_note(job_session.id, f"{fault}; {way_on}")
     return 3 if fault else 0
 
 
@@ -140,6 +141,7 @@ def add(
     entry = entry_of(kind, facts.job, now(), (job_session.agent, job_session.id), entry_fields)
     register(job_session, entry)
     watch_text = "is not watched" if no_watch else ensure_watch(job_session, Path(start))
+    way_on = "; `herorun jobs watch` watches it" if no_watch else ""
     if as_json:
         document = JobsAdd.of(
             job_session,
@@ -151,7 +153,7 @@ def add(
         output.show_json(document)
     else:
         output.show_line(
-            f"{kind} {facts.job} is in the registry {job_session.file}, which {watch_text}."
+            f"{kind} {facts.job} is in the registry {job_session.file}, which {watch_text}{way_on}."
         )
     return 0
 

@@ -119,7 +119,8 @@ def _show_gate(page: Any, outcome: "LaunchOutcome", nothing_done: str, again: st
     open_ones = [f.as_json() for f in preflight.report.entries if f.outcome in ("fail", "unknown")]
     if outcome.launched is None or preflight.policy:
         slug = preflight.report.evidence[Contract].slug
-        show_by_mode(page, slug, preflight, open_ones)
+        label = "fix" if outcome.launched is None else "fix for the next launch"
+        show_by_mode(page, slug, preflight, open_ones, label)
     if outcome.launched is None:
         output.show_verdict(
             page, preflight.verdict.value, f"{preflight.report.tally}; {nothing_done}"

@@ -61,6 +61,7 @@ def _row(entry: "ListEntry", at: "datetime") -> tuple[str, str, str, str]:
     from datetime import datetime
 
     from herorun.core.durations import format_age
+    from herorun.core.notify.notifications import describe_progress
     from herorun.output import clean
 
     if entry.error:
@@ -73,4 +74,4 @@ def _row(entry: "ListEntry", at: "datetime") -> tuple[str, str, str, str]:
     state = entry.run if entry.stage == "launched" and entry.run else entry.stage
     if state == "not initialised":  # but the remote may have one
         state = "no record here"
-    return clean(entry.slug), last_tick, clean(state), clean(entry.progress)
+    return clean(entry.slug), last_tick, clean(state), describe_progress(clean(entry.progress))

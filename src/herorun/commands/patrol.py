@@ -24,7 +24,8 @@ def command(start: str, run: str, notify: bool, as_json: bool) -> int:
     prints a schedule for it.
 
     Exit code 0: nothing to do. 1: something to do, also if the run's babysitter hangs or has
-    recorded no tick for two cadences. 3: no answer; the run is unknown, not down.
+    recorded no tick for two cadences. 3: no answer, so the run is unknown, not down; or nothing to
+    do, but with --notify a message could not be sent.
 
     \b
     Example:
@@ -44,6 +45,7 @@ def command(start: str, run: str, notify: bool, as_json: bool) -> int:
         output.show_json(tick.document())
     else:
         show_patrol(tick.line, tick.assessment.advice)
-    for why in send_patrol(monitored_run, tick) if notify else []:
+    unsent = send_patrol(monitored_run, tick) if notify else []
+    for why in unsent:
         output.show_run_note(monitored_run.slug, f"not notified: {why}")
-    return tick.assessment.code
+    return tick.assessment.code or (3 if unsent else 0)

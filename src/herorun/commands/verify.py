@@ -6,6 +6,7 @@ import click
 
 from herorun.commands._options import RunArgument
 from herorun.commands._output import propose_command
+from herorun.core.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from herorun.operations.record.verify import RecordVerification
 
 EXIT_CODES = {"clear": 0, "blocked": 1, "unknown": 3}
+_REPAIR = lazy_regex(r": `(\(w=[^`]*)` ")  # the command within a note about a repair
 
 
 @click.command(short_help="Verify the record of a run, or a seal by its tag.")
@@ -78,7 +80,7 @@ def _show_record(verification: "RecordVerification", start: str, run: str) -> No
     for fault in verification.faults:
         output.show_line(f"fault: {output.clean(fault)}")
     notes = [output.clean(note) for note in verification.notes]
-    repairs = [note for note in notes if _command_at_end(note)]
+    repairs = [note for note in notes if _REPAIR.search(note)]
     for note in notes:
         if note not in repairs:
             output.show_line(f"note: {note}")
@@ -120,21 +122,22 @@ def _ways_to_a_cause(verification: "RecordVerification", slug: str) -> "Iterator
         )
     if verification.restore:
         yield f"Afterwards: `{verification.restore}`"
-
-
-def _command_at_end(note: str) -> str:
-    """The command with which the note ends, after a colon; "" if it ends otherwise."""
-    _, mark, command = note.rpartition(": `")
-    return command[:-1] if mark and command.find("`") == len(command) - 1 else ""
+    elif verification.remote_faults:
+        yield (
+            "Afterwards a person decides which of the two records stays: a plain push of this one "
+            "is refused."
+        )
 
 
 def _show_repair(note: str) -> None:
-    """The command has a line of its own, to be copied whole."""
+    """The command has a line of its own, to be copied whole; what follows it stands below."""
     from herorun import output
     from herorun.output.text_width import command_as_typed
 
-    output.show_line(f"fix: {note.rpartition(': `')[0]}:")
-    output.console().print(f"  {command_as_typed(_command_at_end(note))}", soft_wrap=True)
+    head, command, rest = _REPAIR.split(note, maxsplit=1)
+    output.show_line(f"fix: {head}:")
+    output.console().print(f"  {command_as_typed(command)}", soft_wrap=True)
+    output.show_line(f"  {rest}")
 
 
 def verify_tag(start: str, tag: str, offline: bool, as_json: bool) -> int:

@@ -138,20 +138,21 @@ def hang(out: Any, head: str, text: str, style: str = "", head_style: str = "") 
         return
     from rich.text import Text
 
-    first, room = Text(head, head_style), out.width - len(head)
+    first, hanging = Text(head, head_style), " " * (len(head) or 2)
+    room = out.width - len(hanging)
     if out.soft_wrap:
         out.print(Text.assemble(first, Text(text, style)))
         return
     if room < MIN_WIDTH:  # a long name in the head
         out.print(Text(head.rstrip(), head_style))
-        first, room = Text(" " * INDENT), out.width - INDENT
-        head = first.plain
+        hanging, room = " " * INDENT, out.width - INDENT
+        first = Text(hanging)
     unbroken = _COMMAND.sub(lambda match: _unbroken(match[0], room), text)
     for line in Text(unbroken, style).wrap(out, room, overflow="fold") or [Text()]:
         line.rstrip()
         line.plain = line.plain.replace(_BLANK, " ")
         out.print(Text.assemble(first, line))
-        first = Text(" " * len(head))
+        first = Text(hanging)
 
 
 def _unbroken(command: str, room: int) -> str:

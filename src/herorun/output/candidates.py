@@ -18,7 +18,9 @@ def show_candidates(out: Any, document: Mapping[str, Any]) -> None:
     most = 10 if progress.verbose else 4
     for candidate in document["candidates"][:most]:
         mark = "→" if candidate["is_start"] else " "
-        why = f": {clean(candidate['refused'])}" if candidate["refused"] else ""
+        is_usable = candidate["state"] == "complete"
+        head = "; not used: " if is_usable else ": "
+        why = f"{head}{clean(candidate['refused'])}" if candidate["refused"] else ""
         hang(
             out,
             f"{mark} ",

@@ -82,7 +82,7 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
     if mark_of(finding) == "lenient":
         hang(out, INDENT, "NOT ENFORCED: only [policy] mode lets this pass")
     if not finding["message"].startswith(NOT_READ):
-        hang(out, INDENT, f"fix: {finding['fix']}")
+        hang(out, INDENT, f"{finding.get('fix_label', 'fix')}: {finding['fix']}")
 
 
 def _show_details(out: Any, finding: Mapping[str, Any]) -> None:
@@ -150,16 +150,22 @@ def show_next(out: Any, command: str) -> None:
         out.print(f"next: {command_as_typed(command)}", style="dim", soft_wrap=True)
 
 
-def show_by_mode(out: Any, slug: str, answer: Any, findings: Sequence[Mapping[str, Any]]) -> None:
+def show_by_mode(
+    out: Any, slug: str, answer: Any, findings: Sequence[Mapping[str, Any]], label: str = "fix"
+) -> None:
     """Findings of a launch gate; where `[policy] mode` is audit, one line stands for all that do
-    not act.
+    not act. `label` stands before what fixes one.
     """
     if answer.report.mode != "audit":
         lenient = {
             (each.check, each.verdict.subject) for each in answer.report.report_only_findings
         }
         show_findings(
-            out, [{**f, "lenient": (f["check"], f["subject"]) in lenient} for f in findings]
+            out,
+            [
+                {**f, "lenient": (f["check"], f["subject"]) in lenient, "fix_label": label}
+                for f in findings
+            ],
         )
         return
     acting = answer.report.blocking

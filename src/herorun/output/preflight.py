@@ -118,7 +118,9 @@ def _show_changes(out: Any, changes: Sequence[str]) -> None:
     if changes:
         out.print("\nChanged since the last instance", style="bold")
     for change in changes:
-        hang(out, "  ", _shorten_text(clean(shorten_hashes(change))))
+        text = clean(shorten_hashes(change))
+        is_uncut = change.startswith(tuple(f"{name}{end}" for name in UNCUT_ROWS for end in ":."))
+        hang(out, "  ", text if is_uncut else _shorten_text(text))
 
 
 def _describe_verdict(answer: Any) -> str:

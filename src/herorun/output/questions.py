@@ -84,7 +84,7 @@ def _way_to_launch(document: Mapping[str, Any]) -> str:
         return f"`{preflight}` shows what blocks a launch; once nothing does: `{launch}`."
     if not _needs_fix(document):
         return (
-            f"Look for the cause (`herorun logs {document['slug']}`), then check what blocks a "
+            f"Find and fix the cause (`herorun logs {document['slug']}`), then check what blocks a "
             f"launch (`{preflight}`); once nothing does: `{launch}`."
         )
     return (

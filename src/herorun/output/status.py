@@ -91,7 +91,9 @@ def _status_lines(
         began = f"{minute}Z ({_ago(instance['started'], at)})"
         job = f"job {clean(instance['job'])}"
         state = instance["state"] or (
-            "end not recorded" if document["seal_tag"] else "state unknown"
+            "end not recorded by a tick before the seal"
+            if document["seal_tag"]
+            else "state unknown"
         )
         yield f"  instance   {instance['name']}, {job}, {state}, submitted {began}"
     if document["log"] and not document["seal_tag"]:

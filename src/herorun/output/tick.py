@@ -48,21 +48,18 @@ def show_tick(slug: str, tick: Any, ack: str = "", once: bool = False) -> None:
         f"{at}{slug}: {describe_health(document)}, {MONITOR[document['monitor']]}, "
         f"{format_steps(document['progress'])}"
     )
-    for line in _tick_lines(document, tick.doubts, ack or f"herorun ack {slug}", retry):
+    for gap in format_gaps(document["unread"]):
+        later = "" if tick.why_gone and tick.why_gone in gap else f"; {retry}"
+        hang(out, "  unread   ", f"{clean(gap)}{later}")
+    for line in _tick_lines(document, tick.doubts, ack or f"herorun ack {slug}"):
         hang(out, line[:INDENT], line[INDENT:])
     if tick.push:
         hang(out, "  record   ", f"not pushed: {clean(tick.push)}; {retry}")
     sys.stdout.flush()
 
 
-def _tick_lines(
-    document: Mapping[str, Any], doubts: Iterable[str], ack: str, retry: str
-) -> Iterator[str]:
-    """Below the line of the run: what could not be read, each alert, each action, what is in
-    doubt.
-    """
-    for gap in format_gaps(document["unread"]):
-        yield f"  unread   {clean(gap)}; {retry}"
+def _tick_lines(document: Mapping[str, Any], doubts: Iterable[str], ack: str) -> Iterator[str]:
+    """Below what could not be read: what is missing, each alert, each action, what is in doubt."""
     for missing in find_missing(document):
         yield f"  missing  {describe_missing(missing)}"
     is_finished = document["run"] == "finished"

@@ -45,9 +45,20 @@ def _wrap_line(line: str, columns: int) -> Iterator[str]:
     if columns - len(indent) < _MIN_WIDTH:
         indent = "  "
     row = blanks
-    for word in _WORD.findall(line):
+    for word in _pieces(line, columns - len(indent)):
         if row.strip() and len(row) + 1 + len(word) > columns:
             yield row
             row = indent
         row = f"{row} {word}" if row.strip() else f"{row}{word}"
     yield row
+
+
+def _pieces(line: str, room: int) -> Iterator[str]:
+    """Its words. One that is longer than the room, such as a path, is cut: the terminal itself
+    would continue it in the first column. A command and an address stay whole.
+    """
+    for word in _WORD.findall(line):
+        if "`" in word or "://" in word:
+            yield word
+            continue
+        yield from (word[at : at + room] for at in range(0, len(word), room))

@@ -82,6 +82,16 @@ def test_a_disk_of_less_than_a_gib_is_broken(
     assert (disk.group, disk.name, disk.status) == ("disk", "/", fit)
 
 
+def test_what_does_not_exist_yet_was_not_tested() -> None:
+    def fails(*_: Any) -> Any:
+        raise FileNotFoundError
+
+    nothing: Any = SimpleNamespace(read=fails, names=fails)
+    (store,) = backends._root(a_run(store=nothing), "gs://lab/tiny")
+    (tracker,) = backends._examine_tracker(a_run(tracker=nothing))
+    assert (store.status, tracker.status) == (Fit.SKIPPED, Fit.SKIPPED)
+
+
 def test_a_heartbeat_without_its_variable_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_SUCH_PING", raising=False)
     (part,) = backends._heartbeat("NO_SUCH_PING", send_test=False)

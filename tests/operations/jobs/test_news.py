@@ -12,6 +12,7 @@ from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState, Nothing, Triage
 from herorun.operations.jobs import news
+from wording import mentions
 
 RUN = "https://wandb.ai/lab/grug/runs/abc123"
 LINE = f"wandb: View run tiny at: {RUN}"
@@ -133,7 +134,10 @@ def test_what_did_not_fail_has_no_cause(job: Any) -> None:
 def test_a_doubt_about_the_job_is_reported_with_the_command_where_its_id_was_reused() -> None:
     spec, job = JobSpec(job="4711", kind="local", log="/l"), a_job(JobState.GONE, reason="gone")
     scheduler: Any = Scheduler()
-    assert news.job_doubts(scheduler, spec, {Job: job}) == ["gone"]
+    (way_on,) = news.job_doubts(scheduler, spec, {Job: job})
+    assert mentions(way_on, job.id, "/l", "babysit", "NEW", "local`")
+    lost = a_job(JobState.UNKNOWN, reason="lost")  # a later query may say more
+    assert news.job_doubts(scheduler, spec, {Job: lost}) == ["lost"]
     scheduler = Scheduler(reused=True)
     reason, command = news.job_doubts(scheduler, spec, {Job: job})
     options = f"--job {job.id} --scheduler local --log /l --new-job"

@@ -145,9 +145,11 @@ def test_a_job_that_is_gone_stays_down_unless_it_ended_well(
 )
 def test_nothing_is_done_to_a_job_that_nobody_saw(answer: Any, run: Any, acted: list[Any]) -> None:
     run.answers = [answer]
-    with pytest.raises(CouldNotLook):
+    with pytest.raises(CouldNotLook) as error:
         stop_and_wait(run, "tiny-1", "", 60.0)
     assert (run.record.new, acted) == ([], [])
+    is_gone = answer == Found(a_job(JobState.GONE))  # then no later query says more
+    assert ("Repeat" in str(error.value)) is not is_gone
 
 
 def test_a_job_is_asked_for_since_its_launch(run: Any) -> None:

@@ -145,7 +145,7 @@ def digest(
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     firing = sorted({alert.check for alert in alerts if alert.firing})
     parts = (
-        f"{health}, {progress_of(evidence)}",
+        f"{health}, {describe_progress(progress_of(evidence))}",
         throughput(evidence, current),
         f"newest complete checkpoint {newest.path}"
         if newest
@@ -187,3 +187,15 @@ def progress(step: int | None, final_step: int | None) -> str:
     return (
         f"~{'unknown' if step is None else step}/{'unknown' if final_step is None else final_step}"
     )
+
+
+def describe_progress(text: str) -> str:
+    """What `progress` gives, for people.
+
+    >>> describe_progress("~4600/5155"), describe_progress("~unknown/5155")
+    ('~4600/5155', 'unknown step of 5155')
+    """
+    step, _, last = text.partition("/")
+    if step != "~unknown":
+        return text
+    return "unknown step" if last in ("", "unknown") else f"unknown step of {last}"

@@ -142,7 +142,13 @@ def _how_to_resume(observation: HostObservation, ways: PatrolCommands) -> str:
         return "Once that is fixed, the next command is:"
     if ways.relaunches_itself:
         return "The babysitter relaunches it at a next tick if its rules allow it; to do it now:"
+    if not ways.is_settled and not _has_failure(observation) and ways.logs:
+        return "Once you know it, the next command is:"
     return "The next command is:"
+
+
+def _has_failure(observation: HostObservation) -> bool:
+    return isinstance(observation.log, LogEnd) and bool(observation.log.failure)
 
 
 def _advise_undecided(

@@ -5,13 +5,30 @@ from typing import Any
 
 from herorun.core.canonical_json import canonical
 
+MAX_LENGTH = 240  # characters of a line; of longer lists, such as packages, it has what differs
+
 
 def describe_differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
     """What differs between two plans' values, one line a value, in words."""
     return tuple(
-        f"{name}: {_show_side(old)} -> {_show_side(new)}"
-        for name, old, new in _different(before, after, "")
+        _describe_difference(name, old, new) for name, old, new in _different(before, after, "")
     )
+
+
+def _describe_difference(name: str, old: Any, new: Any) -> str:
+    line = f"{name}: {_show_side(old)} -> {_show_side(new)}"
+    if len(line) <= MAX_LENGTH or not (_is_list(old) and _is_list(new)):
+        return line
+    removed = [item for item in old if item not in new]
+    added = [item for item in new if item not in old]
+    if not removed and not added:  # only their order or number differs
+        return line
+    others = f"{len(old) - len(removed)} others on both sides"
+    return f"{name}: {_show_side(removed)} -> {_show_side(added)} ({others})"
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
 
 
 def _different(

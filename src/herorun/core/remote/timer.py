@@ -22,7 +22,7 @@ Type=oneshot
 WorkingDirectory={top}
 ExecStart={argv}
 TimeoutStartSec={limit}
-# Exit code 1: something to do, 3: no answer. Neither is a failure of this service; read the output with `journalctl --user -u herorun-{command}-{slug}`.
+# Exit code 1: something to do, 3: no answer, or a message was not sent. Neither is a failure of this service; read the output with `journalctl --user -u herorun-{command}-{slug}`.
 SuccessExitStatus=1 3
 """  # noqa: E501  # a text that is read as it stands
 _TIMER = """\

@@ -8,7 +8,7 @@ from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.babysit.actions import Relaunch
 from herorun.core.babysit.tick import Tick, critical_topics, exit_code
 from herorun.core.check import Gate
-from herorun.core.evidence import Evidence, Job, reached_step
+from herorun.core.evidence import Evidence, Job, JobState, reached_step
 from herorun.core.journal import Memory
 from herorun.core.journal.decision import interventions
 from herorun.core.lazy_dataclass import dataclass
@@ -55,6 +55,12 @@ class TickOutcome:
     @property
     def step(self) -> int | None:
         return reached_step(self.evidence)
+
+    @property
+    def why_gone(self) -> str:
+        """Why no later tick can read how the job ended; empty if one can."""
+        job = self.evidence.get(Job)
+        return job.reason if isinstance(job, Job) and job.state is JobState.GONE else ""
 
     @property
     def is_complete(self) -> bool:

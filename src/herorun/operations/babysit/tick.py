@@ -191,6 +191,7 @@ def poll(run: MonitoredRun) -> TickOutcome:
         evidence=evidence,
         cause=run.cause(evidence),
         furthest=run.furthest_before(None),
+        doubts=tuple(run.own_doubts(evidence)),
     )
 
 

@@ -134,7 +134,9 @@ def _examine_tracker(run: Run) -> Iterator[DoctorPart]:
             batch = run.tracker.read("")
             message = f"can be read: {count(len(batch.rows), 'row')} in the first read"
     except FileNotFoundError:
-        message = "answers, and the run has reported nothing yet"
+        message = "there is nothing to read yet: the run has reported nothing"
+        yield DoctorPart("tracker", name, Fit.SKIPPED, message)
+        return
     yield DoctorPart("tracker", name, Fit.OK, message)
 
 
@@ -148,10 +150,11 @@ def _root(run: Run, root: str) -> Iterator[DoctorPart]:
     """Tests a listing; `preflight --probe` tests a write."""
     try:
         message = f"can be listed: {count(len(run.store.names(root)), 'entry', 'entries')}"
+        fit = Fit.OK
     except FileNotFoundError:
-        message = "does not exist yet"
+        message, fit = "does not exist yet, so nothing was read", Fit.SKIPPED
     write_text = f"a write was not tried: `herorun preflight {run.slug} --probe` tries one"
-    yield DoctorPart("store", root, Fit.OK, f"{message}; {write_text}")
+    yield DoctorPart("store", root, fit, f"{message}; {write_text}")
     if (
         root.startswith("/")
         and run.place.reach is None

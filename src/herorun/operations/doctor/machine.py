@@ -17,6 +17,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.finding import count
 from herorun.system.clock import now
 from herorun.system.git import GitFailed, Repository, environment
+from herorun.system.git.run import complaint
 from herorun.system.process import run
 from herorun.system.project_config import read_settings
 
@@ -110,11 +111,12 @@ def _remote(repository: Repository, remote: str) -> Iterator[DoctorPart]:
             timeout=SECONDS,
         )
     except GitFailed as error:
+        message = f"a dry-run push, which sends nothing, failed: {complaint(error.answer)}"
         fix = (
             "Ask for the right to push, or name another remote as [code] remote and [logbook] "
             "remote."
         )
-        yield DoctorPart("git", f"{name}, push", Fit.FAILED, str(error), fix)
+        yield DoctorPart("git", f"{name}, push", Fit.FAILED, message, fix)
     else:
         message = "a dry-run push was accepted; it does not run the server's hooks"
         yield DoctorPart("git", f"{name}, push", Fit.OK, message)

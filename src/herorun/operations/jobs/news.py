@@ -48,11 +48,20 @@ def job_doubts(scheduler: ExternalJobs, facts: JobSpec, evidence: Evidence) -> l
     if not isinstance(job, Job) or not job.state.in_doubt or not job.reason:
         return []
     if not scheduler.reused(job.instance):
-        return [scrub(job.reason)]
-    options = {"--job": job.id, "--scheduler": facts.kind, "--log": facts.log}
-    argv = [word for name, value in options.items() if value for word in (name, value)]
-    command = f"herorun babysit {shlex.join(argv)} --new-job"
-    return [scrub(job.reason), f"to monitor the job that has this id now, type: {command}"]
+        return [_after_gone(job, facts) if job.state is JobState.GONE else scrub(job.reason)]
+    log = ("--log", facts.log) if facts.log else ()
+    argv = ["herorun", "babysit", "--job", job.id, *facts.options, *log, "--new-job"]
+    return [scrub(job.reason), f"to monitor the job that has this id now: `{shlex.join(argv)}`"]
+
+
+def _after_gone(job: Job, facts: JobSpec) -> str:
+    """What to do about a job of which no later query says more; why is with what was not read."""
+    log = f"its log, {facts.log}" if facts.log else "its log"
+    again = shlex.join(["herorun", "babysit", "--job", "NEW", *facts.options])
+    return scrub(
+        f"whether {job.id} succeeded. It counts as ended: read {log}. If it failed, submit it "
+        f"again, and monitor the new job: `{again}`"
+    )
 
 
 def cause_of(scheduler: ExternalJobs, evidence: Evidence) -> JobCause | None:

@@ -107,7 +107,10 @@ def _compute_discard(
     start, metrics = plan.start.value, evidence.get(Metrics)
     rows = metrics if isinstance(metrics, Metrics) and history.instances else None
     reached_steps = (*mine, *siblings)
+    start_step = start.step if start else 0
+    if start_step is None:  # the checkpoint's own, if it was read
+        start_step = next((c.step for c in reached_steps if c.complete and _is(c, start)), None)
     cost = compute_discarded_steps(
-        start.step if start else 0, reached_steps, rows, plan.hardware.value.get("count")
+        start_step, reached_steps, rows, plan.hardware.value.get("count")
     )
     return DiscardedEntry.of(cost)

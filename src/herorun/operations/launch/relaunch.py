@@ -17,12 +17,14 @@ from herorun.core.evidence import (
     GivenUp,
     History,
     ImportClosure,
+    Watch,
     WorkTree,
 )
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lineage import acceptable, reasons_once, refusal
 from herorun.core.plan import Plan
+from herorun.core.record.lease import takeover_command
 from herorun.core.redaction.scrub import scrub
 from herorun.gate import DEADLINE, GateReport, run_relaunch_gate
 from herorun.gather import gather
@@ -83,7 +85,7 @@ def start_again(run: Run, plan: Plan, again: Successor) -> str:
     ruled_out = (again.given_up,) if again.given_up else ()
     report = gate_of(run, plan, ruled_out, {History: memory.history})
     if report.verdict != "clear":
-        raise _refusal(report)
+        raise _refusal(run, report)
     from herorun.operations.launch.start_instance import start_instance
 
     order = LaunchOrder(
@@ -100,13 +102,26 @@ def start_again(run: Run, plan: Plan, again: Successor) -> str:
     return start_instance(run, order).instance
 
 
-def _refusal(report: GateReport) -> Blocked | CouldNotLook:
-    message = f"Nothing was submitted, because the launch gate is {report.verdict}: "
-    message += sentence(report.summary)
+def _refusal(run: Run, report: GateReport) -> Blocked | CouldNotLook:
+    summary = sentence(report.summary)
     if report.verdict != "blocked":
-        return CouldNotLook(f"{message} Once everything can be read, repeat the same command.")
+        return CouldNotLook(
+            f"Nothing was submitted, because not all launch checks could be answered: {summary} "
+            "Once everything can be read, repeat the same command."
+        )
     check = report.blocking[0].check
-    return Blocked(f"{message} `herorun explain {check}` shows how to fix it.")
+    way_on = f"`herorun explain {check}` shows how to fix it."
+    watch = report.evidence.get(Watch)
+    is_elsewhere = isinstance(watch, Watch) and watch.lease_owner and watch.lease_slug == run.slug
+    if check == "second-babysitter" and is_elsewhere:
+        takeover = takeover_command(run.slug, run.contract.babysit.cadence)
+        way_on = (
+            "Give the order there. Only if no babysitter is left there, take the run over, then "
+            f"give it here: `{takeover}`."
+        )
+    return Blocked(
+        f"Nothing was submitted, because the launch checks refuse it: {summary} {way_on}"
+    )
 
 
 def gate_of(

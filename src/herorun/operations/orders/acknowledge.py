@@ -186,8 +186,8 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
         return OrderOutcome(run, problem, code=1, warnings=warnings)
     if not yes:
         message = (
-            f"denied: {current.name} is not relaunched. {_monitoring_then(run)}. To relaunch after "
-            f"all: `herorun status {run.slug}` shows the command"
+            f"denied: herorun will not relaunch {current.name}. {_monitoring_then(run)}. To "
+            f"relaunch after all: `herorun status {run.slug}` shows the command"
         )
         return OrderOutcome(run, message, warnings=warnings)
     watch_warnings = unwatched_warnings(run)

@@ -96,8 +96,9 @@ def _begin_fork(old: Run, new: Run, show_first: ShowRequest) -> OrderOutcome:
 
 def _describe_launched(outcome: LaunchOutcome) -> str:
     if outcome.launched is None:
-        why = outcome.preflight.report.summary
-        return f"nothing was submitted, the launch gate is {outcome.preflight.verdict}: {why}"
+        preflight = outcome.preflight
+        why = preflight.report.summary
+        return f"nothing was submitted, the launch checks are {preflight.verdict}: {why}"
     return (
         f"submitted {outcome.launched.instance} as job {outcome.launched.job}, "
         f"babysitter {outcome.babysitter}"

@@ -171,7 +171,7 @@ def _stale(run: Run, wait: float, sleep: Callable[[float], None]) -> LeaseSeen |
             return lease
         if first and (first.fence, first.beat) != (lease.fence, lease.beat):
             raise Blocked(
-                f"{lease.owner} still monitors it and renews its lease. There, type "
+                f"{lease.owner} still monitors {run.slug} and renews its lease. There, type "
                 f"{elsewhere(f'herorun handoff {run.slug} --to {run.launcher.owner}')}."
             )
         first = lease

@@ -25,7 +25,7 @@ def pause(run: Run, until: datetime, reason: str = "") -> OrderOutcome:
     is_same = memory.pause is not None and memory.pause.until == until
     message = (
         f"{'already ' if is_same else ''}paused until {timestamp(until.replace(microsecond=0))}: "
-        f"herorun neither stops nor relaunches the job by itself; {_monitoring(run, memory)}; "
+        f"herorun neither stops nor relaunches the job by itself; {_monitoring(run, memory)}"
         f"`herorun resume {run.slug}` ends the pause"
     )
     warnings = push_warning(run) if is_same else order(run, Word.PAUSE, [run.slug], reason, until)
@@ -48,10 +48,10 @@ def resume(run: Run, reason: str = "") -> OrderOutcome:
 
 def _monitoring(run: Run, memory: Memory) -> str:
     if not memory.current:
-        return "the run is not launched yet"
+        return "the run is not launched yet; "
     if babysitter_runs(run):
-        return "monitoring and notifications continue"
-    return "a pause does not stop the monitoring, but no babysitter is known to run in this clone"
+        return "monitoring and notifications continue; "
+    return ""  # a warning says more
 
 
 def _warn_unmonitored(run: Run, memory: Memory) -> tuple[str, ...]:

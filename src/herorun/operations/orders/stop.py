@@ -173,6 +173,11 @@ def find_job(run: MonitoredRun, name: str, may_be_forgotten: bool = False) -> Jo
     `may_be_forgotten` also if the scheduler has forgotten it.
     """
     job = _read_job(run, name, ", so nothing was done", may_be_forgotten)
+    if job is not None and job.state is JobState.GONE:  # no later query says more
+        raise CouldNotLook(
+            f"{name} no longer runs, and its scheduler does not report how it ended, so nothing is "
+            f"done to it{_why(job)} Read its log."
+        )
     if job is not None and job.state.in_doubt:
         raise CouldNotLook(
             f"The scheduler does not report whether {name} runs, so nothing is done to it"

@@ -27,11 +27,11 @@ def describe_repair(record: Record, tip: str, culprit: str, here: bool, good: st
     where = " in this clone" if here else ""
     return (
         f"commit {culprit[:9]} made the journal unreadable{'' if here else ' on the remote'}. Once "
-        "a person knows that it is a mistake: (1) undo it by a new commit on top, with the command "
-        f"below; then the journal can be read again{where}.{_describe_lost(record, good, tip)}"
-        f"{_describe_publishing(record) if here else ''} `herorun verify {record.slug}` still "
-        "reports both commits as faults, because the history keeps them. The command of (1): "
-        f"`{_command(record, tip, undo, here)}`"
+        "a person knows that it is a mistake, undo it by a new commit on top: "
+        f"`{_command(record, tip, undo, here)}` Then the journal can be read again{where}."
+        f"{_describe_lost(record, good, tip)}{_describe_publishing(record) if here else ''} "
+        f"`herorun verify {record.slug}` still reports both commits as faults, because the history "
+        "keeps them."
     )
 
 
@@ -41,7 +41,7 @@ def _describe_publishing(record: Record) -> str:
         return ""
     push = shlex.join(["git", "push", record.remote, f"{record.ref}:refs/heads/{record.branch}"])
     return (
-        f" (2) If no babysitter runs in this clone, type `{push}`: other machines can read the "
+        f" If no babysitter runs in this clone, type `{push}` next: other machines can read the "
         "journal only once it is pushed."
     )
 

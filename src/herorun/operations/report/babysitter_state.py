@@ -64,7 +64,9 @@ def _describe_here(run: Run, needless: str, next_command: str | None) -> str:
     if is_hung(run) and not needless:
         return f"overdue: {describe_hung(run)}"
     overdue = "overdue: " if monitor_is_stale(run) else ""
-    return f"{overdue}{'running' if is_running else 'not running'}, {beat}"
+    if not is_running:  # a tick by `--once` was the last
+        return f"{overdue}not running, {beat}{_starter(run, next_command)}"
+    return f"{overdue}running, {beat}"
 
 
 def _starter(run: Run, next_command: str | None) -> str:

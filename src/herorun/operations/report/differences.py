@@ -48,7 +48,7 @@ class CompareOutcome:
             if each.pairs:
                 lines += _metric(each, noise=self.kind in ("repeat", "resume"))
         lines += [_gate(each.gate, each.answer, each.measured, each.why) for each in result.gates]
-        lines += [f"differs: {change}" for change in self.differs]
+        lines += [f"differs in the plan: {change}" for change in self.differs]
         lines += [f"not tested: {each}" for each in result.unexercised]
         lines += [f"note: {each}" for each in result.notes]
         return [*lines, _answer(result)]

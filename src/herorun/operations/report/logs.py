@@ -128,7 +128,7 @@ class _LogReader:
         self._ask: Callable[..., LogPart] | None = getattr(scheduler, "read_log", None)
         self._offset, self._mark, self._newest = 0, "", ""
         self._has_read = False
-        self._trouble = ""
+        self._trouble, self._is_missing = "", False
         self.passes = 0  # successful reads
 
     @property
@@ -140,10 +140,13 @@ class _LogReader:
         """The new parts; a failure is reported once, not raised."""
         try:
             yield from self.new()
+            if self._trouble and not self._is_missing:
+                show(f"the log of {self._instance} can be read again")
             self._trouble, self.passes = "", self.passes + 1
         except (CouldNotLook, OSError) as error:
-            missing = isinstance(error, FileNotFoundError)
-            message = f"{self._instance} has no log yet" if missing else describe_error(error)
+            self._is_missing = isinstance(error, FileNotFoundError)
+            no_log = f"{self._instance} has no log yet"
+            message = no_log if self._is_missing else describe_error(error)
             if message != self._trouble:
                 show(message)
             self._trouble = message

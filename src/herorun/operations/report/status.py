@@ -251,9 +251,10 @@ def _describe_forgotten(run: Run, memory: Memory, evidence: Evidence, at: dateti
 
     name = memory.current.name if memory.current else ""
     head = "Check in the scheduler's accounting or on the job's nodes. If it has,"
-    order, otherwise = (
-        f"type `herorun stop {run.slug}`",
-        "If it still runs, do nothing: nothing is relaunched.",
+    order = f"type `herorun stop {run.slug}`"
+    otherwise = (
+        "The stop records the end; to continue the run, then type "
+        f"`herorun relaunch {run.slug}`. If the job still runs, do nothing: nothing is relaunched."
     )
     if name not in memory.ends and unread_signs_of_life(evidence):
         return f"{head} {order} once its rows can be read. {otherwise}"

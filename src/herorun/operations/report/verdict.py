@@ -1,6 +1,7 @@
 """A report's verdict as a colour and a sentence, and why it has no estimate of the end."""
 
 from herorun.core.goodput.instances import STALLS
+from herorun.core.notify.notifications import describe_progress
 from herorun.schemas.status import Status
 
 ALL_READ = ("fresh", "not-needed")  # states of the monitor in which no evidence is missing
@@ -46,8 +47,10 @@ def level_of(status: Status) -> str:
 
 def verdict_text(slug: str, status: Status, progress: str) -> str:
     """One sentence: the state, the firing alerts, and the missing evidence."""
+    described = describe_progress(progress)
+    at = f"{progress} steps" if described == progress else f"an {described}"
     if status.seal_tag:
-        return f"{slug} is sealed as {status.seal_tag}, at {progress} steps."
+        return f"{slug} is sealed as {status.seal_tag}, at {at}."
     if status.stage != "launched":
         return f"{slug} is {status.stage} and was not launched yet."
     ranks = {"critical": 0, "warn": 1, "info": 2}
@@ -72,7 +75,7 @@ def verdict_text(slug: str, status: Status, progress: str) -> str:
     metrics = list(dict.fromkeys(each.metric for each in status.unjudged))
     unjudged_text = f"; not judged: {_some(metrics)}" if metrics else ""
     return (
-        f"{slug} is {status.run}{doubt} at {progress} steps; "
+        f"{slug} is {status.run}{doubt} at {at}; "
         f"{alerts_text}{unjudged_text}{missing}{monitor_text}{question_text}."
     )
 
