@@ -480,7 +480,11 @@ def ticks() -> Iterator[Screen]:
             f"{OPERATIONS}babysit.outcome.tick_exit_code": code,
             f"{OPERATIONS}record.heartbeat.next_due": None,
         }
-        typed = argv.replace("slurm", "local") if name == "lost" else argv
+        typed = argv
+        if name == "lost":
+            typed, path = argv.replace("slurm", "local"), run.record.path.replace("slurm", "local")
+            lost_run = {**vars(run), "slug": "local-4711", "record": SimpleNamespace(path=path)}
+            replacements[f"{OPERATIONS}jobs.babysit.ready"] = (SimpleNamespace(**lost_run), [])
         yield Screen(f"babysit-job-{name}", typed, replacements)
 
 

@@ -13,6 +13,7 @@ from builders import NOON, a_contract, a_plan, an_instance
 from herorun.core.errors import CouldNotLook
 from herorun.core.event import Initialised, Noted
 from herorun.core.journal import chain
+from herorun.core.plan import describe_differences
 from herorun.core.record.render import add_entries, digest_of, entries_of, new_logbook
 from herorun.core.record.verify import RecordSnapshot, judge_history
 from herorun.core.remote.target import SshLogin
@@ -53,7 +54,8 @@ def plans() -> Iterator[Screen]:
     plan = a_plan(RUN.contract)
     packages = replace(plan.packages, value=tuple(LONG), source="pip freeze")
     long_plan = replace(plan, packages=packages)
-    changed = [f"packages: {' '.join(LONG)} -> {' '.join(reversed(LONG))}"]
+    upgraded = [*LONG[:-1], LONG[-1].replace("==", "==9.")]
+    changed = describe_differences({"packages": LONG}, {"packages": upgraded})
     outcome = replace(preflight(plan=long_plan), request=SCRIPT)
     changes = {"launch__plan_file__since_last_instance": changed}
     yield answered_by("preflight-long", "preflight tiny", TARGET, outcome, **changes)

@@ -4,6 +4,10 @@ from pathlib import Path
 
 import click
 
+from herorun.core.lazy_regex import lazy_regex
+
+_ALERT = lazy_regex(r"  \S+ +row \S+ +")  # what stands before the alert of a row
+
 
 @click.command(short_help="Run the health checks over recorded curves.")
 @click.argument(
@@ -73,9 +77,11 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
         if markdown:
             click.echo("\n".join(page(report.scores)))
         else:
+            screen = output.console()
             partly = {name for name, metrics in report.partly_judged.items() if metrics}
             for line in lines(report.files, report.scores, report.silent, partly):
-                output.show_line(output.clean(line))
+                head = match[0] if (match := _ALERT.match(line)) else ""
+                output.hang(screen, head, output.clean(line.removeprefix(head)))
     has_critical = any(
         alert.severity == "critical" for _, _, alerts in report.files for alert in alerts
     )
