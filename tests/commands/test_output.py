@@ -192,6 +192,18 @@ def test_six_marks_with_words(
     ]
 
 
+@pytest.mark.parametrize("verbose", [False, True])
+def test_details_beyond_the_first_are_shown_by_the_option_that_the_page_names(
+    verbose: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("herorun.system.progress.verbose", verbose)
+    names = [f"file-{number}" for number in range(12)]
+    _, *lines = shown(capsys, row("dirty-tree", "fail", details=names))
+    assert lines[:10] == names[:10]
+    assert (lines[10:-1] == names[10:]) is verbose
+    assert verbose or mentions(lines[10], "2 more", "-v")
+
+
 def test_a_cause_comes_with_what_follows_from_it(capsys: pytest.CaptureFixture[str]) -> None:
     cause = {"check": "dirty-tree", "subject": ""}
     hidden = [row(f"check-{n}", "unknown", caused_by=cause) for n in range(8)]

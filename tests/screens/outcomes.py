@@ -457,7 +457,7 @@ def ticks() -> Iterator[Screen]:
     lost_job = a_job(JobState.GONE, instance="local-4711-6a3f8e-1", id="4711", reason=why)
     spec = JobSpec(job="4711", kind="local", log="/data/job.log")
     idle: Any = SimpleNamespace(reused=lambda _: False)
-    lost = tick(
+    last_tick = tick(
         "unknown",
         monitor="partial",
         unread=[f"Job: {why}"],
@@ -471,7 +471,7 @@ def ticks() -> Iterator[Screen]:
         "starting": (tick("starting", missing_evidence=owed, **no_step), 3),
         "down": (tick("down", alerts=[ENDED_JOB], cause=BUG), 1),
         "complex": (tick("down", alerts=[ENDED_JOB], cause=OOM), 1),
-        "lost": (lost, 3),
+        "lost": (last_tick, 3),
     }.items():
         replacements = {
             "herorun.commands._adhoc._spec_from_options": lambda *_: None,

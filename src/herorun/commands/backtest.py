@@ -1,12 +1,11 @@
 """`herorun backtest`."""
 
+import re
 from pathlib import Path
 
 import click
 
-from herorun.core.lazy_regex import lazy_regex
-
-_ALERT = lazy_regex(r"  \S+ +row \S+ +")  # what stands before the alert of a row
+_ALERT = r"  \S+ +row \S+ +"  # what stands before the alert of a row
 
 
 @click.command(short_help="Run the health checks over recorded curves.")
@@ -80,7 +79,7 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
             screen = output.console()
             partly = {name for name, metrics in report.partly_judged.items() if metrics}
             for line in lines(report.files, report.scores, report.silent, partly):
-                head = match[0] if (match := _ALERT.match(line)) else ""
+                head = match[0] if (match := re.match(_ALERT, line)) else ""
                 output.hang(screen, head, output.clean(line.removeprefix(head)))
     has_critical = any(
         alert.severity == "critical" for _, _, alerts in report.files for alert in alerts

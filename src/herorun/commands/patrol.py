@@ -45,7 +45,7 @@ def command(start: str, run: str, notify: bool, as_json: bool) -> int:
         output.show_json(tick.document())
     else:
         show_patrol(tick.line, tick.assessment.advice)
-    unsent = send_patrol(monitored_run, tick) if notify else []
-    for why in unsent:
+    failures = send_patrol(monitored_run, tick) if notify else []
+    for why in failures:
         output.show_run_note(monitored_run.slug, f"not notified: {why}")
-    return tick.assessment.code or (3 if unsent else 0)
+    return tick.assessment.code or (3 if failures else 0)

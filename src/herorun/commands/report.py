@@ -73,7 +73,7 @@ def command(
         output.show_json(report.document.model_copy(update={"file": str(path)}))
     else:
         minute = report.document.generated_at[: len("2026-01-01T12:00")].replace("T", " ")
-        output.show_line(f"As of {minute} UTC: {output.clean(report.document.verdict)}")
+        output.show_line(f"{output.clean(report.document.verdict)} Read at {minute} UTC.")
         output.show_line(f"Written to {output.clean(str(path))}")
     if report.blind:
         output.show_note("the metrics have rows that could not be read: the page says why.")

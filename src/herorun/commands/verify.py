@@ -1,12 +1,12 @@
 """`herorun verify`."""
 
+import re
 from typing import TYPE_CHECKING
 
 import click
 
 from herorun.commands._options import RunArgument
 from herorun.commands._output import propose_command
-from herorun.core.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from herorun.operations.record.verify import RecordVerification
 
 EXIT_CODES = {"clear": 0, "blocked": 1, "unknown": 3}
-_REPAIR = lazy_regex(r": `(\(w=[^`]*)` ")  # the command within a note about a repair
+_REPAIR = r": `(\(w=[^`]*)` "  # the command within a note about a repair
 
 
 @click.command(short_help="Verify the record of a run, or a seal by its tag.")
@@ -80,7 +80,7 @@ def _show_record(verification: "RecordVerification", start: str, run: str) -> No
     for fault in verification.faults:
         output.show_line(f"fault: {output.clean(fault)}")
     notes = [output.clean(note) for note in verification.notes]
-    repairs = [note for note in notes if _REPAIR.search(note)]
+    repairs = [note for note in notes if re.search(_REPAIR, note)]
     for note in notes:
         if note not in repairs:
             output.show_line(f"note: {note}")
@@ -134,7 +134,7 @@ def _show_repair(note: str) -> None:
     from herorun import output
     from herorun.output.text_width import command_as_typed
 
-    head, command, rest = _REPAIR.split(note, maxsplit=1)
+    head, command, rest = re.split(_REPAIR, note, maxsplit=1)
     output.show_line(f"fix: {head}:")
     output.console().print(f"  {command_as_typed(command)}", soft_wrap=True)
     output.show_line(f"  {rest}")

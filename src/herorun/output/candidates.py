@@ -15,7 +15,7 @@ def show_candidates(out: Any, document: Mapping[str, Any]) -> None:
     if not document["candidates"]:
         return
     out.print("\nCheckpoints", style="bold")
-    most = 10 if progress.verbose else 4
+    most = len(document["candidates"]) if progress.verbose else 4
     for candidate in document["candidates"][:most]:
         mark = "→" if candidate["is_start"] else " "
         is_usable = candidate["state"] == "complete"
@@ -26,9 +26,10 @@ def show_candidates(out: Any, document: Mapping[str, Any]) -> None:
             f"{mark} ",
             f"{clean(candidate['path'])}, step {candidate['step']}, {candidate['state']}{why}",
         )
-    left_out = max(len(document["candidates"]) - most, 0) + document["unexamined"]
-    if left_out:
-        out.print(f"  and {left_out} more", style="dim")
+    if (left_out := len(document["candidates"]) - most) > 0:
+        out.print(f"  and {left_out} more: -v shows them", style="dim")
+    if number := document["unexamined"]:
+        out.print(f"  and {number} more, not examined", style="dim")
     if document["discarded"]:
         hang(out, "  ", _describe_discarded(document["discarded"]))
 

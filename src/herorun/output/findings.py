@@ -18,6 +18,7 @@ MARKS = {  # a sign for the eye, a word for the reader, and a colour
     "unknown": ("?", "unknown", "yellow"),
     "n/a": ("-", "n/a", "dim"),
 }
+MAX_DETAILS = 10  # of one finding, where nothing says --verbose
 MAX_NAMES = 6  # names of checks in one line
 INDENT = " " * 10  # below the name of a finding
 
@@ -90,10 +91,11 @@ def _show_details(out: Any, finding: Mapping[str, Any]) -> None:
     details = [detail for detail in finding["details"] if detail not in finding["message"]]
     if details and len(details) < len(finding["details"]):
         out.print(f"{INDENT}the others:", style="dim")
-    for detail in details[:10]:
+    most = len(details) if progress.verbose else MAX_DETAILS
+    for detail in details[:most]:
         hang(out, INDENT, clean(detail), "dim")
-    if len(details) > 10:
-        out.print(f"{INDENT}and {len(details) - 10} more", style="dim")
+    if (left_out := len(details) - most) > 0:
+        out.print(f"{INDENT}and {left_out} more: -v shows them", style="dim")
 
 
 def _show_names(

@@ -136,8 +136,8 @@ def test_a_doubt_about_the_job_is_reported_with_the_command_where_its_id_was_reu
     scheduler: Any = Scheduler()
     (way_on,) = news.job_doubts(scheduler, spec, {Job: job})
     assert mentions(way_on, job.id, "/l", "babysit", "NEW", "local`")
-    lost = a_job(JobState.UNKNOWN, reason="lost")  # a later query may say more
-    assert news.job_doubts(scheduler, spec, {Job: lost}) == ["lost"]
+    unknown_job = a_job(JobState.UNKNOWN, reason="no answer")  # a later query may say more
+    assert news.job_doubts(scheduler, spec, {Job: unknown_job}) == ["no answer"]
     scheduler = Scheduler(reused=True)
     reason, command = news.job_doubts(scheduler, spec, {Job: job})
     options = f"--job {job.id} --scheduler local --log /l --new-job"

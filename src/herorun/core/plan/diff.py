@@ -19,12 +19,12 @@ def _describe_difference(name: str, old: Any, new: Any) -> str:
     line = f"{name}: {_show_side(old)} -> {_show_side(new)}"
     if len(line) <= MAX_LENGTH or not (_is_list(old) and _is_list(new)):
         return line
-    removed = [item for item in old if item not in new]
-    added = [item for item in new if item not in old]
-    if not removed and not added:  # only their order or number differs
+    only_old = [item for item in old if item not in new]
+    only_new = [item for item in new if item not in old]
+    if not only_old and not only_new:  # only their order or number differs
         return line
-    others = f"{len(old) - len(removed)} others on both sides"
-    return f"{name}: {_show_side(removed)} -> {_show_side(added)} ({others})"
+    others = f"{len(old) - len(only_old)} others on both sides"
+    return f"{name}: {_show_side(only_old)} -> {_show_side(only_new)} ({others})"
 
 
 def _is_list(value: Any) -> bool:

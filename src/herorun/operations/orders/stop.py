@@ -176,7 +176,7 @@ def find_job(run: MonitoredRun, name: str, may_be_forgotten: bool = False) -> Jo
     if job is not None and job.state is JobState.GONE:  # no later query says more
         raise CouldNotLook(
             f"{name} no longer runs, and its scheduler does not report how it ended, so nothing is "
-            f"done to it{_why(job)} Read its log."
+            f"done to it{_why(job)}{'' if 'log' in job.reason else ' Its log may show it.'}"
         )
     if job is not None and job.state.in_doubt:
         raise CouldNotLook(

@@ -47,8 +47,8 @@ def level_of(status: Status) -> str:
 
 def verdict_text(slug: str, status: Status, progress: str) -> str:
     """One sentence: the state, the firing alerts, and the missing evidence."""
-    described = describe_progress(progress)
-    at = f"{progress} steps" if described == progress else f"an {described}"
+    steps_text = describe_progress(progress)
+    at = f"{progress} steps" if steps_text == progress else f"an {steps_text}"
     if status.seal_tag:
         return f"{slug} is sealed as {status.seal_tag}, at {at}."
     if status.stage != "launched":
