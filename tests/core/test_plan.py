@@ -325,6 +325,8 @@ def test_of_a_long_list_only_what_differs_is_shown():
     (line,) = describe_differences({"packages": before}, {"packages": after})
     assert line.startswith("packages: [package-20==1.0.0] -> [package-20==1.1.0]")
     assert "39" in line and "package-19" not in line
+    (argv,) = describe_differences({"argv": before}, {"argv": after})
+    assert "package-19" in argv  # the words around it name what differs
     (moved,) = describe_differences({"packages": before}, {"packages": before[::-1]})
     assert all(moved.count(f"{name},") + moved.count(f"{name}]") == 2 for name in before)
 

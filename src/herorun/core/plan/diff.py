@@ -5,7 +5,8 @@ from typing import Any
 
 from herorun.core.canonical_json import canonical
 
-MAX_LENGTH = 240  # characters of a line; of longer lists, such as packages, it has what differs
+MAX_LENGTH = 240  # characters of a line
+_SETS = ("packages",)  # of a longer list whose order says nothing, the line has what differs
 
 
 def describe_differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
@@ -17,7 +18,7 @@ def describe_differences(before: Mapping[str, Any], after: Mapping[str, Any]) ->
 
 def _describe_difference(name: str, old: Any, new: Any) -> str:
     line = f"{name}: {_show_side(old)} -> {_show_side(new)}"
-    if len(line) <= MAX_LENGTH or not (_is_list(old) and _is_list(new)):
+    if name not in _SETS or len(line) <= MAX_LENGTH or not (_is_list(old) and _is_list(new)):
         return line
     only_old = [item for item in old if item not in new]
     only_new = [item for item in new if item not in old]
