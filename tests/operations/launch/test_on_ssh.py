@@ -8,6 +8,7 @@ the box's own disk.
 import json
 import shlex
 import shutil
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ from typing import Any
 import pytest
 
 import herorun
+from herorun.core.errors import CouldNotLook
+from herorun.operations.launch import start_instance
+from operations.in_memory import fails
 from services.boxes import Box
 from stories import JOB, SLUG, WAIT, Story, contract_of, eventually
 
@@ -39,6 +43,15 @@ def data(box: Box, home: Path) -> Iterator[str]:
 @pytest.fixture
 def box_story(home: Path, box: Box, data: str) -> Story:
     """A world whose run is to be launched on the box."""
+    story = Story(home)
+    story.begin(**tables(box, data))
+    bring_check_in(story)
+    story.publish()
+    return story
+
+
+def tables(box: Box, data: str) -> dict[str, Any]:
+    """Those of its contract that name the box."""
     contract = contract_of(Path(data))
     scheduler = {
         "kind": "ssh",
@@ -50,11 +63,7 @@ def box_story(home: Path, box: Box, data: str) -> Story:
         "connect_timeout": "2s",
         "timeout": "5s",
     }
-    story = Story(home)
-    story.begin(**{name: contract[name] for name in ("command", "output")}, scheduler=scheduler)
-    bring_check_in(story)
-    story.publish()
-    return story
+    return {"command": contract["command"], "output": contract["output"], "scheduler": scheduler}
 
 
 def bring_check_in(story: Story) -> None:
@@ -132,6 +141,54 @@ def test_a_run_on_a_box_outlives_a_cut_link_and_is_relaunched_after_a_crash(
     code, tick = status_of(box_story, capsys)
     assert (code, tick["run"], tick["progress"]) == (0, "finished", "~4/4")
     assert box_story.seal() == 0
+
+
+@pytest.fixture
+def interrupted(
+    box_story: Story, box: Box, data: str, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, Any]:
+    """A launch was cut off after the job had started; returns its contract with another scheduler
+    and another output root.
+    """
+    box.ssh(f"echo {shlex.quote(WAIT)} > {data}/orders/tiny-1")
+    monkeypatch.setattr(start_instance, "SETTLING", 0.0)
+    assert box_story.init() == 0
+    with monkeypatch.context() as patched:
+        patched.setattr(start_instance, "_confirm", fails(CouldNotLook("cut here")))
+        assert box_story.launch() == 3
+    eventually(lambda: starts(box, data) == ["tiny-1 scratch"])
+    other = tables(box, data)
+    other["output"] = {name: f"{root}-new" for name, root in other["output"].items()}
+    other["scheduler"] |= {"folder": f"{data}/elsewhere", "settle": "2s"}
+    return other
+
+
+def test_an_interrupted_launch_is_found_where_it_was_submitted_whatever_the_contract_names_since(
+    box_story: Story, box: Box, data: str, interrupted: dict[str, Any]
+) -> None:
+    box_story.sign(**interrupted)
+    assert box_story.launch() == 0
+    assert [event.instance for event in box_story.events("Launched")] == ["tiny-1"]
+    assert starts(box, data) == ["tiny-1 scratch"]
+
+
+def test_an_interrupted_launch_on_a_silent_box_starts_no_second_job_until_a_person_signs(
+    box_story: Story, box: Box, data: str, interrupted: dict[str, Any], capsys: CAPTURE
+) -> None:
+    elsewhere = {"output": {}, "command": {}, "scheduler": {"kind": "local"}}
+    box.cut()
+    box_story.sign(**elsewhere)
+    capsys.readouterr()
+    assert box_story.launch() == 3
+    asked = "herorun waive live-duplicate tiny --subject tiny-1"
+    assert box_story.typed(f"`{asked}`") in capsys.readouterr().err
+    assert box_story.starts == []
+    assert box_story.herorun(*asked.split()[1:], "--reason", "the box is gone") == 0
+    waiver = tomllib.loads(capsys.readouterr().out)["waiver"][0] | {"approved_by": "@dri"}
+    box_story.sign(**elsewhere, waiver=[waiver])
+    assert box_story.launch() == 0
+    eventually(lambda: box_story.starts == ["tiny-2 scratch"])
+    assert [event.instance for event in box_story.events("Launched")] == ["tiny-2"]
 
 
 def test_a_process_on_a_box_is_adopted_and_after_its_end_a_person_launches_the_next_instance(

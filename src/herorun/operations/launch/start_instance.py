@@ -18,8 +18,9 @@ from herorun.core.errors import (
 )
 from herorun.core.event import Launched, Launching
 from herorun.core.evidence import Job, JobState
+from herorun.core.finding import failed
 from herorun.core.markdown import one_line
-from herorun.core.ports import Absent, Found, Search, Unknown, tracker_traits
+from herorun.core.ports import Absent, Found, Scheduler, Search, Unknown, tracker_traits
 from herorun.core.record.render import instance_lines
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.launch.admitted_plan import admitted_plan
@@ -29,6 +30,8 @@ from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.launch.snapshot import keep_snapshot
 from herorun.operations.launch.submit import ALONE, other_live_jobs, submit
 from herorun.runs import Run
+from herorun.runs.admitted_contract import replace_contract
+from herorun.runs.launch_history import launched_contract
 from herorun.system.clock import now
 
 SETTLING = 15.0  # seconds that a command waits for the scheduler's settle time
@@ -61,7 +64,7 @@ def _submit_order(run: Run, order: LaunchOrder, launching: Launching) -> Job:
 
 def _adopt_job(run: Run, launching: Launching) -> Job:
     """The adopted job, read once more; if it cannot be read, the intent stays open."""
-    answer = _search(run, launching)
+    answer = _search(run.scheduler, launching)
     if isinstance(answer, Found) and not answer.job.state.is_final:
         return answer.job
     if isinstance(answer, Unknown):
@@ -83,7 +86,7 @@ def _find_after_error(run: Run, launching: Launching, error: Exception) -> Job:
     """Search for the job after a failed submission, which may have succeeded: only the scheduler's
     answer counts.
     """
-    answer = _search(run, launching)
+    answer = _search(run.scheduler, launching)
     if isinstance(answer, Found):
         return answer.job
     if isinstance(answer, Absent):
@@ -139,12 +142,15 @@ def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) 
     launching = run.record.memory().unsettled
     if launching is None:
         return None
-    answer = _search(run, launching)
+    scheduler = _submitted_to(run, launching)
+    answer = _search(scheduler, launching)
+    if isinstance(answer, Unknown) and scheduler is not run.scheduler:
+        return _only_if_signed(run, launching, answer)
     is_forgotten = isinstance(answer, Unknown) and answer.forgotten
     if (
         (isinstance(answer, Absent) or is_forgotten)
         and launching.where != where(run)
-        and not run.scheduler.cluster_wide
+        and not scheduler.cluster_wide
     ):
         raise CouldNotLook(
             f"{launching.instance} may have been submitted from {launching.where}: only there can "
@@ -157,6 +163,37 @@ def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) 
     if isinstance(answer, Found):
         return _continue(run, launching, babysitter, answer.job)
     return None
+
+
+def _submitted_to(run: Run, launching: Launching) -> Scheduler:
+    """The scheduler of the contract that the intent was recorded under.
+
+    The present contract may name another one since, such as another host because the first did not
+    answer. That one knows no such job, which does not show that none runs.
+    """
+    contract = launched_contract(run.repository, launching)
+    if contract.scheduler == run.contract.scheduler:
+        return run.scheduler
+    scheduler = replace_contract(run, contract).scheduler
+    cluster = getattr(scheduler, "cluster", None)
+    is_same = cluster is not None and cluster == getattr(run.scheduler, "cluster", None)
+    return run.scheduler if is_same else scheduler
+
+
+def _only_if_signed(run: Run, launching: Launching, answer: Unknown) -> None:
+    """Raise if the earlier scheduler does not answer, unless a waiver signs that no such job
+    runs.
+    """
+    name = launching.instance
+    verdict = failed(answer.why, subject=name)
+    if any(waiver.covers("live-duplicate", verdict, now()) for waiver in run.waivers):
+        return
+    raise CouldNotLook(
+        f"{name} may have been submitted under the earlier [scheduler] of {run.slug}, which does "
+        f"not show whether it runs: {sentence(answer.why)} Make that scheduler answer, then repeat "
+        "the command. If you know that no such job runs, sign that: "
+        f"`herorun waive live-duplicate {run.slug} --subject {name}`."
+    )
 
 
 def _explain_undecided(run: Run, launching: Launching, answer: Unknown) -> CouldNotLook:
@@ -190,11 +227,11 @@ def _continue(run: Run, launching: Launching, babysitter: str, job: Job) -> Laun
     return _confirm(run, order, launching, job)
 
 
-def _search(run: Run, launching: Launching) -> Search:
+def _search(scheduler: Scheduler, launching: Launching) -> Search:
     """The scheduler's answer, waiting a little for its settle time."""
     until = now() + timedelta(seconds=SETTLING)
-    answer = run.scheduler.find(launching.instance, launching.at)
+    answer = scheduler.find(launching.instance, launching.at)
     while isinstance(answer, Unknown) and now() < until:
         time.sleep(0.5)
-        answer = run.scheduler.find(launching.instance, launching.at)
+        answer = scheduler.find(launching.instance, launching.at)
     return answer
