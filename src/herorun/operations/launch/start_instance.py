@@ -145,7 +145,8 @@ def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) 
     scheduler = _submitted_to(run, launching)
     answer = _search(scheduler, launching)
     if isinstance(answer, Unknown) and scheduler is not run.scheduler:
-        return _only_if_signed(run, launching, answer)
+        _must_be_signed(run, launching, answer)
+        return None
     is_forgotten = isinstance(answer, Unknown) and answer.forgotten
     if (
         (isinstance(answer, Absent) or is_forgotten)
@@ -180,7 +181,7 @@ def _submitted_to(run: Run, launching: Launching) -> Scheduler:
     return run.scheduler if is_same else scheduler
 
 
-def _only_if_signed(run: Run, launching: Launching, answer: Unknown) -> None:
+def _must_be_signed(run: Run, launching: Launching, answer: Unknown) -> None:
     """Raise if the earlier scheduler does not answer, unless a waiver signs that no such job
     runs.
     """
