@@ -180,10 +180,10 @@ def test_an_interrupted_launch_on_a_silent_box_starts_no_second_job_until_a_pers
     box_story.sign(**elsewhere)
     capsys.readouterr()
     assert box_story.launch() == 3
-    asked = "herorun waive live-duplicate tiny --subject tiny-1"
-    assert box_story.typed(f"`{asked}`") in capsys.readouterr().err
+    command = "herorun waive live-duplicate tiny --subject tiny-1"
+    assert box_story.typed(f"`{command}`") in capsys.readouterr().err
     assert box_story.starts == []
-    assert box_story.herorun(*asked.split()[1:], "--reason", "the box is gone") == 0
+    assert box_story.herorun(*command.split()[1:], "--reason", "the box is gone") == 0
     waiver = tomllib.loads(capsys.readouterr().out)["waiver"][0] | {"approved_by": "@dri"}
     box_story.sign(**elsewhere, waiver=[waiver])
     assert box_story.launch() == 0
