@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from herorun import signatures
+from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.incremental import OwnLog
 from herorun.core.triage.parse import parse
 from herorun.sources.job_log import job_log_of
@@ -13,6 +14,12 @@ from herorun.sources.job_log import job_log_of
 
 def test_the_printed_catalogue_is_the_one_of_the_files() -> None:
     assert signatures.SHIPPED_FILE.read_text(encoding="utf-8") == signatures.shipped_json()
+
+
+def test_no_advice_looks_like_a_secret() -> None:
+    """It is scrubbed with the rest of what is shown, and a masked word is no advice."""
+    advices = [row.advice for row in parse(signatures._documents()).signatures]
+    assert [advice for advice in advices if scrub(advice) != advice] == []
 
 
 def test_no_toml_is_parsed_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
