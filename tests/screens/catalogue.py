@@ -36,6 +36,7 @@ from herorun.core.goodput.latencies import Delay, Delays
 from herorun.core.goodput.states import WallTimeState
 from herorun.core.goodput.totals import GoodputTotals, Range
 from herorun.core.journal import Memory
+from herorun.core.notify.notifications import progress
 from herorun.core.patrol.advice import PatrolCommands
 from herorun.core.patrol.observation import (
     ChainState,
@@ -757,14 +758,18 @@ def machines() -> Iterator[Screen]:
         stage="launched",
         run="healthy",
         monitor="fresh",
-        progress="120/200",
+        progress=progress(120, 200),
         last_seen="2026-01-01T11:45:00Z",
         instance="tiny-1",
         error="",
     )
     unread = {"slug": "old", "stage": "unknown", "run": None, "last_seen": None, "progress": ""}
     broken = entry.model_copy(update={**unread, "error": JOURNAL_FAULT})
-    yield Screen("list", "list", {f"{OPERATIONS}report.run_list.list_runs": [broken, entry]})
+    blind_entry = entry.model_copy(
+        update={"slug": "vega", "run": "unknown", "progress": progress(None, 400)}
+    )
+    entries = [broken, entry, blind_entry]
+    yield Screen("list", "list", {f"{OPERATIONS}report.run_list.list_runs": entries})
     instance = SimpleNamespace(name="tiny-1")
     replacements = {
         f"{OPERATIONS}report.logs.instance_of": instance,
