@@ -34,7 +34,7 @@ from benchmarks import (
     triage,
     work_tree,
 )
-from benchmarks.timing import LeftOut, Plot, Row, said
+from benchmarks.timing import LeftOut, Plot, Row, format_seconds
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 Measure: TypeAlias = Callable[
@@ -121,7 +121,8 @@ def table(title: str, measure: Measure) -> str:
                 plots.append(row.text)
                 continue
             print(
-                f"  {row.what:<55} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.alternative}",
+                f"  {row.what:<55} {format_seconds(row.seconds):>8}  "
+                f"{row.ratio:6.2f} x {row.alternative}",
                 flush=True,
             )
             lines.append(line(row))
@@ -137,9 +138,9 @@ def name_of(measure: Measure) -> str:
 def line(row: Row) -> str:
     cells = (
         row.what,
-        said(row.seconds),
+        format_seconds(row.seconds),
         row.alternative,
-        said(row.alternative_seconds),
+        format_seconds(row.alternative_seconds),
         f"{row.ratio:.2f}",
     )
     return f"| {' | '.join(cells)} |"

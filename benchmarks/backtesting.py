@@ -30,7 +30,9 @@ def rows(home: Path) -> Iterator[Row]:
     write(short, ROWS // 10)
     memory = {path: peak(path) for path in (short, long)}
     costs = in_turns(
-        {"ours": lambda: backtested(long), "parsed": lambda: parsed(long)}, ROUNDS, cpu_seconds
+        {"ours": lambda: run_backtest(long), "parsed": lambda: parse_file(long)},
+        ROUNDS,
+        cpu_seconds,
     )
     yield Row(
         f"a backtest of {ROWS:,} rows of 5 metrics: {ROWS / costs['ours']:,.0f} rows a second of "
@@ -56,7 +58,7 @@ def write(path: Path, count: int) -> None:
             )
 
 
-def backtested(path: Path) -> None:
+def run_backtest(path: Path) -> None:
     from herorun.operations.report.backtest import backtest
 
     (report,) = backtest([path], None).files
@@ -66,7 +68,7 @@ def backtested(path: Path) -> None:
     )
 
 
-def parsed(path: Path) -> None:
+def parse_file(path: Path) -> None:
     with path.open(newline="", encoding="utf-8") as file:
         reader = csv.reader(file)
         next(reader)

@@ -37,7 +37,7 @@ def rows(home: Path) -> Iterator[Row]:
             for bucket, folders in ((f"{BUCKET}-{FEW}", FEW), (f"{BUCKET}-{FOLDERS}", FOLDERS)):
                 server.tell("bucket", name=bucket)
                 server.tell("fill", bucket=bucket, files=checkpoints(folders))
-            yield measured(server, scheme)
+            yield measure_store(server, scheme)
 
 
 def checkpoints(folders: int) -> dict[str, str]:
@@ -52,12 +52,14 @@ def checkpoints(folders: int) -> dict[str, str]:
     return files
 
 
-def measured(server: Service, scheme: str) -> Row:
+def measure_store(server: Service, scheme: str) -> Row:
     ours, folder_count = finder(scheme), FOLDERS if scheme == "gs" else FEW
     seconds = in_turns({"ours": ours}, ROUNDS)["ours"]
-    requests = counted(server, ours)
+    requests = count_requests(server, ours)
     began = perf_counter()
-    alternative = counted(server, lambda: glob(scheme, folder_count))  # once: it takes a while
+    alternative = count_requests(
+        server, lambda: glob(scheme, folder_count)
+    )  # once: it takes a while
     return Row(
         f"the newest complete of {FOLDERS:,} on {scheme}://: {requests} requests",
         seconds,
@@ -99,7 +101,7 @@ def a_contract(root: str) -> Contract:
     return contract_from(table, "benchmarks")
 
 
-def counted(server: Service, act: Callable[[], object]) -> int:
+def count_requests(server: Service, act: Callable[[], object]) -> int:
     server.requests()
     act()
     return len(server.requests())

@@ -33,8 +33,8 @@ from herorun.schedulers.slurm import Slurm
 from herorun.system.clock import now
 from herorun.system.git.commit_content import code_tree
 
-RUNS, SHOWN = 1000, 100
-LOGGED, NEW = 100, 10  # rows
+RUNS, SHOWN_RUNS = 1000, 100
+LOGGED_STEP, NEW = 100, 10  # rows
 AGE = timedelta(minutes=20)  # within the time that a run has to check in
 ROUNDS = 3
 CONTRACT = """\
@@ -82,28 +82,30 @@ BESIDE = "a shell loop: `squeue` and `tail -n 1` for each"
 
 
 def rows(home: Path) -> Iterator[Row]:
-    yield shown(home / "few")
-    yield ticked(home / "many")
+    yield measure_status(home / "few")
+    yield measure_ticks(home / "many")
 
 
-def shown(home: Path) -> Row:
+def measure_status(home: Path) -> Row:
     """After a tick of each, so that there is what a tick stores."""
-    work, slugs = a_fleet(home, SHOWN)
+    work, slugs = a_fleet(home, SHOWN_RUNS)
     with redirect_stderr(io.StringIO()):  # to where the terminal is told that each has begun
         codes = watch_all(
             slugs,
             work,
             lambda run, turn: None,
             on_alarm=print,
-            until=StopCondition(step=LOGGED - 1),
+            until=StopCondition(step=LOGGED_STEP - 1),
         )
     assert set(codes) == {0}, codes
     command = process(sys.executable, "-m", "herorun", "status", "--all", cwd=work)
     costs = in_turns({"status": command, "loop": looping(home)}, ROUNDS, cpu_seconds)
-    return Row(f"`herorun status --all` of {SHOWN} runs", costs["status"], BESIDE, costs["loop"])
+    return Row(
+        f"`herorun status --all` of {SHOWN_RUNS} runs", costs["status"], BESIDE, costs["loop"]
+    )
 
 
-def ticked(home: Path) -> Row:
+def measure_ticks(home: Path) -> Row:
     """From the start of the process to the second tick of the last of them, without a moment's
     rest.
     """
@@ -128,15 +130,17 @@ def two_ticks_each(home: Path, work: Path, slugs: list[str]) -> list[str]:
     """
     turns: list[str] = []
 
-    def seen(run: Run, turn: TickOutcome) -> None:
+    def log_after_tick(run: Run, turn: TickOutcome) -> None:
         alerts = turn.tick and list(turn.tick.alerts.values())
         turns.append("" if is_well(turn) else f"{turn.doubts} {alerts}")
-        if turn.step == LOGGED:
-            log(home, run.slug, LOGGED, NEW)
+        if turn.step == LOGGED_STEP:
+            log(home, run.slug, LOGGED_STEP, NEW)
             bell_file(run).touch()  # its next tick is due now, and the cadence is not to be missed
 
     with redirect_stderr(io.StringIO()):  # to where the terminal is told that each has begun
-        codes = watch_all(slugs, work, seen, on_alarm=print, until=StopCondition(step=LOGGED + NEW))
+        codes = watch_all(
+            slugs, work, log_after_tick, on_alarm=print, until=StopCondition(step=LOGGED_STEP + NEW)
+        )
     assert set(codes) == {0}, codes
     return turns
 
@@ -157,7 +161,7 @@ def a_fleet(home: Path, count: int) -> tuple[Path, list[str]]:
         text = CONTRACT.format(slug=slug, home=home)
         (work / "runs" / f"{slug}.toml").write_text(text, encoding="utf-8")
         (home / "data" / slug).mkdir(parents=True)
-        log(home, slug, 0, LOGGED)
+        log(home, slug, 0, LOGGED_STEP)
     run(["git", "add", "--all"], work)
     run(["git", "commit", "--quiet", "--message", "contracts"], work)
     run(["git", "push", "--quiet"], work)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.scratch import FILES, opened, repository
+from benchmarks.scratch import FILES, open_tiny, repository
 from benchmarks.timing import Row, in_turns, process
 from herorun.operations.record.init import initialise
 from herorun.system.git import find_repository
@@ -135,7 +135,7 @@ def rows(home: Path) -> Iterator[Row]:
 
 def preflights(work: Path) -> Row:
     """In a process each; both must come to the same exit code."""
-    initialise(opened(work))
+    initialise(open_tiny(work))
     costs = in_turns(
         {
             "ours": process(sys.executable, "-m", "herorun", "preflight", "tiny", cwd=work),

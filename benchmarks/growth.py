@@ -13,8 +13,8 @@ from time import perf_counter
 from unittest.mock import patch
 
 from benchmarks.recording import a_note
-from benchmarks.scratch import opened, repository
-from benchmarks.timing import Row, run, said
+from benchmarks.scratch import open_tiny, repository
+from benchmarks.timing import Row, format_seconds, run
 from herorun.core.canonical_json import digest
 from herorun.core.event import Decided, Observed
 from herorun.operations.record.init import initialise
@@ -54,7 +54,7 @@ def by_entries(home: Path) -> Iterator[Row]:
             times[length].append(perf_counter() - began)
     least = min(LENGTHS)
     for length, record in records.items():
-        packed(record)
+        packed_record(record)
         size = size_of(objects_of(record)) - sizes[length]
         yield Row(
             f"an entry after {length:,} others: {size / STRETCH / 1e3:.1f} kB in `.git`",
@@ -67,13 +67,13 @@ def by_entries(home: Path) -> Iterator[Row]:
 def long(home: Path, length: int) -> Record:
     """A packed record of so many entries."""
     home.mkdir()
-    under = opened(repository(home, files=10))
+    under = open_tiny(repository(home, files=10))
     initialise(under)
     under.record.append(*(a_note(number) for number in range(length)))
-    return packed(under.record)
+    return packed_record(under.record)
 
 
-def packed(record: Record) -> Record:
+def packed_record(record: Record) -> Record:
     with patch.object(maintenance, "PACK", 1):
         record.pack_refs()
     return record
@@ -84,8 +84,8 @@ def objects_of(record: Record) -> Path:
 
 
 def by_ticks(home: Path) -> Iterator[Row]:
-    sizes, size, kinds = measured(home / "packed", maintenance.PACK)
-    loose_taken, loose, _ = measured(home / "loose", NEVER)
+    sizes, size, kinds = measure_ticks(home / "packed", maintenance.PACK)
+    loose_taken, loose, _ = measure_ticks(home / "loose", NEVER)
     summary = ", ".join(
         f"{kinds[kind] / TICKS:.0f} bytes of {kind}s" for kind in ("blob", "tree", "commit")
     )
@@ -99,11 +99,11 @@ def by_ticks(home: Path) -> Iterator[Row]:
     )
 
 
-def measured(home: Path, every: int) -> tuple[float, int, dict[str, int]]:
+def measure_ticks(home: Path, every: int) -> tuple[float, int, dict[str, int]]:
     """Seconds of a tick's commit and push, bytes of objects for all, and those in packs by kind."""
     home.mkdir()
     work = repository(home, files=10)
-    under = opened(work)
+    under = open_tiny(work)
     initialise(under)
     objects = work / ".git" / "objects"
     before, times = size_of(objects), list[float]()
@@ -114,7 +114,7 @@ def measured(home: Path, every: int) -> tuple[float, int, dict[str, int]]:
             tick(number)
             times.append(perf_counter() - began)
     if every != NEVER:
-        packed(under.record)  # the newest, of which a year has as few
+        packed_record(under.record)  # the newest, of which a year has as few
     return median(times), size_of(objects) - before, kinds_of(objects / "pack", work)
 
 
@@ -162,7 +162,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="herorun-bench-") as home:
         for row in rows(Path(home)):
             print(
-                f"{row.what:<90} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.alternative}",
+                f"{row.what:<90} {format_seconds(row.seconds):>8}  "
+                f"{row.ratio:6.2f} x {row.alternative}",
                 flush=True,
             )
 

@@ -28,10 +28,10 @@ from herorun.operations.report.curve_file import columns_of, names_of, rows_of
 
 OF_A_SOURCE = 3  # curves
 BEGINNINGS = (6, 12, 20, 35, 60, 120, 400)  # rows before the event
-THINNED = (1, 5, 20)  # every so many-th row
+THINNINGS = (1, 5, 20)  # every so many-th row
 SOON, LATER = 12, 50  # rows in which it should be found
 EARLIER = 30  # rows before the event at which another one began ...
-LASTED = 5  # ... for so many rows
+LASTING_ROWS = 5  # ... for so many rows
 WORKERS = 2
 
 Factor = Callable[[int], float]  # of the loss, by rows since the event began
@@ -79,7 +79,7 @@ def tasks(folders: Sequence[Path]) -> Iterator[Task]:
         for paths in of_sources.values():
             stride = max(len(paths) // OF_A_SOURCE, 1)
             for path in paths[::stride][:OF_A_SOURCE]:
-                yield from (Task(path, every) for every in THINNED)
+                yield from (Task(path, every) for every in THINNINGS)
 
 
 def outcomes(task: Task) -> list[Outcome]:
@@ -96,13 +96,13 @@ def outcomes(task: Task) -> list[Outcome]:
     for beginning in BEGINNINGS:
         if beginning + SOON >= len(rows):
             break
-        if beginning > EARLIER + LASTED:
+        if beginning > EARLIER + LASTING_ROWS:
             start = beginning - EARLIER
             backtest.run(rows[start_row:start])
-            spike_rows = _changed(
-                rows[start:beginning], loss, lambda row: 3.0 if row < LASTED else 1.0
+            spike_rows = _change_rows(
+                rows[start:beginning], loss, lambda row: 3.0 if row < LASTING_ROWS else 1.0
             )
-            before = _copied(backtest)
+            before = _copy_backtest(backtest)
             before.run(spike_rows)
             results += [
                 _outcome(before, task, rows, beginning, event, loss, " after a spike")
@@ -125,8 +125,8 @@ def _outcome(
     loss: str,
     history: str = "",
 ) -> Outcome:
-    run = _copied(before)
-    run.run(_changed(rows[beginning : beginning + LATER], loss, EVENTS[event]))
+    run = _copy_backtest(before)
+    run.run(_change_rows(rows[beginning : beginning + LATER], loss, EVENTS[event]))
     alerts = [a for a in run.alerts if a.row >= beginning and a.topic in CURVE]
     criticals = [a for a in alerts if a.severity == "critical"]
     return Outcome(
@@ -141,7 +141,7 @@ def _outcome(
     )
 
 
-def _copied(run: CurveBacktest) -> CurveBacktest:
+def _copy_backtest(run: CurveBacktest) -> CurveBacktest:
     """One that goes on from the same rows, which replace its state and never change it."""
     new = copy(run)
     new.alerts = [replace(alert) for alert in run.alerts]
@@ -150,7 +150,7 @@ def _copied(run: CurveBacktest) -> CurveBacktest:
     return new
 
 
-def _changed(rows: Sequence[Row], loss: str, factor: Factor) -> list[Row]:
+def _change_rows(rows: Sequence[Row], loss: str, factor: Factor) -> list[Row]:
     return [
         Row(row.step, {**row.values, loss: row.values[loss] * factor(place)}, row.at)
         if loss in row.values
@@ -186,7 +186,7 @@ def main(argv: Sequence[str]) -> None:
             results += part
     runs = {(each.source, each.every): each.false for each in results}
     print(
-        f"{len(runs)} curves at {len(THINNED)} row rates, {len(results)} events; false "
+        f"{len(runs)} curves at {len(THINNINGS)} row rates, {len(results)} events; false "
         f"criticals on the curves alone: {sum(runs.values())}; found within {SOON}, and within "
         f"{LATER} rows:\n"
     )

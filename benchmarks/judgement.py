@@ -123,12 +123,14 @@ def _within(event: tuple[int, int, str], alert: FiredAlert) -> bool:
 def curves(folder: Path) -> CurveCounts:
     labels, counts = read_labels(folder / "LABELS.json"), CurveCounts()
     with ProcessPoolExecutor(WORKERS) as pool:
-        for name, rows, alerts in pool.map(partial(_judged, folder), sorted(labels), chunksize=4):
+        for name, rows, alerts in pool.map(
+            partial(_judge_curve, folder), sorted(labels), chunksize=4
+        ):
             counts.add(name, labels[name], rows, alerts)
     return counts
 
 
-def _judged(folder: Path, name: str) -> tuple[str, int, list[FiredAlert]]:
+def _judge_curve(folder: Path, name: str) -> tuple[str, int, list[FiredAlert]]:
     ((_, rows, alerts),) = backtest([folder / name], None).files
     return name, rows, alerts
 
@@ -166,7 +168,7 @@ def logs(folder: Path) -> tuple[int, int, int, int, list[str]]:
     right = total = false = benign = 0
     notes = []
     for row in _index(folder):
-        failure = str(triaged(folder / row["file"]))
+        failure = str(triage_log(folder / row["file"]))
         quiet = row["class"] in NO_FAILURE
         total += 1
         right += failure == row["class"] or (quiet and failure in NO_FAILURE)
@@ -183,7 +185,7 @@ def _index(folder: Path) -> Iterator[Mapping[str, str]]:
         yield from csv.DictReader(file)
 
 
-def triaged(path: Path) -> str:
+def triage_log(path: Path) -> str:
     signature_set = load_signature_set()
     state, matches = scan(signature_set, Scan(), path.read_bytes())
     state, rest = finish(signature_set, state)
@@ -191,7 +193,7 @@ def triaged(path: Path) -> str:
     return no_end(judge_log(signature_set, log, state.last_line), log, LONG_SILENCE).failure
 
 
-def unpacked(file: Path, name: str, home: Path) -> Path:
+def unpack_curves(file: Path, name: str, home: Path) -> Path:
     """A folder of the curves of one set whose rows the file keeps."""
     curves = json.loads(file.read_text(encoding="utf-8"))["curves"]
     chosen_set = {key: curve for key, curve in curves.items() if curve.get("set") == name}
@@ -231,7 +233,7 @@ def main(argv: Sequence[str]) -> None:
     sets = [each.partition("=") for each in argv if each != "--list"]
     with TemporaryDirectory() as home:
         folders = [
-            (name, unpacked(Path(at), name, Path(home)) if Path(at).is_file() else Path(at))
+            (name, unpack_curves(Path(at), name, Path(home)) if Path(at).is_file() else Path(at))
             for name, _, at in sets
         ]
         _print(folders, lists)
@@ -260,13 +262,13 @@ def _line(name: str, folder: Path, is_curves: bool) -> tuple[str, list[str]]:
         return f"| {name} | {right} of {total} | {false} of {benign} |", notes
     c = curves(folder)
     read = [
-        _counted(f"{name}, a {strictness} reader", counts)
+        _count_row(f"{name}, a {strictness} reader", counts)
         for strictness, counts in readings(folder)
     ]
-    return "\n".join([_counted(name, c), *read]), c.notes
+    return "\n".join([_count_row(name, c), *read]), c.notes
 
 
-def _counted(name: str, c: CurveCounts) -> str:
+def _count_row(name: str, c: CurveCounts) -> str:
     return (
         f"| {name} | {c.hits} of {c.events} | {c.false_clean} on {c.clean} "
         f"| {c.false_noisy} on {c.noisy} | {c.time_found} of {c.time_events} | {c.warnings} "

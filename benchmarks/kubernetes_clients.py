@@ -79,14 +79,14 @@ def rows(home: Path) -> Iterator[Row | LeftOut]:
     clients = {name: client for name, client in CLIENTS.items() if can_import(*client)}
     (home / "k8s").mkdir()
     with services.standing(home / "k8s" / "up") as control:
-        config = filled(control)
+        config = kubeconfig_with_jobs(control)
         access = (config, services.kubectl())
-        yield from measured({"ours": (Path(sys.executable), OURS), **clients}, access)
+        yield from measure_clients({"ours": (Path(sys.executable), OURS), **clients}, access)
     for name in CLIENTS.keys() - clients.keys():
         yield LeftOut(f"{name} client: it could not be installed")
 
 
-def filled(control: Any) -> str:
+def kubeconfig_with_jobs(control: Any) -> str:
     """A kubeconfig to a namespace with Jobs that nothing runs."""
     space = control.namespace("bench")
     pod = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}
@@ -102,7 +102,7 @@ def can_import(python: Path, text: str) -> bool:
     return python.exists() and not subprocess.run(argv, capture_output=True, check=False).returncode
 
 
-def measured(
+def measure_clients(
     clients: Mapping[str, tuple[Path, str]], access: tuple[str, str]
 ) -> Iterator[Row | LeftOut]:
     for what, measure in {"fresh process": fresh, "warm": warm}.items():
@@ -130,16 +130,16 @@ def costs_in_turns(acts: Mapping[str, Callable[[], Cost]]) -> dict[str, Cost]:
 
 def fresh(python: Path, text: str, access: tuple[str, str]) -> Cost:
     before, began = children(), perf_counter()
-    listed(python, text, access, 0)
+    list_pods(python, text, access, 0)
     return perf_counter() - began, children() - before
 
 
 def warm(python: Path, text: str, access: tuple[str, str]) -> Cost:
-    wall, cpu = json.loads(listed(python, text, access, LISTS))
+    wall, cpu = json.loads(list_pods(python, text, access, LISTS))
     return wall, cpu
 
 
-def listed(python: Path, text: str, access: tuple[str, str], many: int) -> str:
+def list_pods(python: Path, text: str, access: tuple[str, str], many: int) -> str:
     argv = [str(python), "-c", WHOLE % (text, JOBS), *access, str(many)]
     return subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True).stdout
 

@@ -58,10 +58,10 @@ def wandb_offline(root: Path, first: int, rows: int) -> None:
     log = root / "offline-run-20261121_120000-long" / "run-long.wandb"
     log.parent.mkdir(exist_ok=True)
     with log.open("ab") as file:
-        file.write(_framed(records(), file.tell()))
+        file.write(_frame_records(records(), file.tell()))
 
 
-def _framed(records: Iterable[bytes], at: int) -> bytes:
+def _frame_records(records: Iterable[bytes], at: int) -> bytes:
     """LevelDB's framing, as it follows the byte `at` of a log."""
     out = bytearray() if at else bytearray(b":W&B\xe1\xbe\x00")
     for record in records:

@@ -13,7 +13,7 @@ from time import perf_counter
 
 from benchmarks import logged
 from benchmarks.measures import bytes_read, memory, reset_peak
-from benchmarks.reporting import reported
+from benchmarks.reporting import measure_report
 from benchmarks.scratch import repository
 from benchmarks.timing import LeftOut, Row, run
 from herorun import __version__
@@ -116,25 +116,27 @@ def by_steps(home: Path) -> Iterator[Row | LeftOut]:
         for kind in TRACKERS
         for size in sizes[kind]
     }
-    work = signed(home, {slug: kind for (kind, _), slug in runs.items()})
+    work = sign_repository(home, {slug: kind for (kind, _), slug in runs.items()})
     for kind, (log, _) in TRACKERS.items():
         with stopping(work, [runs[kind, size] for size in sizes[kind]]):
-            under = {size: started(Long(work, runs[kind, size], log), size) for size in sizes[kind]}
-            yield from compared(under, f"`{kind}`, {{:,}} steps logged")
+            under = {
+                size: start_run(Long(work, runs[kind, size], log), size) for size in sizes[kind]
+            }
+            yield from compare_sizes(under, f"`{kind}`, {{:,}} steps logged")
             if MAX_ROWS in under:
                 rows_file = Path(under[MAX_ROWS].run.contract.output.root) / "metrics.jsonl"
-                yield from reported(home, work, under[MAX_ROWS].slug, rows_file, MAX_ROWS)
+                yield from measure_report(home, work, under[MAX_ROWS].slug, rows_file, MAX_ROWS)
 
 
 def by_ticks(home: Path) -> Iterator[Row]:
     runs = {ticks: f"after-{ticks}" for ticks in TICKS}
-    work = signed(home, dict.fromkeys(runs.values(), "jsonl"))
+    work = sign_repository(home, dict.fromkeys(runs.values(), "jsonl"))
     with stopping(work, runs.values()):
         under = {
-            ticks: started(Long(work, slug, logged.jsonl), 1000, ticks)
+            ticks: start_run(Long(work, slug, logged.jsonl), 1000, ticks)
             for ticks, slug in runs.items()
         }
-        yield from compared(under, "`jsonl`, after {:,} earlier ticks")
+        yield from compare_sizes(under, "`jsonl`, after {:,} earlier ticks")
 
 
 @contextmanager
@@ -148,7 +150,7 @@ def stopping(work: Path, slugs: Iterable[str]) -> Iterator[None]:
                 open_run(slug, work).scheduler.stop(f"{slug}-1", "the benchmark")
 
 
-def signed(home: Path, kinds: dict[str, str]) -> Path:
+def sign_repository(home: Path, kinds: dict[str, str]) -> Path:
     """A repository with a contract for each slug, by its kind of tracker."""
     work = repository(home, files=10)
     for slug, kind in kinds.items():
@@ -161,7 +163,7 @@ def signed(home: Path, kinds: dict[str, str]) -> Path:
     return work
 
 
-def started(long: Long, size: int, ticks: int = 0) -> Long:
+def start_run(long: Long, size: int, ticks: int = 0) -> Long:
     """Launched, with so many rows that an earlier tick has seen, and so many earlier ticks in its
     journal.
     """
@@ -203,7 +205,7 @@ def remember(under: Run, ticks: int) -> None:
         under.record.append(*day)
 
 
-def compared(runs: dict[int, Long], words: str) -> Iterator[Row]:
+def compare_sizes(runs: dict[int, Long], words: str) -> Iterator[Row]:
     """All of them in turns."""
     costs: dict[int, list[Cost]] = {size: [] for size in runs}
     for _ in range(ROUNDS):

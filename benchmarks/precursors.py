@@ -55,7 +55,7 @@ def _first_lines(column: str, noise: float, law: Law) -> list[list[int]]:
     return runs
 
 
-def simulated() -> Iterator[str]:
+def simulate_laws() -> Iterator[str]:
     yield "| column | what it does | runs with a line | lines a run | rows before row 5,000 |"
     yield "| --- | --- | --- | --- | --- |"
     for column, words, noise, law in LAWS:
@@ -90,7 +90,7 @@ def real(folder: Path) -> str:
 
 
 if __name__ == "__main__":
-    for line in simulated():
+    for line in simulate_laws():
         print(line, flush=True)
     for each in sys.argv[1:]:
         print(real(Path(each)), flush=True)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.scratch import FILES, opened, repository
+from benchmarks.scratch import FILES, open_tiny, repository
 from benchmarks.timing import BESIDE, LeftOut, Row, in_turns, process, run
 from herorun.operations.record.init import initialise
 
@@ -26,7 +26,7 @@ assert not state.is_dirty and state.branch == "main"
 
 def rows(home: Path) -> Iterator[Row | LeftOut]:
     work = repository(home)
-    initialise(opened(work))
+    initialise(open_tiny(work))
     by_hand = "git status --porcelain && git ls-remote origin"
     acts = {
         "preflight": process(sys.executable, "-m", "herorun", "preflight", "tiny", cwd=work),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
-from benchmarks.scratch import opened, repository
+from benchmarks.scratch import open_tiny, repository
 from benchmarks.timing import Row, in_turns, run
 from herorun.core.event import Noted
 from herorun.operations.record.init import initialise
@@ -34,7 +34,7 @@ def rows(home: Path) -> Iterator[Row]:
 
 
 def appending(home: Path, size: int) -> Callable[[], object]:
-    opened_run = opened(repository(home, files=10))
+    opened_run = open_tiny(repository(home, files=10))
     initialise(opened_run)
     record: Record = opened_run.record
     record.append(*(a_note(number) for number in range(size)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.timing import BESIDE, LeftOut, Row, in_turns, process
 
 ROUNDS = 1
-PLOTTED = """
+PLOT_PROGRAM = """
 import sys
 import pandas
 import plotly.express
@@ -18,7 +18,9 @@ plotly.express.line(rows, x="step", y=[name for name in rows.columns if name != 
 """  # noqa: E501  # a text that is read as it stands
 
 
-def reported(home: Path, work: Path, slug: str, log: Path, rows: int) -> Iterator[Row | LeftOut]:
+def measure_report(
+    home: Path, work: Path, slug: str, log: Path, rows: int
+) -> Iterator[Row | LeftOut]:
     """`herorun report` of a run that was looked at before, as a babysitter does."""
     page, plot_path = home / "report.html", home / "plotted.html"
     report = process(sys.executable, "-m", "herorun", "report", slug, "--out", str(page), cwd=work)
@@ -26,7 +28,7 @@ def reported(home: Path, work: Path, slug: str, log: Path, rows: int) -> Iterato
         yield LeftOut("`herorun report` against plotly: pandas and plotly could not be installed")
         return
     plot: Callable[[], None] = process(
-        str(BESIDE), "-c", PLOTTED, str(log), str(plot_path), env={"PYTHONPATH": ""}
+        str(BESIDE), "-c", PLOT_PROGRAM, str(log), str(plot_path), env={"PYTHONPATH": ""}
     )
     costs = in_turns({"report": report, "plot": plot}, ROUNDS)
     yield Row(

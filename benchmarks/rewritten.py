@@ -61,14 +61,14 @@ def _fewer(events: Events, count: int) -> Events:
 def _losses(change: Callable[[float], float], curve: Curve) -> Curve:
     rows, events, names = curve
 
-    def changed(row: Row) -> Mapping[str, float]:
+    def change_row(row: Row) -> Mapping[str, float]:
         name = next((name for name in names.loss if name in row.values), None)
         return {**row.values, name: change(row.values[name])} if name else row.values
 
-    return [Row(row.step, changed(row), row.at) for row in rows], events, names
+    return [Row(row.step, change_row(row), row.at) for row in rows], events, names
 
 
-def _numbered(stride: int, curve: Curve) -> Curve:
+def _number_rows(stride: int, curve: Curve) -> Curve:
     """Counted by rows, without the gaps and restarts of the record."""
     rows, events, names = curve
     return [Row(n * stride, row.values, row.at) for n, row in enumerate(rows)], events, names
@@ -91,8 +91,8 @@ WAYS: Mapping[str, Way] = {
     "x 0.1": partial(_losses, lambda loss: loss * 0.1),
     "x 10": partial(_losses, lambda loss: loss * 10),
     "+ 3": partial(_losses, lambda loss: loss + 3),
-    "1 step a row": partial(_numbered, 1),
-    "100 steps a row": partial(_numbered, 100),
+    "1 step a row": partial(_number_rows, 1),
+    "100 steps a row": partial(_number_rows, 100),
     "begun late": _begun_late,
 }
 
@@ -100,7 +100,7 @@ WAYS: Mapping[str, Way] = {
 Outcome = Mapping[str, tuple[int, int, int]]
 
 
-def judged(folder: Path, labels: Mapping[str, Label], only: str, name: str) -> Outcome:
+def judge_folder(folder: Path, labels: Mapping[str, Label], only: str, name: str) -> Outcome:
     path, label = folder / name, labels[name]
     names = names_of(columns_of(path))
     is_quiet = label.label in QUIET
@@ -137,7 +137,7 @@ def main(argv: Sequence[str]) -> None:
         labels = read_labels(Path(folder) / "LABELS.json")
         with ProcessPoolExecutor(WORKERS) as pool:
             order = sorted(labels)
-            one = partial(judged, Path(folder), labels, only)
+            one = partial(judge_folder, Path(folder), labels, only)
             outcomes = dict(zip(order, pool.map(one, order, chunksize=4), strict=True))
         for way in WAYS:
             counts = [outcome[way] for outcome in outcomes.values() if way in outcome]

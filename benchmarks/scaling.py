@@ -21,11 +21,11 @@ PAGE = Path(__file__).parents[1] / "docs" / "scaling.md"
 STORE_CLASS_A, STORE_CLASS_B = 7, 7  # listings and writes; reads
 TRACKER = 13  # GraphQL requests to W&B
 API_READS, API_WRITES = 6, 1  # requests to GitHub for one post; a tick without a post makes none
-ADVERTISED = (
+ADVERTISED_RUNS = (
     85  # bytes that the host sends before every push for each branch of a name of 20 letters
 )
 # By `benchmarks/growth.py`, see docs/benchmarks.md
-RECORDED = 1200  # bytes that a quiet tick adds to the repository
+RECORDED_EVENTS = 1200  # bytes that a quiet tick adds to the repository
 
 # Assumed
 CADENCE = timedelta(minutes=15)  # the default
@@ -76,7 +76,7 @@ class Day:
 
     @property
     def gigabytes_a_year(self) -> float:
-        return self.ticks * RECORDED * 365 / 1e9
+        return self.ticks * RECORDED_EVENTS * 365 / 1e9
 
     @property
     def busiest_hour(self) -> int:

@@ -48,5 +48,5 @@ def repository(home: Path, files: int = FILES) -> Path:
     return work
 
 
-def opened(work: Path) -> Run:
+def open_tiny(work: Path) -> Run:
     return open_run("tiny", work)

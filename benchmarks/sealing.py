@@ -16,8 +16,8 @@ from benchmarks.timing import Row, in_turns, process, run
 ROUNDS = 3
 PART = 256 << 20  # bytes of a file, about what a shard of a checkpoint has
 PARTS = 40  # 10 GiB
-SUMMED = "find . -type f -print0 | xargs -0 -n 1 -P {cores} sha256sum"
-SEALED = """
+SUM_COMMAND = "find . -type f -print0 | xargs -0 -n 1 -P {cores} sha256sum"
+SEAL_PROGRAM = """
 import sys
 from herorun.operations.checkpoints.manifest import read_contents, read_manifest
 from herorun.stores.local import LocalStore
@@ -29,9 +29,9 @@ for file in read_contents(store, read_manifest(store, path)).files:
 
 def rows(home: Path) -> Iterator[Row]:
     folder = home / "step-100"
-    parts = written(folder)
-    alternative = SUMMED.format(cores=os.cpu_count())
-    ours, theirs = (sys.executable, "-c", SEALED, str(folder)), ("sh", "-c", alternative)
+    parts = write_parts(folder)
+    alternative = SUM_COMMAND.format(cores=os.cpu_count())
+    ours, theirs = (sys.executable, "-c", SEAL_PROGRAM, str(folder)), ("sh", "-c", alternative)
     if sorted(run(ours).splitlines()) != sorted(run(theirs, folder).splitlines()):
         raise SystemExit("the digests are not those that sha256sum prints")
     costs = in_turns({"seal": process(*ours), "sha256sum": process(*theirs, cwd=folder)}, ROUNDS)
@@ -44,7 +44,7 @@ def rows(home: Path) -> Iterator[Row]:
     )
 
 
-def written(folder: Path) -> int:
+def write_parts(folder: Path) -> int:
     """How many parts there are: fewer than 10 GiB where disk or memory are short."""
     folder.mkdir()
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

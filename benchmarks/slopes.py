@@ -13,8 +13,8 @@ from io import StringIO
 from pathlib import Path
 
 from benchmarks import fleet, growth, ticking
-from benchmarks.scratch import opened, repository
-from benchmarks.timing import Plot, Row, cpu_seconds, said
+from benchmarks.scratch import open_tiny, repository
+from benchmarks.timing import Plot, Row, cpu_seconds, format_seconds
 from herorun import adapters
 from herorun.core.contract import contract_from
 from herorun.core.evidence import FinalStep, History
@@ -81,7 +81,7 @@ def plot(what: str, seconds: Mapping[int, float]) -> str:
     lines = [what]
     for size, costs in sorted(seconds.items()):
         bar = "#" * (1 + round(2 * math.log2(costs / least)))
-        lines.append(f"{size:>10,} |{bar:<26} {said(costs)}")
+        lines.append(f"{size:>10,} |{bar:<26} {format_seconds(costs)}")
     return "\n".join(lines)
 
 
@@ -126,7 +126,7 @@ def _checkpoints(home: Path, size: int) -> Act:
 
 
 def _files(home: Path, size: int) -> Act:
-    run = opened(repository(home, files=size))
+    run = open_tiny(repository(home, files=size))
     return lambda: read_work_tree(run.repository, run.contract)
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.scratch import opened, repository
+from benchmarks.scratch import open_tiny, repository
 from benchmarks.timing import Row, cpu_seconds, in_turns, process
 from herorun.operations.launch.launch import launch
 from herorun.operations.record.init import initialise
@@ -19,8 +19,8 @@ FILES = 20
 def rows(home: Path) -> Iterator[Row]:
     python, herorun = sys.executable, str(Path(sys.executable).with_name("herorun"))
     work = repository(home, FILES)
-    initialise(opened(work))
-    answer = launch(opened(work), babysit=False)
+    initialise(open_tiny(work))
+    answer = launch(open_tiny(work), babysit=False)
     assert answer.launched, answer.as_json()
     costs = in_turns(
         {
@@ -31,8 +31,8 @@ def rows(home: Path) -> Iterator[Row]:
             "herorun --help": process(herorun, "--help"),
             "herorun explain dirty-tree": process(herorun, "explain", "dirty-tree"),
             "herorun explain --list": process(herorun, "explain", "--list"),
-            "herorun status RUN": ended(work, "status", "tiny"),
-            "herorun babysit RUN --once": ended(work, "babysit", "tiny", "--once"),
+            "herorun status RUN": command_on_ended_run(work, "status", "tiny"),
+            "herorun babysit RUN --once": command_on_ended_run(work, "babysit", "tiny", "--once"),
         },
         ROUNDS,
         cpu_seconds,
@@ -44,7 +44,7 @@ def rows(home: Path) -> Iterator[Row]:
     )
 
 
-def ended(work: Path, *words: str) -> Callable[[], None]:
+def command_on_ended_run(work: Path, *words: str) -> Callable[[], None]:
     """A command on the run that ended, which is a finding: exit code 1, or 0 once it is told."""
     herorun = Path(sys.executable).with_name("herorun")
     return process("sh", "-c", f'"{herorun}" {" ".join(words)}; test $? -le 1', cwd=work)

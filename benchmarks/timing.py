@@ -93,7 +93,7 @@ def run(argv: Sequence[str], cwd: Path | None = None, env: Mapping[str, str] | N
     return process.stdout
 
 
-def said(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
     """`31 ms`, `2.4 s`, in two figures."""
     value, unit = (seconds, "s") if seconds >= 1 else (seconds * 1000, "ms")
     return f"{float(f'{value:.2g}'):g} {unit}"

@@ -64,7 +64,7 @@ def of_wandb(home: Path) -> Iterator[Row]:
         str(log),
         str(log.parent),
     )
-    yield compared(
+    yield compare_readers(
         "wandb_offline", reader, "`wandb-core leet inspect --json`, whole process", vendor
     )
 
@@ -84,16 +84,16 @@ def of_tensorboard(home: Path) -> Iterator[Row]:
     there = subprocess.run([PYTHON, "-c", "import tensorboard"], capture_output=True, check=False)
     if there.returncode == 0:
         vendor = process(PYTHON, "-c", LOADER, str(log))
-        yield compared(
+        yield compare_readers(
             "tensorboard", reader, "TensorBoard's `EventFileLoader`, whole process", vendor
         )
     lines = home / "metrics.jsonl"
     lines.write_text(
-        "".join(f"{json.dumps({'step': step, **logged(step)})}\n" for step in range(SIZE))
+        "".join(f"{json.dumps({'step': step, **logged_row(step)})}\n" for step in range(SIZE))
     )
     same = jsonl.connect(jsonl.Options.model_validate({}), place(home))
-    yield compared(
-        "tensorboard", reader, "the same rows by the tracker `jsonl`", lambda: drained(same)
+    yield compare_readers(
+        "tensorboard", reader, "the same rows by the tracker `jsonl`", lambda: drain_reader(same)
     )
 
 
@@ -134,7 +134,9 @@ def of_trackio(home: Path) -> Iterator[Row]:
             "'tiny', ?, ?)"
         )
         at = "2026-11-21T12:00:00+00:00"
-        database.executemany(line, ((at, step, json.dumps(logged(step))) for step in range(SIZE)))
+        database.executemany(
+            line, ((at, step, json.dumps(logged_row(step))) for step in range(SIZE))
+        )
     reader = trackio.connect(trackio.Options(path=str(path), name="tiny"), place(home))
 
     def plainly() -> None:
@@ -142,7 +144,7 @@ def of_trackio(home: Path) -> Iterator[Row]:
             for (metrics,) in database.execute("select metrics from metrics order by id"):
                 json.loads(metrics)
 
-    yield compared(
+    yield compare_readers(
         "trackio", reader, "select the rows by `sqlite3`, parse them with `json`", plainly
     )
 
@@ -151,7 +153,12 @@ def of_levanter(home: Path) -> Iterator[Row]:
     path = home / "train.log"
     with path.open("w", encoding="utf-8") as file:
         for step in range(SIZE):
-            row = {"tracker": "json_logger", "event": "log", "step": step, "metrics": logged(step)}
+            row = {
+                "tracker": "json_logger",
+                "event": "log",
+                "step": step,
+                "metrics": logged_row(step),
+            }
             file.write(
                 f"INFO a line of another kind\nINFO levanter.json_logger {json.dumps(row)}\n"
             )
@@ -163,10 +170,10 @@ def of_levanter(home: Path) -> Iterator[Row]:
                 if "json_logger" in line:
                     json.loads(line[line.index("{") :])
 
-    yield compared("levanter_log", reader, "parse its lines with `json`", plainly)
+    yield compare_readers("levanter_log", reader, "parse its lines with `json`", plainly)
 
 
-def logged(step: int) -> dict[str, float]:
+def logged_row(step: int) -> dict[str, float]:
     return dict.fromkeys(NAMES, 1 / (step + 1))
 
 
@@ -174,8 +181,8 @@ def place(home: Path) -> Place:
     return Place("tiny", str(home), str(home), str(home))
 
 
-def compared(kind: str, reader: Tracker, alternative: str, act: Callable[[], object]) -> Row:
-    costs = in_turns({"ours": lambda: drained(reader), "theirs": act}, ROUNDS)
+def compare_readers(kind: str, reader: Tracker, alternative: str, act: Callable[[], object]) -> Row:
+    costs = in_turns({"ours": lambda: drain_reader(reader), "theirs": act}, ROUNDS)
     what = (
         f"`{kind}`, {SIZE:,} rows of {len(NAMES)} metrics: {SIZE / costs['ours']:,.0f} rows a "
         "second"
@@ -183,7 +190,7 @@ def compared(kind: str, reader: Tracker, alternative: str, act: Callable[[], obj
     return Row(what, costs["ours"], alternative, costs["theirs"])
 
 
-def drained(reader: Tracker) -> None:
+def drain_reader(reader: Tracker) -> None:
     """All rows; fewer would mean nothing."""
     count, cursor = 0, ""
     while (batch := reader.read(cursor)).rows:

@@ -34,7 +34,7 @@ def rows(home: Path) -> Iterator[Row]:
         ("a log whose lines all say INFO", informing()),
         ("prose, no two lines alike", prose()),
     ):
-        log = filled(home / "log", lines)
+        log = filled_file(home / "log", lines)
         program, searching = search(keywords, log)
         costs = in_turns({"scan": scanning(log), "search": searching}, ROUNDS, cpu_seconds)
         yield Row(
@@ -72,7 +72,7 @@ def search(keywords: Path, log: Path) -> tuple[str, Callable[[], None]]:
     return f"{program} -ciF", act
 
 
-def filled(path: Path, lines: Iterator[str]) -> Path:
+def filled_file(path: Path, lines: Iterator[str]) -> Path:
     with path.open("w", encoding="utf-8") as log:
         size = 0
         while size < MEGABYTES * 1_000_000:

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.scratch import CONTRACT, opened
+from benchmarks.scratch import CONTRACT, open_tiny
 from benchmarks.timing import Row, in_turns, process, run
 from herorun.operations.record.init import initialise
 from herorun.sources.work_tree import read_work_tree
 
-TRACKED, UNTRACKED = 100_000, 30_000
+TRACKED_FILES, UNTRACKED_FILES = 100_000, 30_000
 A_FOLDER = 100  # files in each
 ROUNDS = 9
 LATENCY = 0.1  # seconds that the remote waits before it answers
@@ -32,14 +32,14 @@ SLOWLY = '#!/bin/sh\nsleep {seconds}\nexec git-upload-pack "$@"\n'
 
 def rows(home: Path) -> Iterator[Row]:
     work = repository(home)
-    size = f"{TRACKED:,} tracked, {UNTRACKED:,} untracked files"
+    size = f"{TRACKED_FILES:,} tracked, {UNTRACKED_FILES:,} untracked files"
     yield _source(work, size)
-    initialise(opened(work))
+    initialise(open_tiny(work))
     yield _preflight(home, work, size)
 
 
 def _source(work: Path, size: str) -> Row:
-    run_of = opened(work)
+    run_of = open_tiny(work)
     status, listing = process(*STATUS, cwd=work), process(*LISTING, cwd=work)
     acts = {
         "source": lambda: read_work_tree(run_of.repository, run_of.contract),
@@ -87,7 +87,7 @@ def repository(home: Path) -> Path:
     subprocess.run(["git", "fast-import", "--quiet", "--done"], input=stream, cwd=work, check=True)
     run(["git", "reset", "--quiet", "--hard"], work)
     run(["git", "push", "--quiet", "--set-upstream", "origin", "main"], work)
-    for number in range(UNTRACKED):
+    for number in range(UNTRACKED_FILES):
         path = work / "notes" / f"part_{number // A_FOLDER}" / f"note_{number}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("a note\n", encoding="utf-8")
@@ -100,6 +100,8 @@ def _stream(contract: str) -> bytes:
     lines.append(
         "commit refs/heads/main\ncommitter dri <dri@localhost> 1700000000 +0000\ndata 8\nthe code"
     )
-    lines += [f"M 100644 :1 package/part_{n // A_FOLDER}/module_{n}.py" for n in range(TRACKED - 2)]
+    lines += [
+        f"M 100644 :1 package/part_{n // A_FOLDER}/module_{n}.py" for n in range(TRACKED_FILES - 2)
+    ]
     lines += ["M 100644 :2 runs/tiny.toml", "M 100644 :3 train.py", "", "done", ""]
     return "\n".join(lines).encode()

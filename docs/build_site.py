@@ -102,24 +102,24 @@ def page(folder: Path, source: str, pages: dict[str, str]) -> str:
     parts = FENCE.split((TOP / source).read_text(encoding="utf-8"))
     counts: dict[str, int] = {}
     prose = [
-        numbered(LINK.sub(lambda m: led(folder, source, pages, m), part), counts)
+        name_anchor(LINK.sub(lambda m: link_target(folder, source, pages, m), part), counts)
         for part in parts[::2]
     ]
     parts[::2] = prose
     return "".join(parts)
 
 
-def led(folder: Path, source: str, pages: dict[str, str], link: re.Match[str]) -> str:
+def link_target(folder: Path, source: str, pages: dict[str, str], link: re.Match[str]) -> str:
     """A link between files of the tree as one between pages of the site."""
     opening, target, closing = link.groups()
     if "://" in target or target.startswith("mailto:"):
         return link[0]
     there = Path(os.path.normpath(Path(source).parent / target)).as_posix()
-    name = pages.get(there) or copied(folder, there)
+    name = pages.get(there) or copy_file(folder, there)
     return f"{opening}{os.path.relpath(name, Path(pages[source]).parent)}{closing}"
 
 
-def copied(folder: Path, there: str) -> str:
+def copy_file(folder: Path, there: str) -> str:
     """A file that is no page lies on the site as it is; one that is missing is zensical's to
     say.
     """
@@ -134,15 +134,15 @@ def copied(folder: Path, there: str) -> str:
     return name
 
 
-def numbered(prose: str, counts: dict[str, int]) -> str:
+def name_anchor(prose: str, counts: dict[str, int]) -> str:
     """Of headings with one name the second is `name-1`, as on GitHub."""
 
-    def named(heading: re.Match[str]) -> str:
+    def name_heading(heading: re.Match[str]) -> str:
         name = re.sub(r"[^\w\- ]", "", heading[1].lower()).strip().replace(" ", "-")
         counts[name] = counts.get(name, -1) + 1
         return heading[0] if counts[name] == 0 else f"{heading[0]} {{#{name}-{counts[name]}}}"
 
-    return HEADING.sub(named, prose)
+    return HEADING.sub(name_heading, prose)
 
 
 class Links(HTMLParser):

@@ -23,7 +23,7 @@ from json_page import json_page
 from library_page import library_page
 from mutants_page import mutants_page
 from pydantic import TypeAdapter
-from words import page, shown, table
+from words import page, show_text, table
 
 from herorun import adapter_declarations, discover, signatures
 from herorun.check_index import declarations, index_file
@@ -195,7 +195,7 @@ def check_part(check: Check) -> str:
     body = check.doc.partition("\n")[2].strip()
     for word in ("Why", "Fix", "Source"):
         body = body.replace(f"{word}: ", f"\n**{word}**: ", 1) if f"{word}: " in body else body
-    parts = [f"### {check.name}", shown(check.problem), facts(check), shown(body.strip())]
+    parts = [f"### {check.name}", show_text(check.problem), facts(check), show_text(body.strip())]
     parts.append(RELAUNCH[check.at_relaunch])
     if check.always:
         parts.append("It blocks in every `[policy] mode`.")

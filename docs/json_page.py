@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_type_hints
 
-from words import comments, page, sentence, shown, table
+from words import comments, page, sentence, show_text, table
 
 from herorun.contract_schema import ContractSchema
 from herorun.core.lazy_pydantic import BaseModel
@@ -82,7 +82,7 @@ def schema_words(schema: Schema, parts: Mapping[str, Schema], comment_of: Mappin
         if name != "schema"
     ]
     return "\n\n".join(
-        part for part in (shown(doc), table(("key", "type", "meaning"), rows)) if part
+        part for part in (show_text(doc), table(("key", "type", "meaning"), rows)) if part
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from words import comments, page, sentence, shown, table
+from words import comments, page, sentence, show_text, table
 
 import herorun
 from herorun.core.docstrings import unwrap
@@ -34,7 +34,7 @@ ERRORS = (
     "exit codes."
 )
 WIDTH = 100  # as ruff formats the code in a page
-RETURNED = (PreflightOutcome, LaunchOutcome, SealOutcome)
+RETURN_TYPES = (PreflightOutcome, LaunchOutcome, SealOutcome)
 
 
 def library_page() -> str:
@@ -58,7 +58,7 @@ def library_page() -> str:
             "## Functions",
             *functions,
             "## What they return",
-            *(type_part(kind) for kind in RETURNED),
+            *(type_part(kind) for kind in RETURN_TYPES),
             "## Types",
             *(
                 f"### herorun.{name}\n\n{prose(it)}"
@@ -78,7 +78,7 @@ def first(it: Any) -> str:
 
 def prose(it: Any) -> str:
     """The docstring; a parameter's name in backticks stays as it is."""
-    return shown(unwrap(inspect.getdoc(it) or ""))
+    return show_text(unwrap(inspect.getdoc(it) or ""))
 
 
 def function_part(name: str, it: Any) -> str:

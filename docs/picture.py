@@ -19,7 +19,7 @@ from herorun.output.preflight import show_preflight
 
 TARGET = Path(__file__).with_name("preflight-blocked.svg")
 # in place of the folder's name, and as long: each line's width is in the picture
-SHOWN = "herorun-the-demo"
+DEMO_FOLDER = "herorun-the-demo"
 
 
 def main() -> None:
@@ -41,7 +41,7 @@ def main() -> None:
         )
         page.print("$ herorun preflight tiny-lm", style="bold")
         show_preflight(page, "tiny-lm", preflight(stage.run), again="herorun preflight tiny-lm")
-        svg = page.export_svg(title="herorun preflight").replace(Path(scratch).name, SHOWN)
+        svg = page.export_svg(title="herorun preflight").replace(Path(scratch).name, DEMO_FOLDER)
     # No font from elsewhere: a README's picture must load from this repository alone.
     own = re.sub(r"@font-face \{.*?\}\n|<!-- Generated.*?-->", "", svg, flags=re.DOTALL)
     TARGET.write_text(own, encoding="utf-8")

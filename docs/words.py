@@ -17,11 +17,12 @@ def page(title: str, source: str, parts: Iterable[str]) -> str:
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     lines = [head, tuple("---" for _ in head), *rows]
     return "\n".join(
-        "| " + " | ".join(shown(cell).replace("|", "\\|") for cell in line) + " |" for line in lines
+        "| " + " | ".join(show_text(cell).replace("|", "\\|") for cell in line) + " |"
+        for line in lines
     )
 
 
-def shown(text: str) -> str:
+def show_text(text: str) -> str:
     """Text whose `<` is no HTML; what stands between backticks is shown as it is."""
     parts = text.split("`")
     return "`".join(part if at % 2 else part.replace("<", "&lt;") for at, part in enumerate(parts))

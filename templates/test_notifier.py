@@ -20,7 +20,7 @@ class Bench:
     def connect_elsewhere(self) -> IssueTracker:
         return self.connect("other")
 
-    def said(self) -> str:
+    def read_messages(self) -> str:
         pages = (self._top / "tiny" / "issue").iterdir()
         return "\n".join(
             page.read_text() for page in sorted(pages, key=lambda page: page.stat().st_mtime_ns)

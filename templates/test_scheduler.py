@@ -139,4 +139,4 @@ def test_a_job_that_is_being_stopped_lives_until_it_has_ended(rig: Rig) -> None:
     answer = rig.connect().find("tiny-1", long_ago())
     assert isinstance(answer, Found) and answer.job.state is JobState.RUNNING
     (rig.code / "go").touch()
-    assert rig.ended("tiny-1").stopped_by == "ada@box"
+    assert rig.wait_for_end("tiny-1").stopped_by == "ada@box"

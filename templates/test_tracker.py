@@ -6,7 +6,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.ports import Place, Row, Tracker
 from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.trackers import csv_rows
-from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
+from ports.tracker_suite import LoggedRow, TrackerBench, TrackerSuite, drain
 
 COLUMNS = ("step", "train/loss", "grad", "loss", "a", "b", "c", "d")
 
@@ -21,12 +21,12 @@ class Bench:
     def connect(self) -> Tracker:
         return csv_rows.connect(csv_rows.Options(), self.place)
 
-    def log(self, *rows: Logged) -> None:
+    def log(self, *rows: LoggedRow) -> None:
         if not self.path.exists():
             self.write(",".join(COLUMNS) + "\n")
         self.write("".join(line(row) for row in rows))
 
-    def replace(self, *rows: Logged) -> None:
+    def replace(self, *rows: LoggedRow) -> None:
         self.path.unlink()
         self.log(*rows)
 
@@ -42,7 +42,7 @@ class Bench:
             file.write(text)
 
 
-def line(row: Logged) -> str:
+def line(row: LoggedRow) -> str:
     step, values = row
     return ",".join(str({"step": step, **values}.get(name, "")) for name in COLUMNS) + "\n"
 

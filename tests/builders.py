@@ -279,14 +279,14 @@ def healthy(gate: Gate) -> dict[Any, Any]:
 @cache
 def _healthy_values(gate: Gate) -> Mapping[Any, Any]:
     """Made once: it takes 2 ms, and thousands of tests begin with it."""
-    ended = gate is Gate.SEAL
-    step = FINAL if ended else 100
+    is_at_seal = gate is Gate.SEAL
+    step = FINAL if is_at_seal else 100
     history = a_history(0 if gate is Gate.LAUNCH else 1)
     values = [
         a_contract(),
         a_plan(),
         a_tree(),
-        a_job(JobState.SUCCEEDED if ended else JobState.RUNNING),
+        a_job(JobState.SUCCEEDED if is_at_seal else JobState.RUNNING),
         some_metrics(step, last={"train/loss": 2.5}),
         a_receipt(),
         history,

@@ -105,9 +105,11 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The other run reads all files, and sees that none of the long tests is left out."""
-    marked = {item.path for item in items if any(map(item.get_closest_marker, LONG.split(" or ")))}
-    if missed := sorted(path for path in marked if not may_be_long(path)):
-        raise pytest.UsageError(f"no run of the long tests would find those of {missed}")
+    marked_paths = {
+        item.path for item in items if any(map(item.get_closest_marker, LONG.split(" or ")))
+    }
+    if missed_paths := sorted(path for path in marked_paths if not may_be_long(path)):
+        raise pytest.UsageError(f"no run of the long tests would find those of {missed_paths}")
     items.sort(key=lambda item: (servers_of(item), is_longest(item)), reverse=True)
 
 

@@ -32,7 +32,7 @@ def values(name, *numbers, first=0):
     return [a_row(first + index, **{name: number}) for index, number in enumerate(numbers)]
 
 
-def folded(rows, state=None, names=NAMES, **changes):
+def fold_curve(rows, state=None, names=NAMES, **changes):
     return fold_rows(state or MetricsState(), rows, names, **changes)
 
 
@@ -44,9 +44,9 @@ def excursions_of(rows, *kinds, names=NAMES):
     """The excursions of these kinds after all rows; of every kind but spikes where none is
     named.
     """
-    metrics = summarise(folded(rows, names=names), names)
+    metrics = summarise(fold_curve(rows, names=names), names)
     return metrics.of(*kinds) if kinds else metrics.excursions
 
 
 def spikes(*losses, **changes):
-    return summarise(folded(curve(*losses, **changes))).spikes
+    return summarise(fold_curve(curve(*losses, **changes))).spikes

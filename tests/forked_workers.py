@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from work_order import begins_a_share, dealt
+from work_order import begins_a_share, deal_items
 from work_shares import NOTHING, Shares
 from worker_messages import is_routine
 
@@ -56,7 +56,7 @@ class Workers:
     def __init__(self, session: pytest.Session, count: int) -> None:
         self._session, self._config = session, session.config
         self._hook: Any = session.config.hook
-        session.items[:] = dealt(session.items, count, begins_a_share)
+        session.items[:] = deal_items(session.items, count, begins_a_share)
         self._shares = Shares(len(session.items), count)
         self._count = count
         self._forks: list[Fork] = []

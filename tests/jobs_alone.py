@@ -17,7 +17,7 @@ from herorun.core.ports import Place, Submission
 from herorun.schedulers import local
 from stories import eventually
 
-PREEMPTED = (
+PREEMPTED_JOB = (
     "echo step 7/20; echo 'slurmstepd: error: *** JOB 1 CANCELLED DUE TO PREEMPTION ***'; exit 1"
 )
 BUG = (
@@ -85,10 +85,10 @@ class Alone:
 
 
 def babysit(alone: Alone, capsys: pytest.CaptureFixture[str], *argv: str) -> Answer:
-    return asked(alone, capsys, "babysit", *argv)
+    return ask_babysit(alone, capsys, "babysit", *argv)
 
 
-def asked(alone: Alone, capsys: pytest.CaptureFixture[str], *argv: str) -> Answer:
+def ask_babysit(alone: Alone, capsys: pytest.CaptureFixture[str], *argv: str) -> Answer:
     capsys.readouterr()
     code = cli.run(["-C", str(alone.folder), *argv])
     output = capsys.readouterr()

@@ -103,7 +103,7 @@ class Made:
     def rows(self, first: int = 0) -> list[Row]:
         return rows_of(self.losses, self.gap, first)
 
-    def broken(self, change: Callable[[int, float], float], at: int = BREAK) -> "list[Row]":
+    def break_at(self, change: Callable[[int, float], float], at: int = BREAK) -> "list[Row]":
         """The same, with each loss from a row on changed: by its place behind that row, and its
         value.
         """

@@ -51,7 +51,7 @@ class MergingPlugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = merged(items)
+        items[:] = merge_cases(items)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         properties = dict(report.user_properties)
@@ -74,7 +74,7 @@ class MergingPlugin:
         cache.set("cache/lastfailed", last_failed)
 
 
-def merged(items: list[pytest.Item]) -> list[pytest.Item]:
+def merge_cases(items: list[pytest.Item]) -> list[pytest.Item]:
     together: dict[Any, list[Any]] = {}
     for item in items:
         key = (item.parent, item.originalname) if _is_a_plain_case(item) else item

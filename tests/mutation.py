@@ -43,10 +43,10 @@ class Mutation:
         self.rooms = rooms
         self.folder = folder
         self.longest_test = longest_test
-        self.done = report
+        self.report_room = report
         self.output = os.fdopen(os.dup(1), "w", buffering=1)  # pytest captures what is printed
         self.survivors: list[str] = []
-        self.uncalled: list[str] = []  # the survivors of which no test calls the function
+        self.uncalled_mutants: list[str] = []  # the survivors of which no test calls the function
         self.hanging: list[str] = []  # noticed by the time limit
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -55,19 +55,21 @@ class Mutation:
             for number, mutant in enumerate(mutants, 1):
                 callers_of_it = callers.get(survivors.function_name(mutant), ())
                 quick = [test for test in callers_of_it if seconds[test] <= self.longest_test]
-                how = self.tried(session, sorted(quick, key=seconds.__getitem__), seconds, mutant)
+                how = self.run_mutant(
+                    session, sorted(quick, key=seconds.__getitem__), seconds, mutant
+                )
                 if how:
                     print(f"{number}/{len(mutants)} {how}: {mutant}", file=self.output)
-            self.done(room, self)
+            self.report_room(room, self)
         return True
 
-    def tried(
+    def run_mutant(
         self, session: pytest.Session, tests: list[int], seconds: list[float], mutant: str
     ) -> str:
         """What is to be said of it: nothing if a test fails."""
         if not tests:
             self.survivors.append(mutant)
-            self.uncalled.append(mutant)
+            self.uncalled_mutants.append(mutant)
             return "is called by no test"
         longest = SLOWER * sum(seconds[test] for test in tests) + 5.0
         status = outcome(session, [session.items[n] for n in tests], mutant, longest)
@@ -85,7 +87,7 @@ def baseline(session: pytest.Session, path: Path) -> tuple[list[float], dict[str
     child = os.fork()
     if child == 0:
         os._exit(measure(session, path))
-    if ended(child, BASELINE_SECONDS) != 0:
+    if wait_for_end(child, BASELINE_SECONDS) != 0:
         raise pytest.UsageError("the tests fail without a change too")
     content = json.loads(path.read_text(encoding="utf-8"))
     return content["seconds"], content["callers"]
@@ -126,10 +128,10 @@ def outcome(
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
         os._exit(first_failure(session, items))
-    return ended(child, longest)
+    return wait_for_end(child, longest)
 
 
-def ended(child: int, longest: float) -> int | None:
+def wait_for_end(child: int, longest: float) -> int | None:
     """The exit status; None of a process that had to be killed."""
     until = time.monotonic() + longest
     while time.monotonic() < until:
@@ -153,7 +155,7 @@ def first_failure(session: pytest.Session, items: Sequence[pytest.Item]) -> int:
     return 0
 
 
-def mutated(source: Path, pattern: str) -> Iterator[str]:
+def mutant_names(source: Path, pattern: str) -> Iterator[str]:
     """The names of the mutants, which are written into the files below `source`."""
     from mutmut.mutation.file_mutation import mutate_file_contents
 
@@ -191,29 +193,31 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     options = arguments()
     with tempfile.TemporaryDirectory() as folder:
-        source = copied(Path(folder))
-        every = {room: list(mutated(source, room)) for room in options.module}
+        source = copy_sources(Path(folder))
+        every = {room: list(mutant_names(source, room)) for room in options.module}
         rooms = {room: sample(names, options.most, options.seed) for room, names in every.items()}
         if options.only:
-            selected = set(options.only.read_text(encoding="utf-8").split())
-            rooms = {room: [n for n in names if n in selected] for room, names in every.items()}
+            selected_names = set(options.only.read_text(encoding="utf-8").split())
+            rooms = {
+                room: [n for n in names if n in selected_names] for room, names in every.items()
+            }
         sys.path.insert(0, str(source))
         import herorun  # from the copy, before pytest puts the tree's own path first
 
         assert str(source) in herorun.__file__
 
-        def done(room: str, run: Mutation) -> None:
+        def report_room(room: str, run: Mutation) -> None:
             outcome = survivors.result(source, room, rooms[room], run)
             how = f"{len(rooms[room])} of {len(every[room])} mutants, seed {options.seed}"
             print(survivors.report(outcome, how, options.tests, options.write), file=run.output)
 
-        plugin = Mutation(rooms, Path(folder), options.longest_test, done)
+        plugin = Mutation(rooms, Path(folder), options.longest_test, report_room)
         flags = ["-q", "-p", "no:cacheprovider", "-m", options.marks]
         code = pytest.main([*flags, *options.tests], plugins=[plugin])
     return int(code)
 
 
-def copied(folder: Path) -> Path:
+def copy_sources(folder: Path) -> Path:
     """The sources, to be changed, next to all that they read."""
     for path in TOP.iterdir():
         if path.name != "src" and not path.name.startswith("."):

@@ -48,16 +48,18 @@ def pinned_in(tree: ast.AST, messages: set[tuple[str, ...]]) -> list[str]:
     """The expected texts that share three words in a row with a message, and not with what the
     tests themselves put in and get back.
     """
-    expected = list(expected_in(tree))
-    shared = [(text, triples(text) & messages) for part in expected for text in strings(part)]
-    if not any(words for _, words in shared):
+    expectation = list(expected_in(tree))
+    shared_triples = [
+        (text, triples(text) & messages) for part in expectation for text in strings(part)
+    ]
+    if not any(words for _, words in shared_triples):
         return []  # in most files, so that what they put in need not be looked at
-    inputs = given_in(tree, expected)
-    return [text for text, words in shared if words - inputs]
+    inputs = given_in(tree, expectation)
+    return [text for text, words in shared_triples if words - inputs]
 
 
-def given_in(tree: ast.AST, expected: list[ast.AST]) -> set[tuple[str, ...]]:
-    apart = {id(node) for part in expected for node in nodes_of(part)}
+def given_in(tree: ast.AST, expectation: list[ast.AST]) -> set[tuple[str, ...]]:
+    apart = {id(node) for part in expectation for node in nodes_of(part)}
     inputs = (node for node in nodes_of(tree) if id(node) not in apart)
     texts = (n.value for n in inputs if isinstance(n, ast.Constant) and isinstance(n.value, str))
     return all_triples(texts)
@@ -67,7 +69,7 @@ def expected_in(tree: ast.AST) -> Iterator[ast.AST]:
     """What tests compare with: in assertions, in `match=`, and in the columns of their tables."""
     for node in nodes_of(tree):
         if isinstance(node, ast.Assert):
-            yield from expectations(node.test, measured=False)
+            yield from expectations(node.test, is_measured=False)
         elif isinstance(node, ast.keyword) and node.arg == "match":
             yield node.value
         elif isinstance(node, ast.FunctionDef):
@@ -75,40 +77,40 @@ def expected_in(tree: ast.AST) -> Iterator[ast.AST]:
                 yield from expected_columns(table, node)
 
 
-def expectations(node: ast.AST, measured: bool) -> Iterator[Expectation]:
+def expectations(node: ast.AST, is_measured: bool) -> Iterator[Expectation]:
     """The literals and names of an assertion, without what is only put into the measured code:
     the arguments and the keys on the measured side.
     """
     if isinstance(node, ast.Compare):
-        yield from compared(node)
-    elif (isinstance(node, ast.Name) and not measured) or isinstance(
+        yield from compared_values(node)
+    elif (isinstance(node, ast.Name) and not is_measured) or isinstance(
         node, ast.JoinedStr | ast.Constant
     ):
         yield node
     else:
-        for part in parts_of(node, measured):
-            yield from expectations(part, measured)
+        for part in parts_of(node, is_measured):
+            yield from expectations(part, is_measured)
 
 
-def compared(node: ast.Compare) -> Iterator[Expectation]:
+def compared_values(node: ast.Compare) -> Iterator[Expectation]:
     """`measured == expected`, `expected in measured`; what comes back as it went in is neither."""
     sides = [node.left, *node.comparators]
     if isinstance(node.ops[0], ast.In | ast.NotIn):
         sides.reverse()
     inputs = {each.id for each in nodes_of(sides[0]) if isinstance(each, ast.Name)}
-    yield from expectations(sides[0], measured=True)
+    yield from expectations(sides[0], is_measured=True)
     for side in sides[1:]:
-        literals = expectations(side, measured=False)
+        literals = expectations(side, is_measured=False)
         yield from (each for each in literals if getattr(each, "id", "") not in inputs)
 
 
-def parts_of(node: ast.AST, measured: bool) -> Iterable[ast.AST]:
+def parts_of(node: ast.AST, is_measured: bool) -> Iterable[ast.AST]:
     if isinstance(node, ast.Call):
         name = name_of(node.func)
         if name in ("mentions", "isinstance"):  # their first argument is what is measured
             return node.args[1:]
-        return ast.iter_child_nodes(node) if name in READS_TEXT or not measured else [node.func]
-    if measured and isinstance(node, ast.Subscript):
+        return ast.iter_child_nodes(node) if name in READS_TEXT or not is_measured else [node.func]
+    if is_measured and isinstance(node, ast.Subscript):
         return [node.value]
     return ast.iter_child_nodes(node)
 
@@ -118,7 +120,7 @@ def expected_columns(decorator: ast.expr, function: ast.FunctionDef) -> Iterator
     if not (isinstance(decorator, ast.Call) and name_of(decorator.func) == "parametrize"):
         return
     names, rows = parameter_names(decorator.args[0]), decorator.args[1]
-    compared = compared_names(function)
+    compared_columns = compared_names(function)
     for row in rows.elts if isinstance(rows, ast.List | ast.Tuple) else []:
         cells = row.args if isinstance(row, ast.Call) and name_of(row.func) == "param" else [row]
         if len(names) > 1 and len(cells) == 1:
@@ -126,7 +128,9 @@ def expected_columns(decorator: ast.expr, function: ast.FunctionDef) -> Iterator
         if len(cells) != len(names):
             yield row
         else:
-            yield from (cell for name, cell in zip(names, cells, strict=True) if name in compared)
+            yield from (
+                cell for name, cell in zip(names, cells, strict=True) if name in compared_columns
+            )
 
 
 def parameter_names(node: ast.expr) -> list[str]:

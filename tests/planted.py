@@ -26,10 +26,10 @@ def chars(draw: Draw, alphabet: str, least: int, most: int = 0) -> str:
     return "".join(draw.choices(alphabet, k=draw.randint(least, most or least)))
 
 
-def _b64(text: str, urlsafe: bool = False, padded: bool = True) -> str:
+def _b64(text: str, urlsafe: bool = False, is_padded: bool = True) -> str:
     code = base64.urlsafe_b64encode if urlsafe else base64.b64encode
-    encoded = code(text.encode()).decode()
-    return encoded if padded else encoded.rstrip("=")
+    encoded_text = code(text.encode()).decode()
+    return encoded_text if is_padded else encoded_text.rstrip("=")
 
 
 def _jwt(draw: Draw) -> str:
@@ -51,7 +51,7 @@ def pem(draw: Draw, newline: str = "\n") -> str:
 
 
 # A secret that says by its own shape what it is, wherever it stands.
-SHAPED: dict[str, Kind] = {
+SECRET_SHAPES: dict[str, Kind] = {
     "wandb_v1": lambda d: f"wandb_v1_{chars(d, ALNUM + '_', 60, 90)}",
     "huggingface": lambda d: f"{d.choice(['hf_', 'api_org_'])}{chars(d, ALNUM, 34)}",
     "huggingface-signed": lambda d: f"hf_{d.choice(['jwt', 'oauth'])}_{_jwt(d)}",
@@ -269,7 +269,7 @@ PLACES: dict[str, tuple[str, str]] = {
 }
 
 
-def placed(kind: str, draw: Draw) -> tuple[str, str]:
+def place_secret(kind: str, draw: Draw) -> tuple[str, str]:
     """A text and the secret in it."""
     form, text = PLACES[kind]
     secret = _FREE[form](draw)
@@ -277,10 +277,10 @@ def placed(kind: str, draw: Draw) -> tuple[str, str]:
 
 
 # How a text with a secret may be written down again.
-CODED: dict[str, Callable[[str], str]] = {
+ENCODINGS: dict[str, Callable[[str], str]] = {
     "as it is": lambda text: text,
     "base64": _b64,
-    "base64 unpadded": lambda text: _b64(text, padded=False),
+    "base64 unpadded": lambda text: _b64(text, is_padded=False),
     "base64 of a URL": lambda text: _b64(text, urlsafe=True),
     "base64 twice": lambda text: _b64(_b64(text)),
     "percent": lambda text: quote(text, safe=""),

@@ -72,7 +72,10 @@ class Ears:
 
 def commands_in(text: str) -> list[str]:
     """Those that could be typed as they stand; a verb alone names a command and proposes none."""
-    every = dict.fromkeys(ticked or printed for ticked, printed in _COMMAND.findall(text))
+    every = dict.fromkeys(
+        quoted_command or printed_command
+        for quoted_command, printed_command in _COMMAND.findall(text)
+    )
     return [each for each in every if not _TO_FILL_IN.search(each) and _is_whole(each.split())]
 
 

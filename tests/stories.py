@@ -44,14 +44,14 @@ from herorun.system.git.plumbing import commit_files, identity_of
 from herorun.system.git.tags import annotated_tag
 from memory_folder import in_memory
 from proposed import is_tried, listening, type_one
-from worlds import LASTS, begun, copy_tree, is_alone, make_or_copy, place
+from worlds import LASTS, begin_world, copy_tree, is_alone, make_or_copy, place
 
 SLUG = "tiny"
 TAG = "herorun/tiny/seal-1"
 FINAL = 4
 MESSAGE = "the training code"
 CRASH = "kill -9 $$"
-STOPPED = "kill -TERM $$; sleep 5"
+STOP_COMMAND = "kill -TERM $$; sleep 5"
 REFUSE = "exit 78"
 WAIT = 'while [ ! -e "$data/go" ]; do sleep 0.05; done'
 REFUSE_ALL = "#!/bin/sh\necho 'no room' >&2\nexit 1\n"
@@ -166,7 +166,7 @@ class Story:
     def _write(self, **changes: Any) -> None:
         data = contract_of(self.data)
         for key, value in changes.items():
-            data[key] = _merged(data.get(key, {}), value)
+            data[key] = _merge_tables(data.get(key, {}), value)
         path = self.work / "runs" / "tiny.toml"
         path.parent.mkdir(exist_ok=True)
         path.write_text(tomli_w.dumps(data))
@@ -215,7 +215,7 @@ class Story:
         with listening(self.home):
             return cli.run(["-C", str(self.work), *argv])
 
-    def typed(self, text: str) -> str:
+    def shown_commands(self, text: str) -> str:
         """The commands of a text as the screen has them: stories are called with -C."""
         return on_screen(command_in_folder(text, str(self.work)))
 
@@ -261,7 +261,7 @@ class Story:
     def jobs(self) -> Path:
         return self.state / "jobs"
 
-    def ended(self, instance: str = "tiny-1") -> None:
+    def wait_for_end(self, instance: str = "tiny-1") -> None:
         """Wait until nothing of the instance runs any more."""
         eventually(
             lambda: (
@@ -272,12 +272,14 @@ class Story:
     def reaches(self, step: int) -> None:
         eventually(lambda: f'"step": {step},' in _text(self.root / "metrics.jsonl"))
 
-    def launched(self, command: str = "") -> "Story":
+    def run_first_job(self, command: str = "") -> "Story":
         """Initialised and launched; its first instance has come to its end, or to what it was
         ordered to.
         """
         if command != WAIT:  # what lives cannot be copied
-            assert self.make_or_copy(f"launched {command}", lambda: self._launched(command)) == 0
+            assert (
+                self.make_or_copy(f"launched {command}", lambda: self._run_first_job(command)) == 0
+            )
             return self
         assert self.init() == 0
         self.order("tiny-1", command)
@@ -285,28 +287,28 @@ class Story:
         self.reaches(2)
         return self
 
-    def _launched(self, command: str) -> int:
+    def _run_first_job(self, command: str) -> int:
         assert self.init() == 0
         if command:
             self.order("tiny-1", command)
         assert self.launch() == 0
-        self.ended()
+        self.wait_for_end()
         return 0
 
-    def finished(self) -> "Story":
+    def run_to_success(self) -> "Story":
         """Launched, ended with success, and all of that told."""
-        assert self.make_or_copy("finished", self._finished) == 0
+        assert self.make_or_copy("finished", self._run_to_success) == 0
         return self
 
-    def _finished(self) -> int:
-        self.launched()
+    def _run_to_success(self) -> int:
+        self.run_first_job()
         assert self.tick() == 0
         assert self.tick() == 0
         return 0
 
-    def sealed(self) -> "Story":
+    def run_to_seal(self) -> "Story":
         """Finished, and its end sealed."""
-        assert self.make_or_copy("sealed", lambda: self.finished().seal()) == 0
+        assert self.make_or_copy("sealed", lambda: self.run_to_success().seal()) == 0
         return self
 
     def make_or_copy(self, what: str, make: Callable[[], int], lasts: float = LASTS) -> int:
@@ -322,10 +324,10 @@ class Story:
             os.kill(json.loads(_text(self.state / "heartbeat.json"))["pid"], signal.SIGKILL)
             eventually(lambda: not is_locked(watching))
         for path in self.jobs.glob("*/started.json"):
-            started = decode_record(StartedProcess, path.read_bytes())
-            if started.lives:
+            start_record = decode_record(StartedProcess, path.read_bytes())
+            if start_record.lives:
                 with contextlib.suppress(ProcessLookupError):
-                    os.killpg(started.pid, signal.SIGKILL)
+                    os.killpg(start_record.pid, signal.SIGKILL)
         for lock in self.jobs.glob("*.lock"):
             eventually(lambda lock=lock: not is_locked(lock))
 
@@ -354,7 +356,7 @@ class Story:
         return statement_of(git(self.work, "cat-file", "tag", TAG))
 
     @property
-    def stated(self) -> dict[str, Any]:
+    def statement_facts(self) -> dict[str, Any]:
         """Herorun's own part of the statement in the tag."""
         return facts_of(self.statement_in_tag)
 
@@ -364,14 +366,16 @@ class Story:
         it.
         """
         names = git(self.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
-        (sealed,) = self.events("Sealed")
+        (sealed_event,) = self.events("Sealed")
         (name,) = [
-            name for name in names if name.endswith(f"/seal-{sealed.statement_digest[7:19]}.json")
+            name
+            for name in names
+            if name.endswith(f"/seal-{sealed_event.statement_digest[7:19]}.json")
         ]
         return json.loads(git(self.work, "show", f"refs/herorun/record/tiny:{name}"))
 
     @property
-    def published(self) -> bool:
+    def is_published(self) -> bool:
         """Whether the newest intent to launch, to tag or to delete is in the record on the
         remote.
         """
@@ -422,7 +426,7 @@ def home(request: pytest.FixtureRequest) -> Iterator[Path]:
 def story(home: Path) -> Iterator[Story]:
     """A scratch world whose contract is committed and pushed; nothing of it runs afterwards."""
     made_story = Story(home).begin()
-    begun(home)
+    begin_world(home)
     yield made_story
     for folder, folders, _ in os.walk(home):  # passes over what a push in the background removes
         if folder.endswith("/work") and ".herorun" in folders:
@@ -435,11 +439,11 @@ def seal_by_hand(story: Story, **changes: Any) -> None:
     """A seal that states next to nothing: its tag, and the line of the record that the tag bears
     out.
     """
-    run, stated = story.run, {"of": "a test"}
+    run, seal_facts = story.run, {"of": "a test"}
     commit = git(story.work, "rev-parse", "HEAD").strip()
-    annotated_tag(run.repository, TAG, commit, f"sealed\n\n{canonical(stated)}\n")
+    annotated_tag(run.repository, TAG, commit, f"sealed\n\n{canonical(seal_facts)}\n")
     run.record.append(
-        Sealed(at=now(), tag=TAG, commit=commit, statement_digest=digest(stated), **changes)
+        Sealed(at=now(), tag=TAG, commit=commit, statement_digest=digest(seal_facts), **changes)
     )
 
 
@@ -478,7 +482,7 @@ def git(where: Path, *argv: str, stdin: str = "", env: Mapping[str, str] | None 
 
 def _init(where: Path, *options: str) -> None:
     """As `git init` does, without a process for each story."""
-    for name, content in _initialised(*options).items():
+    for name, content in _init_files(*options).items():
         path = where / name
         if content is None:
             path.mkdir(parents=True, exist_ok=True)
@@ -487,7 +491,7 @@ def _init(where: Path, *options: str) -> None:
 
 
 @cache
-def _initialised(*options: str) -> dict[str, bytes | None]:
+def _init_files(*options: str) -> dict[str, bytes | None]:
     """What `git init` leaves, by path, folders first: None is a folder."""
     with tempfile.TemporaryDirectory() as folder:
         git(Path(folder), "init", "-q", "--template=", "-b", "main", *options, "it")
@@ -512,7 +516,7 @@ def copy(source: Path, target: Path) -> None:
     copy_tree(str(source), str(target))
 
 
-def _merged(table: Any, value: Any) -> Any:
+def _merge_tables(table: Any, value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     return {name: each for name, each in {**table, **value}.items() if each is not None}

@@ -24,15 +24,16 @@ class Result:
     room: str
     mutants: int
     hanging: int
-    uncalled: int
+    uncalled_mutants: int
     wording: int
     changes: dict[str, list[str]]
 
     def score(self) -> str:
-        noticed = self.mutants - len(self.changes) - self.wording
+        noticed_count = self.mutants - len(self.changes) - self.wording
         return (
-            f"{noticed} noticed ({self.hanging} by the time limit), {self.wording} change wording "
-            f"alone, {len(self.changes)} survive ({self.uncalled} called by no test)"
+            f"{noticed_count} noticed ({self.hanging} by the time limit), "
+            f"{self.wording} change wording "
+            f"alone, {len(self.changes)} survive ({self.uncalled_mutants} called by no test)"
         )
 
 
@@ -48,7 +49,7 @@ def result(source: Path, room: str, mutants: Sequence[str], run: Any) -> Result:
         room=room,
         mutants=len(mutants),
         hanging=len(set(run.hanging) & set(mutants)),
-        uncalled=len(set(run.uncalled) & set(changes)),
+        uncalled_mutants=len(set(run.uncalled_mutants) & set(changes)),
         wording=len(wording),
         changes=changes,
     )
@@ -59,13 +60,13 @@ def report(result: Result, how: str, tests: Sequence[str], write: bool) -> str:
     if write:
         head = subprocess.check_output(["git", "rev-parse", "--short=9", "HEAD"], text=True).strip()
         text = FILE.read_text(encoding="utf-8") if FILE.exists() else INTRODUCTION
-        about = f"{how}, commit {head}, by {shortened(tests)}\n{result.score()}\n"
-        FILE.write_text(replaced(text, result, about), encoding="utf-8")
+        about = f"{how}, commit {head}, by {shorten_paths(tests)}\n{result.score()}\n"
+        FILE.write_text(replace_part(text, result, about), encoding="utf-8")
     blocks = ["\n".join([name, *lines]) for name, lines in result.changes.items()]
     return "\n".join([*blocks, f"{result.room}: {how}: {result.score()}"])
 
 
-def shortened(tests: Sequence[str]) -> str:
+def shorten_paths(tests: Sequence[str]) -> str:
     """The tests by their folders.
 
     >>> shortened(["tests/core/a", "tests/core/b", "tests/checks"])
@@ -81,7 +82,7 @@ def shortened(tests: Sequence[str]) -> str:
     )
 
 
-def replaced(text: str, result: Result, about: str) -> str:
+def replace_part(text: str, result: Result, about: str) -> str:
     """The file with this room's part again; a person's reasons stay with the same change."""
     introduction, *parts = ROOM.split(text)
     rooms = dict(zip(parts[::2], parts[1::2], strict=True))

@@ -27,7 +27,7 @@ HOLDERS = {
 
 
 # By port and kind: the options without which nothing is connected. Nothing is asked of any.
-NEEDED: dict[tuple[str, str], dict[str, object]] = {
+NEEDED_OPTIONS: dict[tuple[str, str], dict[str, object]] = {
     ("schedulers", "iris"): {"user": "ada", "cluster": "marin"},
     ("schedulers", "kubernetes"): {
         "context": "train",
@@ -47,12 +47,12 @@ NEEDED: dict[tuple[str, str], dict[str, object]] = {
 }
 
 
-def connected(port: str) -> dict[str, object]:
+def connect_kinds(port: str) -> dict[str, object]:
     """What `connect` returns for each kind of the port."""
     place = Place("tiny", "/nowhere", "/nowhere", "/nowhere")
     return {
         kind: (module := adapter_module(port, kind)).connect(
-            module.Options(**NEEDED.get((port, kind), {})), place
+            module.Options(**NEEDED_OPTIONS.get((port, kind), {})), place
         )
         for kind in adapter_kinds(port)
     }
@@ -71,7 +71,7 @@ def asked_members(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("port", PORTS)
 def test_every_adapter_has_its_members_as_declared(port: str) -> None:
-    adapters = connected(port)
+    adapters = connect_kinds(port)
     assert len(adapters) >= 4
     assert {
         kind: (missing_members(PORTS[port], adapter), misshapen_members(port, adapter))
@@ -80,7 +80,7 @@ def test_every_adapter_has_its_members_as_declared(port: str) -> None:
 
 
 def test_a_trackers_label_is_its_own() -> None:
-    labels = {kind: tracker_traits(each).label for kind, each in connected("trackers").items()}
+    labels = {kind: tracker_traits(each).label for kind, each in connect_kinds("trackers").items()}
     names = {"wandb": "W&B", "wandb_offline": "W&B"}
     assert labels == {kind: names.get(kind, "Tracker") for kind in labels}
 
@@ -143,5 +143,7 @@ class Port(metaclass=Annotated):
 def test_what_a_port_declares_is_read_from_python_3_14_on() -> None:
     assert "__annotations__" not in vars(Port)
     assert members(Port) == {"cluster_wide"}
-    declared = adapter._read_declared_traits(SimpleNamespace(cluster_wide=True, other=1), Port)
-    assert declared.values == {"cluster_wide": True}
+    declared_traits = adapter._read_declared_traits(
+        SimpleNamespace(cluster_wide=True, other=1), Port
+    )
+    assert declared_traits.values == {"cluster_wide": True}

@@ -54,7 +54,7 @@ class ByName:
 
 class ByIds:
     def __init__(self, answer: Search) -> None:
-        self.answer, self.stopped = answer, []
+        self.answer, self.stops = answer, []
 
     def find_job(self, job: str) -> Search:
         assert job == "4711"
@@ -64,7 +64,7 @@ class ByIds:
         return f"log:job {job}"
 
     def stop(self, job: str) -> None:
-        self.stopped.append(job)
+        self.stops.append(job)
 
 
 NOWHERE = Absent()
@@ -91,8 +91,8 @@ def test_a_live_job_counts_once_under_its_instance() -> None:
 
 
 def test_an_ended_one_does_not_count() -> None:
-    ended = Found(a_job(JobState.FAILED, id="4711"))
-    assert scheduler(ended).live_jobs("tiny") == ()
+    ended_search = Found(a_job(JobState.FAILED, id="4711"))
+    assert scheduler(ended_search).live_jobs("tiny") == ()
 
 
 def test_where_it_cannot_be_seen_nobody_says_that_nothing_is_live() -> None:
@@ -133,7 +133,7 @@ def test_a_shared_look_knows_it_too() -> None:
 def test_a_stop_reaches_the_job() -> None:
     with_adopted = scheduler(RUNS)
     with_adopted.stop("tiny-1", "ada")
-    assert with_adopted._jobs.stopped == ["4711"]
+    assert with_adopted._jobs.stops == ["4711"]
 
 
 def test_what_a_scheduler_cannot_do_it_still_cannot() -> None:

@@ -13,7 +13,7 @@ from screens.notices import Notice
 from stories import Story, contract_of, forget
 
 
-def built(story: Story, **changes: object) -> Contract:
+def build_contract(story: Story, **changes: object) -> Contract:
     return contract_from({**contract_of(story.data), **changes}, "here")
 
 
@@ -21,7 +21,7 @@ def built(story: Story, **changes: object) -> Contract:
 def test_a_missing_file_is_written_and_asks_to_be_committed(story: Story) -> None:
     path = story.work / "runs" / "tiny.toml"
     path.unlink()
-    contract = built(story)
+    contract = build_contract(story)
     with pytest.raises(Blocked, match=r"push.*launch"):
         herorun.launch(contract, story.work)
     assert herorun.load(path) == contract
@@ -29,7 +29,7 @@ def test_a_missing_file_is_written_and_asks_to_be_committed(story: Story) -> Non
     story.init()
     forget()
     outcome = herorun.launch(contract, story.work, babysit=False)
-    story.ended()
+    story.wait_for_end()
     assert outcome.launched is not None and outcome.launched.instance == "tiny-1"
 
 
@@ -40,7 +40,7 @@ def test_a_file_that_says_something_else_is_kept(story: Story, edit: str | None)
         path.write_text(edit)
     before = path.read_text()
     with pytest.raises((Blocked, WrongUse), match=r"runs/tiny\.toml"):
-        herorun.launch(built(story, goal="another goal"), story.work)
+        herorun.launch(build_contract(story, goal="another goal"), story.work)
     assert path.read_text() == before
     assert story.starts == []
 

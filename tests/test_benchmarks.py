@@ -20,7 +20,7 @@ def test_the_benchmark_of_many_runs_can_be_measured(
 ) -> None:
     monkeypatch.setattr(fleet, "SHOWN", 3)
     monkeypatch.setattr(fleet, "ROUNDS", 1)
-    row = fleet.shown(tmp_path / "few")
+    row = fleet.measure_status(tmp_path / "few")
     assert "3 runs" in row.what
     assert row.seconds > 0 < row.alternative_seconds
 
@@ -70,7 +70,7 @@ def test_the_cost_of_everything_that_grows_can_be_measured(
 def test_the_curves_kept_row_by_row_are_as_long_as_their_labels_say(
     name: str, tmp_path: Path
 ) -> None:
-    folder = judgement.unpacked(EXCERPTS, name, tmp_path)
+    folder = judgement.unpack_curves(EXCERPTS, name, tmp_path)
     labels = read_labels(folder / "LABELS.json")
     assert len(labels) > 20
     for key, label in labels.items():
@@ -93,5 +93,7 @@ def test_judgement_without_a_set_names_those_that_it_has(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     judgement.main(["--list"])
-    printed = capsys.readouterr().out
-    assert '"twelfth, held=benchmarks/excerpts.json"' in printed and "fifth" not in printed
+    printed_text = capsys.readouterr().out
+    assert (
+        '"twelfth, held=benchmarks/excerpts.json"' in printed_text and "fifth" not in printed_text
+    )

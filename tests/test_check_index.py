@@ -42,9 +42,11 @@ def test_a_check_whose_evidence_is_missing_is_not_imported() -> None:
     )
     argv = [sys.executable, "-c", code]
     process = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
-    count, *imported = process.stdout.split()
+    count, *imported_modules = process.stdout.split()
     assert int(count) == len(STEMS)
-    assert len(imported) < 3, imported  # those that judge even what could not be read
+    assert len(imported_modules) < 3, (
+        imported_modules
+    )  # those that judge even what could not be read
 
 
 def test_a_loop_imports_all_of_them_also_where_assertions_are_off() -> None:

@@ -30,7 +30,7 @@ class World:
         self.root.mkdir()
         (self.code / "train.py").write_text(SCRIPT)
         (self.code / "model.py").write_text("x = 1\n")
-        self.admitted: dict[str, Any] = {
+        self.admission: dict[str, Any] = {
             "schema": 1,
             "instance": "tiny-1",
             "code": str(self.code),
@@ -46,7 +46,7 @@ class World:
     ) -> "subprocess.CompletedProcess[str]":
         admission = self.home / "admission.json"
         if not admission.exists():
-            admission.write_text(json.dumps(self.admitted))
+            admission.write_text(json.dumps(self.admission))
         plain = {
             n: v
             for n, v in os.environ.items()
@@ -97,19 +97,19 @@ def test_what_was_admitted_trains_and_leaves_a_receipt(world: World) -> None:
 
 
 def test_only_the_submitted_process_is_refused_for_its_command_line(world: World) -> None:
-    world.admitted["argv"] = ["python", "launcher.py"]
+    world.admission["argv"] = ["python", "launcher.py"]
 
     assert world.run().returncode == 0
     assert world.run(HERORUN_MAIN_PID="1").returncode == 0
 
 
 def test_the_submitted_process_is_refused_for_its_command_line(world: World) -> None:
-    world.admitted["argv"] = ["python", "other.py"]
+    world.admission["argv"] = ["python", "other.py"]
     text = (
         "import os, sys; os.environ['HERORUN_MAIN_PID'] = str(os.getpid()); os.execv(sys.argv[1], "
         "sys.argv[1:])"
     )
-    (world.home / "admission.json").write_text(json.dumps(world.admitted))
+    (world.home / "admission.json").write_text(json.dumps(world.admission))
     argv = [sys.executable, "-c", text, sys.executable, str(world.code / "train.py"), "{}"]
     env = {**os.environ, "HERORUN_ADMISSION": str(world.home / "admission.json")}
 
@@ -128,7 +128,7 @@ def test_another_way_to_the_output_root_is_the_same_root(world: World, root: str
 
 def test_an_admitted_link_is_followed_too(world: World) -> None:
     (world.home / "link").symlink_to(world.root)
-    world.admitted["output_root"] = str(world.home / "link")
+    world.admission["output_root"] = str(world.home / "link")
 
     assert world.item("output-root", {"output_root": str(world.root)})[0] == "pass"
 
@@ -145,7 +145,7 @@ def test_another_output_root_is_refused(world: World) -> None:
 def test_a_start_behind_a_link_is_the_same_start(world: World) -> None:
     (world.root / "step-2").mkdir()
     (world.home / "link").symlink_to(world.root)
-    world.admitted["start"] = str(world.root / "step-2")
+    world.admission["start"] = str(world.root / "step-2")
 
     assert world.item("start", {"loaded": "link/step-2/"})[0] == "pass"
     assert world.item("start", {"loaded": "link/step-20"})[0] == "fail"
@@ -159,14 +159,14 @@ def test_a_stray_run_id_counts_only_where_the_trackers_client_takes_it(
     world: World, variable: str | None, outcome: str
 ) -> None:
     """None: an admission by an earlier version, which does not name the variable."""
-    world.admitted["tracker_id_variable"] = variable
+    world.admission["tracker_id_variable"] = variable
 
     assert world.item("tracker-id", WANDB_RUN_ID="stray")[0] == outcome
     assert world.item("tracker-id", {"tracker_id": "tiny"}, WANDB_RUN_ID="stray")[0] == "pass"
 
 
 def test_the_run_id_is_read_from_the_variable_that_the_tracker_declares(world: World) -> None:
-    world.admitted["tracker_id_variable"] = "THEIR_RUN"
+    world.admission["tracker_id_variable"] = "THEIR_RUN"
 
     assert world.item("tracker-id", THEIR_RUN="tiny")[0] == "pass"
     assert world.item("tracker-id", THEIR_RUN="stray")[0] == "fail"
@@ -284,7 +284,7 @@ def test_a_receipt_needs_no_hard_links(world: World, number: str) -> None:
         f"import errno, os\ndef link(*_): raise OSError(errno.{number}, 'no')\nos.link = link\n"
     )
     (world.code / "train.py").write_text(no_links + SCRIPT)
-    world.admitted["files"] = {}
+    world.admission["files"] = {}
     for _ in range(2):
         assert world.run().returncode == 0
 
@@ -306,7 +306,7 @@ def test_a_receipt_that_finds_no_room_leaves_nothing_and_is_no_cause_of_an_end(
         "os.fsync = fsync\n"
     )
     (world.code / "train.py").write_text(no_room + SCRIPT)
-    world.admitted["files"] = {}
+    world.admission["files"] = {}
     process = world.run()
 
     assert process.returncode == 0
@@ -326,8 +326,10 @@ USES_MODEL = (
 def with_model(world: World) -> Path:
     """The script imports the run's own module; a copy of it lies in a checkout outside the tree."""
     (world.code / "train.py").write_text(USES_MODEL)
-    world.admitted["files"] = {name: digest(world.code / name) for name in ("train.py", "model.py")}
-    world.admitted["roots"] = ["", "src"]
+    world.admission["files"] = {
+        name: digest(world.code / name) for name in ("train.py", "model.py")
+    }
+    world.admission["roots"] = ["", "src"]
     checkout = world.home / "checkout"
     checkout.mkdir()
     (checkout / "model.py").write_bytes((world.code / "model.py").read_bytes())
@@ -354,7 +356,7 @@ def test_two_machines_with_one_process_number_write_two_receipts(
     assert [path.name for path in tmp_path.iterdir()] == ["tiny-1.1.json"]
 
 
-KILLED = (
+KILLED_PROGRAM = (
     "import os, sys; from herorun import receipt_file; "
     "os.link = lambda *_: os.kill(os.getpid(), 9); "
     "receipt_file.create_receipt(sys.argv[1], {})"
@@ -365,8 +367,8 @@ def test_what_a_killed_check_in_had_begun_to_write_the_next_one_removes(world: W
     folder = world.root / "_herorun" / "receipts"
     folder.mkdir(parents=True)
     for rank in ("", ".rank3"):
-        killed = [sys.executable, "-c", KILLED, str(folder / f"tiny-1.1{rank}.json")]
-        assert subprocess.run(killed, timeout=30, check=False).returncode == -9
+        killed_argv = [sys.executable, "-c", KILLED_PROGRAM, str(folder / f"tiny-1.1{rank}.json")]
+        assert subprocess.run(killed_argv, timeout=30, check=False).returncode == -9
     others = ["notes.json.new", "tiny-1.1.json.12-mine.new", "tiny-0.1.json"]
     for name in others:
         (folder / name).touch()
@@ -395,7 +397,9 @@ def test_a_module_from_the_users_checkout_is_refused_though_its_text_is_the_same
     checkout = with_model(world)
     first = f"import sys; sys.path.insert(0, {str(checkout)!r})\n"
     (world.code / "train.py").write_text(first + USES_MODEL)
-    world.admitted["files"] = {name: digest(world.code / name) for name in ("train.py", "model.py")}
+    world.admission["files"] = {
+        name: digest(world.code / name) for name in ("train.py", "model.py")
+    }
     process = world.run()
 
     assert process.returncode == 78
@@ -406,14 +410,14 @@ def test_a_module_from_the_users_checkout_is_refused_though_its_text_is_the_same
 def test_a_tree_behind_a_link_is_the_same_tree(world: World) -> None:
     with_model(world)
     (world.home / "link").symlink_to(world.code)
-    world.admitted["code"] = str(world.home / "link")
+    world.admission["code"] = str(world.home / "link")
 
     assert world.item("modules")[0] == "pass"
 
 
 def test_a_tree_that_a_cluster_unpacked_elsewhere_is_found_where_it_says(world: World) -> None:
     with_model(world)
-    world.admitted["code"] = "/where/it/was/packed"
+    world.admission["code"] = "/where/it/was/packed"
 
     assert world.item("modules", HERORUN_CODE=str(world.code))[0] == "pass"
     assert world.item("code", HERORUN_CODE=str(world.code))[0] == "pass"
@@ -426,7 +430,7 @@ def test_pythons_own_modules_are_never_the_runs_own(world: World) -> None:
     with_model(world)
     (world.code / "src").mkdir()
     (world.code / "src" / "json.py").write_text("")
-    world.admitted["files"]["src/json.py"] = digest(world.code / "src" / "json.py")
+    world.admission["files"]["src/json.py"] = digest(world.code / "src" / "json.py")
 
     outcome, message = world.item("modules")
     assert outcome == "pass" and mentions(message, "2")
@@ -436,17 +440,19 @@ def test_a_package_of_another_name_may_come_from_anywhere(world: World) -> None:
     checkout = with_model(world)
     (checkout / "other.py").write_text("")
     (world.code / "train.py").write_text(USES_MODEL.replace("model", "other"))
-    world.admitted["files"] = {name: digest(world.code / name) for name in ("train.py", "model.py")}
+    world.admission["files"] = {
+        name: digest(world.code / name) for name in ("train.py", "model.py")
+    }
 
     assert world.item("modules", PYTHONPATH=f"{checkout}:{':'.join(sys.path)}")[0] == "pass"
 
 
 def test_admitted_packages_are_compared_with_the_installed_ones(world: World) -> None:
-    world.admitted["packages"] = {"pytest": pytest.__version__}
+    world.admission["packages"] = {"pytest": pytest.__version__}
     assert world.item("packages") == ("pass", "1 as admitted")
 
     (world.home / "admission.json").unlink()
-    world.admitted["packages"] = {"pytest": "0.0.1", "there-is-no-such-package": "1"}
+    world.admission["packages"] = {"pytest": "0.0.1", "there-is-no-such-package": "1"}
     outcome, message = world.item("packages")
     assert outcome == "fail"
     assert f"pytest is {pytest.__version__}, but 0.0.1 was admitted" in message

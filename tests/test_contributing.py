@@ -114,8 +114,8 @@ def test_there_is_a_recipe_for_everything_that_is_added() -> None:
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_a_recipe_counts_its_files_and_tests_each_thing(recipe: Recipe) -> None:
-    stated = re.match(r"\s*(\d+) files: ", recipe.text)
-    assert stated and int(stated[1]) == len(recipe.files)
+    file_count = re.match(r"\s*(\d+) files: ", recipe.text)
+    assert file_count and int(file_count[1]) == len(recipe.files)
     things = [target for _, target in recipe.copies if target.startswith("src/herorun/")]
     tests = {Path(test).name for test in recipe.tests}
     assert {f"test_{Path(thing).name}" for thing in things} == tests

@@ -24,7 +24,13 @@ from herorun.demo.sandbox import SLUG
 from wording import mentions
 
 TOP = Path(__file__).parents[1]
-GENERATED = ("docs/checks.md", "docs/cli.md", "docs/contract.md", "docs/json.md", "docs/library.md")
+GENERATED_PAGES = (
+    "docs/checks.md",
+    "docs/cli.md",
+    "docs/contract.md",
+    "docs/json.md",
+    "docs/library.md",
+)
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|<(?:img|a)[^>]*?(?:src|href)=\"([^\"]+)\"")
 SPAN = re.compile(r"`(herorun [^`\n]+)`")
@@ -54,7 +60,9 @@ def name(path: Path) -> str:
 
 
 PAGES = files("*.md")
-WRITTEN = [page for page in PAGES if name(page) not in (*GENERATED, "docs/benchmarks.md")]
+WRITTEN_PAGES = [
+    page for page in PAGES if name(page) not in (*GENERATED_PAGES, "docs/benchmarks.md")
+]
 CHECKS = discover.checks()
 
 
@@ -201,7 +209,7 @@ def test_a_wrong_command_is_noticed(line: str, wrong: list[str]) -> None:
     assert wrong_words(line) == wrong
 
 
-FILLED = {"STEP": "100", "TYPE": "slurm", "ID": "4711", "USER@MACHINE": "dri@box"}
+PLACEHOLDERS = {"STEP": "100", "TYPE": "slurm", "ID": "4711", "USER@MACHINE": "dri@box"}
 # What an agent is not told to type, with the reason.
 NO_AGENT = {
     "approve": "a person's",
@@ -226,8 +234,8 @@ def verbs(group: click.Group = herorun) -> set[str]:
     context = click.Context(group)
     box = group.get_command(context, "box")
     assert isinstance(box, click.Group)
-    boxed = {f"box {name}" for name in box.list_commands(click.Context(box))}
-    return {*group.list_commands(context), *boxed} - {"box"}
+    box_commands = {f"box {name}" for name in box.list_commands(click.Context(box))}
+    return {*group.list_commands(context), *box_commands} - {"box"}
 
 
 def verb_of(line: str) -> str:
@@ -246,7 +254,7 @@ def skill_lines() -> list[str]:
 @pytest.mark.parametrize("line", skill_lines())
 def test_an_agent_can_type_what_the_skill_says(line: str) -> None:
     """Every argument and option that is demanded is there, and of its kind."""
-    words = [FILLED.get(word, word) for word in shlex.split(line)[1:]]
+    words = [PLACEHOLDERS.get(word, word) for word in shlex.split(line)[1:]]
     group: click.Command = herorun
     while isinstance(group, click.Group):
         command = group.get_command(click.Context(group), words.pop(0))
@@ -303,7 +311,7 @@ def test_code_in_pages_can_be_read(page: Path) -> None:
 def test_a_line_holds_one_sentence() -> None:
     lines = [
         (name(page), line)
-        for page in WRITTEN
+        for page in WRITTEN_PAGES
         for line in FENCE.sub("", page.read_text(encoding="utf-8")).splitlines()
         if not line.startswith("|")
     ]
@@ -341,11 +349,11 @@ def test_a_stale_page_is_named_and_printed_alike_by_every_process(tmp_path: Path
 
 
 def test_every_check_has_a_page_and_a_test() -> None:
-    printed = (TOP / "docs" / "checks.md").read_text(encoding="utf-8")
+    checks_page = (TOP / "docs" / "checks.md").read_text(encoding="utf-8")
     for check in CHECKS:
         test = f"{check.gate}/test_{check.name.replace('-', '_')}.py"
         assert check.why and check.fix, check.name
-        assert f"\n### {check.name}\n" in printed
+        assert f"\n### {check.name}\n" in checks_page
         assert (TOP / "tests" / "checks" / test).is_file(), test
 
 

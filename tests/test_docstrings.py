@@ -16,5 +16,5 @@ MODULES = [
 
 @pytest.mark.parametrize("module", MODULES)
 def test_an_example_prints_what_it_says(module: str) -> None:
-    failed, tried = doctest.testmod(import_module(module))
-    assert tried and not failed
+    failure_count, example_count = doctest.testmod(import_module(module))
+    assert example_count and not failure_count

@@ -58,7 +58,7 @@ for port in ("schedulers", "trackers", "notifiers", "schedulers.external"):
 """
 
 
-def asked(folder: Path, entry_points: str, script: str) -> str:
+def run_script(folder: Path, entry_points: str, script: str) -> str:
     """What a script prints next to an installed package whose modules lie in the folder; it can
     import what the tests share.
     """
@@ -118,7 +118,7 @@ THEIRS = """class CsvRows:
         return f"unset {name}"
 
 """
-DECLARED = TrackerTraits("theirs", True, True, {"id": "[a-z]+"}, "RUN", "Theirs")
+DECLARED_TRAITS = TrackerTraits("theirs", True, True, {"id": "[a-z]+"}, "RUN", "Theirs")
 
 
 def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_path: Path) -> None:
@@ -133,18 +133,18 @@ def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_
         lacking = lacking.replace("    def renamed\n", "")  # an attribute's whole line
         (tmp_path / f"older_{module}.py").write_text(lacking)
         entry_points += f"[herorun.{port}]\ntheirs = their_{module}\nolder = older_{module}\n"
-    answer = asked(tmp_path, entry_points, CONNECT)
-    refused = "The adapter 'older' of {} lacks {}, which core.ports.{} asks for."
+    answer = run_script(tmp_path, entry_points, CONNECT)
+    refusal = "The adapter 'older' of {} lacks {}, which core.ports.{} asks for."
     assert answer.splitlines() == [
         "schedulers () []",
-        refused.format("[scheduler] kind", "cluster_wide", "Scheduler"),
+        refusal.format("[scheduler] kind", "cluster_wide", "Scheduler"),
         "trackers () []",
-        f"{DECLARED} unset RUN",
-        refused.format("[tracker] kind", "read", "Tracker"),
+        f"{DECLARED_TRAITS} unset RUN",
+        refusal.format("[tracker] kind", "read", "Tracker"),
         "notifiers () []",
-        refused.format("notifier kind", "find", "Notifier"),
+        refusal.format("notifier kind", "find", "Notifier"),
         "schedulers.external () []",
-        refused.format("--scheduler", "tail", "ById"),
+        refusal.format("--scheduler", "tail", "ById"),
     ]
 
 
@@ -167,7 +167,7 @@ try:
 except WrongUse as error:
     print(error)
 """
-    message = asked(tmp_path, "[herorun.schedulers]\nolder = older\n", script)
+    message = run_script(tmp_path, "[herorun.schedulers]\nolder = older\n", script)
     assert message.strip() == notice
 
 
@@ -278,7 +278,7 @@ def test_a_foreign_store_and_layout_are_used_and_those_that_lack_a_member_are_re
         "[herorun.stores]\ntheirs = their_store\nolder = older_store\n"
         "[herorun.stores.layouts]\ntheirs = their_layout\nolder = older_layout\n"
     )
-    facts, is_swapped, store, misshapen, *checkpoints, older = asked(
+    facts, is_swapped, store, misshapen, *checkpoints, older = run_script(
         tmp_path, entry_points, STORE
     ).splitlines()
     assert facts == "their cellar ckpt_5.bak/ ckpt_5/ ckpt_9/"
@@ -308,19 +308,19 @@ def test_jobs_of_a_foreign_scheduler_are_watched_by_id_as_our_own(tmp_path: Path
     (tmp_path / "their_jobs.py").write_text(BY_ID + JOBS)
     (tmp_path / "older_jobs.py").write_text(BY_ID)
     entry_points = "[herorun.schedulers.external]\ntheirs = their_jobs\nolder = older_jobs\n"
-    kinds, *answers = asked(tmp_path, entry_points, USE).splitlines()
+    kinds, *answers = run_script(tmp_path, entry_points, USE).splitlines()
     assert "'older'" in kinds and "'theirs'" in kinds and "'slurm'" in kinds
-    absent, malformed, lacking, unsupported = answers[:4]
+    absent, malformed_answer, lacking, unsupported_answer = answers[:4]
     assert absent == "Absent()"
-    assert mentions(malformed, "'7'", "theirs", "ticket", "q-7")
+    assert mentions(malformed_answer, "'7'", "theirs", "ticket", "q-7")
     assert mentions(lacking, "'older'", "JOBS", "JobKind")
-    assert mentions(unsupported, "'nobodys'", "theirs")
+    assert mentions(unsupported_answer, "'nobodys'", "theirs")
 
 
 def test_a_foreign_check_is_asked_and_a_broken_one_is_unknown_and_blocks(tmp_path: Path) -> None:
     (tmp_path / "moon.py").write_text(CHECK)
     (tmp_path / "eclipse.py").write_text("import a_module_that_is_not_there\n")
-    output = asked(tmp_path, "[herorun.checks]\nmoon = moon\neclipse = eclipse\n", ASK)
+    output = run_script(tmp_path, "[herorun.checks]\nmoon = moon\neclipse = eclipse\n", ASK)
     assert output.splitlines() == [
         f"broken-check-eclipse-{Gate.LAUNCH} block unknown",
         "full-moon warn pass",

@@ -128,7 +128,7 @@ def test_it_stops_where_it_is_told_to(tmp_path: Path) -> None:
     assert len(re.findall(r"^test_cases\.py::\S+ PASSED", process.stdout, re.MULTILINE)) < 40
 
 
-def taken(shares: Shares, worker: int) -> list[tuple[int, int]]:
+def take_items(shares: Shares, worker: int) -> list[tuple[int, int]]:
     """Each that it runs, with what it was told to come next."""
     pairs = []
     while (share := shares.take(worker)).current != NOTHING:
@@ -139,7 +139,7 @@ def taken(shares: Shares, worker: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize(("items", "workers"), [(1, 1), (7, 2), (8, 3), (100, 4)])
 def test_whatever_one_worker_leaves_another_takes(items: int, workers: int) -> None:
     shares = Shares(items, workers)
-    pairs = [pair for worker in reversed(range(workers)) for pair in taken(shares, worker)]
+    pairs = [pair for worker in reversed(range(workers)) for pair in take_items(shares, worker)]
 
     assert sorted(current for current, _ in pairs) == list(range(items))
 
@@ -148,15 +148,15 @@ def test_what_comes_next_is_nobody_elses_and_stays_with_the_share() -> None:
     shares = Shares(4, 2)
     assert (shares.take(0).current, shares.of(0).upcoming) == (0, 1)
 
-    assert taken(shares, 1) == [(2, 3), (3, NOTHING)]
-    assert taken(shares, 0) == [(1, NOTHING)]
+    assert take_items(shares, 1) == [(2, 3), (3, NOTHING)]
+    assert take_items(shares, 0) == [(1, NOTHING)]
 
 
 def test_half_of_the_longest_share_is_taken_from_its_end() -> None:
     shares = Shares(20, 2)
     shares.take(1)  # it runs 10, and 11 comes next
 
-    currents = [current for current, _ in taken(shares, 0)]
+    currents = [current for current, _ in take_items(shares, 0)]
     assert currents == [*range(10), 16, 17, 18, 19, 14, 15, 13, 12]
 
 
@@ -165,5 +165,5 @@ def test_after_a_stop_what_was_promised_is_run_and_nothing_else() -> None:
     shares.take(0)
     shares.stop()
 
-    assert taken(shares, 0) == [(1, NOTHING)]
-    assert taken(shares, 1) == []
+    assert take_items(shares, 0) == [(1, NOTHING)]
+    assert take_items(shares, 1) == []

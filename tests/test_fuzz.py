@@ -89,8 +89,8 @@ def raw(text: str) -> bytes:
 
 
 def must_answer(name: str, text: str) -> None:
-    parse, promised = TEXTS[name]
-    with contextlib.suppress(*promised):
+    parse, allowed_errors = TEXTS[name]
+    with contextlib.suppress(*allowed_errors):
         parse(text)
 
 
@@ -117,11 +117,11 @@ def test_text_that_is_made_to_bring_it_down(name: str, text: str) -> None:
 def test_a_journal_line_with_one_character_changed_is_never_believed(
     at: int, character: str
 ) -> None:
-    changed = LINE[:at] + character + LINE[at + 1 :]
-    if changed != LINE:
+    changed_line = LINE[:at] + character + LINE[at + 1 :]
+    if changed_line != LINE:
         with contextlib.suppress(BrokenJournal):
             assert (
-                read_line(changed, "here").event.kind == "Newer"
+                read_line(changed_line, "here").event.kind == "Newer"
             )  # a version that this herorun cannot judge
 
 

@@ -29,7 +29,7 @@ from herorun.trackers import wandb
 from test_fuzz import JSON, fuzz
 
 REACH = RemoteTarget(SshLogin(host="box"))
-SEEN = {
+PROBE_FIELDS = {
     "there": True,
     "submitting": False,
     "locked": False,
@@ -90,8 +90,8 @@ def ask_box(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 FACTS = st.fixed_dictionaries(
-    {}, optional=dict.fromkeys([*SEEN, "rest", "watched"], JSON)
-) | st.just(SEEN)
+    {}, optional=dict.fromkeys([*PROBE_FIELDS, "rest", "watched"], JSON)
+) | st.just(PROBE_FIELDS)
 BOXES = JSON | st.fixed_dictionaries(
     {},
     optional={
@@ -115,7 +115,7 @@ BOXES = JSON | st.fixed_dictionaries(
     answer={
         "now": 1e999,
         "boot": "",
-        "jobs": {"tiny-1": {**SEEN, "records": {"exit.json": "[" * 99_999}}},
+        "jobs": {"tiny-1": {**PROBE_FIELDS, "records": {"exit.json": "[" * 99_999}}},
     }
 )
 def test_any_answer_of_a_box_is_answered(answer: Any) -> None:

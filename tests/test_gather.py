@@ -59,8 +59,8 @@ def test_an_unknown_job_escalates_after_half_an_hour_and_until_an_answer(takes_t
 
     assert [firing(turn) for turn in turns] == [[], [], ["monitor-blind"], ["monitor-blind"], []]
     assert all(turn.monitor is MonitorHealth.PARTIAL for turn in turns[:4])
-    escalated = [any(isinstance(a, Escalate) for a in turn.actions) for turn in turns]
-    assert escalated == [False, False, True, False, False]
+    escalations = [any(isinstance(a, Escalate) for a in turn.actions) for turn in turns]
+    assert escalations == [False, False, True, False, False]
 
 
 def test_a_read_that_hangs_for_one_run_is_no_hanging_read_of_another() -> None:

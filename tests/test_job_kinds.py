@@ -80,7 +80,7 @@ def test_a_scheduler_whose_jobs_have_no_ids_of_their_own_is_refused_by_name() ->
 
 
 @pytest.mark.parametrize(
-    ("job", "kind", "host", "meant"),
+    ("job", "kind", "host", "meaning"),
     [
         ("4711", "", "box", "ssh"),
         ("4711", "slurm", "box", "slurm"),
@@ -89,9 +89,9 @@ def test_a_scheduler_whose_jobs_have_no_ids_of_their_own_is_refused_by_name() ->
     ],
 )
 def test_a_number_with_a_host_alone_is_a_process_there(
-    job: str, kind: str, host: str, meant: str
+    job: str, kind: str, host: str, meaning: str
 ) -> None:
-    assert with_kind(JobSpec(job=job, kind=kind, host=host)).kind == meant
+    assert with_kind(JobSpec(job=job, kind=kind, host=host)).kind == meaning
 
 
 @pytest.mark.parametrize(

@@ -68,10 +68,10 @@ class Tensor:
     """One element, or several, as arrays behave."""
 
     def __init__(self, *values: float) -> None:
-        self.held = values
+        self.values = values
 
     def item(self) -> float:
-        (one,) = self.held  # ValueError, as numpy's
+        (one,) = self.values  # ValueError, as numpy's
         return one
 
 

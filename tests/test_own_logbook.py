@@ -28,12 +28,12 @@ def test_the_journal_and_the_logbook_agree():
 
 def test_it_reports_a_kill_one_relaunch_and_a_seal():
     events = [line.event for line in lines()]
-    launched = [event for event in events if isinstance(event, Launched)]
+    launched_events = [event for event in events if isinstance(event, Launched)]
     memory = fold(events)
 
-    assert [event.relaunch_of for event in launched] == ["", "char-lm-1"]
+    assert [event.relaunch_of for event in launched_events] == ["", "char-lm-1"]
     assert any(key.startswith("tell/crashed[char-lm-1]") for key in memory.done)
-    assert "/char-lm-temporary/step-" in launched[1].entry["`initialize_from`"]
+    assert "/char-lm-temporary/step-" in launched_events[1].entry["`initialize_from`"]
     assert [event.tag for event in events if isinstance(event, Sealed)] == [
         "herorun/char-lm/seal-1"
     ]

@@ -20,7 +20,10 @@ from wording import mentions
 
 TOP = Path(__file__).parents[1]
 PROJECT = tomllib.loads((TOP / "pyproject.toml").read_text())
-ASKED = [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"]["demo"]]
+REQUIREMENTS = [
+    *PROJECT["project"]["dependencies"],
+    *PROJECT["project"]["optional-dependencies"]["demo"],
+]
 BUILD = PROJECT["build-system"]["requires"]
 DEVELOPMENT = PROJECT["dependency-groups"]["dev"]
 
@@ -37,10 +40,10 @@ RUNNING = pins("requirements.txt")
 ALL = RUNNING | pins("requirements-dev.txt")
 
 
-def unmet(lines: list[str], pinned: dict[str, str]) -> list[str]:
+def unmet(lines: list[str], pinned_versions: dict[str, str]) -> list[str]:
     """What is asked for and not pinned, or pinned to a version that does not do."""
     requirements = [Requirement(text) for text in lines]
-    versions = [(need, pinned.get(canonicalize_name(need.name))) for need in requirements]
+    versions = [(need, pinned_versions.get(canonicalize_name(need.name))) for need in requirements]
     return [
         str(need)
         for need, version in versions
@@ -60,15 +63,19 @@ def needs(name: str) -> list[str]:
 
 
 def test_what_is_asked_for_is_pinned() -> None:
-    assert unmet([*ASKED, *BUILD], RUNNING) == []
+    assert unmet([*REQUIREMENTS, *BUILD], RUNNING) == []
     assert unmet(DEVELOPMENT, ALL) == []
 
 
-@pytest.mark.parametrize("pinned", [RUNNING, ALL], ids=["to run", "to develop"])
-def test_what_the_pinned_ones_need_is_pinned_too(pinned: dict[str, str]) -> None:
-    names = [canonicalize_name(Requirement(need).name) for name in pinned for need in needs(name)]
+@pytest.mark.parametrize("pinned_versions", [RUNNING, ALL], ids=["to run", "to develop"])
+def test_what_the_pinned_ones_need_is_pinned_too(pinned_versions: dict[str, str]) -> None:
+    names = [
+        canonicalize_name(Requirement(need).name)
+        for name in pinned_versions
+        for need in needs(name)
+    ]
     assert len(names) > 50
-    assert set(names) - pinned.keys() - {"pip", "setuptools"} == set()
+    assert set(names) - pinned_versions.keys() - {"pip", "setuptools"} == set()
 
 
 def test_to_run_it_nothing_is_needed_that_only_developers_use() -> None:
@@ -77,7 +84,7 @@ def test_to_run_it_nothing_is_needed_that_only_developers_use() -> None:
 
 
 def test_lower_bounds_stay_loose() -> None:
-    for text in [*ASKED, *DEVELOPMENT]:
+    for text in [*REQUIREMENTS, *DEVELOPMENT]:
         assert not [s for s in Requirement(text).specifier if s.operator in ("==", "~=")], text
 
 
@@ -91,7 +98,7 @@ def wheel_of(project: Path, folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel_of(TOP, tmp_path_factory.mktemp("dist"))
 
 
@@ -147,9 +154,9 @@ def test_a_training_environment_gets_the_check_in_and_nothing_else(
 
 
 def test_both_distributions_share_no_file_and_the_full_one_is_imported(
-    built: Path, light: Path, tmp_path: Path
+    built_wheel: Path, light: Path, tmp_path: Path
 ) -> None:
-    with zipfile.ZipFile(built) as full, zipfile.ZipFile(light) as part:
+    with zipfile.ZipFile(built_wheel) as full, zipfile.ZipFile(light) as part:
         assert not set(full.namelist()) & set(part.namelist())
         full.extractall(tmp_path / "site")
         part.extractall(tmp_path / "site")
@@ -161,17 +168,17 @@ def test_both_distributions_share_no_file_and_the_full_one_is_imported(
 
 
 def test_a_job_checks_in_with_the_wheel_alone_and_with_no_program_at_hand(
-    built: Path, tmp_path: Path
+    built_wheel: Path, tmp_path: Path
 ) -> None:
     """As in a container: installed without its dependencies, no git, no network, no tracker."""
-    with zipfile.ZipFile(built) as wheel:
+    with zipfile.ZipFile(built_wheel) as wheel:
         wheel.extractall(tmp_path / "site")
     package = f"{tmp_path}/site/herorun/__init__.py pass\n"
     assert checked_in(sys.executable, tmp_path, f"{tmp_path}/site") == package
 
 
-def test_the_wheel_holds_the_templates_and_the_types(built: Path) -> None:
-    with zipfile.ZipFile(built) as wheel:
+def test_the_wheel_holds_the_templates_and_the_types(built_wheel: Path) -> None:
+    with zipfile.ZipFile(built_wheel) as wheel:
         names = set(wheel.namelist())
         metadata = wheel.read(f"herorun-{herorun.__version__}.dist-info/METADATA").decode()
     templates = {
@@ -200,7 +207,7 @@ def test_the_versions_agree() -> None:
     assert process.stdout == f"herorun, version {herorun.__version__}\n"
 
 
-def rehearsed(target: str, python: str = sys.executable) -> str:
+def rehearse_make(target: str, python: str = sys.executable) -> str:
     """What make would do on a fresh machine."""
     argv = ["make", "--dry-run", "VENV=not-there-yet", f"PYTHON={python}", target]
     return subprocess.run(
@@ -213,7 +220,7 @@ def rehearsed(target: str, python: str = sys.executable) -> str:
     "target", ["demo", "test", "crash", "lint", "types", "docs", "docs-check", "bench", "wheel"]
 )
 def test_every_target_sets_itself_up(target: str) -> None:
-    text = rehearsed(target)
+    text = rehearse_make(target)
     assert "-m venv not-there-yet" in text
     assert "--requirement requirements.txt" in text
     assert "--editable ." in text
@@ -221,12 +228,12 @@ def test_every_target_sets_itself_up(target: str) -> None:
 
 @pytest.mark.thorough
 def test_the_demo_needs_none_of_the_developers_tools() -> None:
-    assert "requirements-dev" not in rehearsed("demo")
-    assert "requirements-dev" in rehearsed("test")
+    assert "requirements-dev" not in rehearse_make("demo")
+    assert "requirements-dev" in rehearse_make("test")
 
 
 def test_a_folder_with_a_space_may_hold_the_python() -> None:
-    assert '"/my programs/python3" -m venv' in rehearsed("demo", "/my programs/python3")
+    assert '"/my programs/python3" -m venv' in rehearse_make("demo", "/my programs/python3")
 
 
 def test_an_unpacked_source_archive_has_what_make_runs() -> None:

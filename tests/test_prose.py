@@ -80,9 +80,9 @@ IN_DOCSTRINGS = {
     r"stands still": "stays constant",
 }
 # What is still to be rewritten, by folder of the package; a number only ever gets smaller.
-LEFT: dict[str, int] = {}
+REMAINING_PINS: dict[str, int] = {}
 WRITTEN_BY_OTHERS = {"CHANGELOG.md"}  # says what was, in the words of its time
-FORBIDDEN = re.compile(rf"\b(?:{'|'.join(PLAIN)})\b|(?:[;,:]|\band|#) else\b", re.IGNORECASE)
+FORBIDDEN_WORDS = re.compile(rf"\b(?:{'|'.join(PLAIN)})\b|(?:[;,:]|\band|#) else\b", re.IGNORECASE)
 PAGES = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "templates/**/*.md", "checkin/*.md")
@@ -92,7 +92,7 @@ PAGES = sorted(
 
 
 def idioms(text: str) -> list[str]:
-    return [match[0] for match in FORBIDDEN.finditer(" ".join(text.split()))]
+    return [match[0] for match in FORBIDDEN_WORDS.finditer(" ".join(text.split()))]
 
 
 def idioms_of_remark(text: str) -> list[str]:
@@ -133,7 +133,9 @@ def test_a_page_is_in_plain_english() -> None:
 
 def test_messages_are_in_plain_english() -> None:
     too_many = {
-        room: each for room, each in idioms_of_package().items() if len(each) > LEFT.get(room, 0)
+        room: each
+        for room, each in idioms_of_package().items()
+        if len(each) > REMAINING_PINS.get(room, 0)
     }
     assert too_many == {}
 
@@ -198,10 +200,10 @@ class TestText:
 def text_of(tree: ast.Module) -> TestText:
     every = nodes_of(tree)
     nodes = [node for node in every if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    documented = [tree, *nodes, *(n for n in every if isinstance(n, ast.ClassDef))]
+    documented_nodes = [tree, *nodes, *(n for n in every if isinstance(n, ast.ClassDef))]
     return TestText(
         [node.name.replace("_", " ") for node in nodes if node.name.startswith("test_")],
-        [" ".join((ast.get_docstring(node) or "").split()) for node in documented],
+        [" ".join((ast.get_docstring(node) or "").split()) for node in documented_nodes],
     )
 
 
@@ -253,12 +255,12 @@ def test_an_idiom_of_a_test_is_noticed(code: str) -> None:
 
 def test_the_tests_pin_data_and_leave_the_wording_to_the_screens() -> None:
     triples = all_triples(text for path in SRC.rglob("*.py") for text in messages(path))
-    pinned = {
+    pinned_counts = {
         str(path.relative_to(TOP)): texts
         for path in TESTS.rglob("*.py")
         if (texts := pinned_in(ast.parse(path.read_text(encoding="utf-8")), triples))
     }
-    assert pinned == {}, "assert what the message is about, or the `notice` of tests/screens"
+    assert pinned_counts == {}, "assert what the message is about, or the `notice` of tests/screens"
 
 
 MESSAGE = all_triples(["the tag is not signed"])

@@ -107,27 +107,31 @@ def test_several_records_are_fetched_in_one_call(
     slugs, calls = ("tiny", "new", "busy"), list[tuple[str, ...]]()
     elsewhere = find_repository(story.clone("elsewhere").work)
 
-    def opened(repository: Repository, slug: str) -> Record:
+    def open_one(repository: Repository, slug: str) -> Record:
         return Record(repository, slug, f"herorun/{slug}", "origin", lambda: "")
 
     for slug in slugs:
-        opened(find_repository(story.work), slug).append(beginning())
-        assert opened(find_repository(story.work), slug).push()
+        open_one(find_repository(story.work), slug).append(beginning())
+        assert open_one(find_repository(story.work), slug).push()
     for slug in ("tiny", "busy"):
-        opened(elsewhere, slug).fetch()
-    opened(elsewhere, "busy").append(note("ours"))
+        open_one(elsewhere, slug).fetch()
+    open_one(elsewhere, "busy").append(note("ours"))
     for slug in slugs:
-        opened(find_repository(story.work), slug).append(note("theirs"))
-        assert opened(find_repository(story.work), slug).push()
+        open_one(find_repository(story.work), slug).append(note("theirs"))
+        assert open_one(find_repository(story.work), slug).push()
     monkeypatch.setattr(
         plumbing, "attach_root", lambda what: calls.append((what,)) or nullcontext()
     )
     fetch_together(elsewhere, "origin", slugs)
     for slug in slugs:
-        record = opened(elsewhere, slug)
+        record = open_one(elsewhere, slug)
         record.fetch(record.ask_recently)
     assert len(calls) == 1
-    assert [words(opened(elsewhere, slug)) for slug in slugs] == [["theirs"], ["theirs"], ["ours"]]
+    assert [words(open_one(elsewhere, slug)) for slug in slugs] == [
+        ["theirs"],
+        ["theirs"],
+        ["ours"],
+    ]
 
 
 @pytest.mark.thorough
@@ -212,14 +216,14 @@ def test_an_interrupted_adoption_loses_nothing(story: Story, after: bool) -> Non
         first.append(note(f"theirs {at}"))
         assert first.push()
         second.append(note(f"ours {at}"), files={f"{at}.json": b"{}"})
-        struck = _interrupted_push(second, at, after)
+        has_struck = _interrupted_push(second, at, after)
         again = record(clone)
         assert f"ours {at}" in words(again)
         assert again.push()
         assert words(again).count(f"ours {at}") == words(again).count(f"theirs {at}") == 1
         assert is_well(again) and f"{at}.json" in _files(again)
         first = again
-        if not struck:
+        if not has_struck:
             break
     assert 5 < at < 19
 
@@ -266,8 +270,8 @@ def test_what_could_not_be_pushed_goes_out_later_also_when_nothing_new_was_writt
     mine.append(beginning())
     away = story.home / "away"
     story.origin.rename(away)
-    pushed = mine.push()
-    assert not pushed and "git ls-remote origin" in pushed.why and mine.pushed_tip is None
+    push = mine.push()
+    assert not push and "git ls-remote origin" in push.why and mine.pushed_tip is None
     away.rename(story.origin)
     assert record(story).push()
     assert git(story.origin, "rev-parse", BRANCH).strip() == mine.tip == record(story).pushed_tip
@@ -278,16 +282,16 @@ def test_a_rewritten_remote_is_never_adopted(two: tuple[Record, Record], story: 
     second.append(note("kept"))
     assert second.push()
     empty = git(story.origin, "hash-object", "-t", "tree", "-w", "--stdin").strip()
-    forged = git(
+    forged_commit = git(
         story.origin, "-c", "user.name=x", "-c", "user.email=x", "commit-tree", empty, "-m", "x"
     )
-    git(story.origin, "update-ref", BRANCH, forged.strip())
+    git(story.origin, "update-ref", BRANCH, forged_commit.strip())
     second.append(note("later"))
     before = second.tip
-    pushed = second.push()
-    assert "was rewritten" in pushed.why and mentions(pushed.why, "`herorun verify")
+    push = second.push()
+    assert "was rewritten" in push.why and mentions(push.why, "`herorun verify")
     assert second.tip == before
-    assert git(story.origin, "rev-parse", BRANCH) == forged
+    assert git(story.origin, "rev-parse", BRANCH) == forged_commit
     assert first.tip
 
 
@@ -295,8 +299,8 @@ def test_a_branch_that_was_removed_is_reported(two: tuple[Record, Record], story
     first, _ = two
     git(story.origin, "update-ref", "-d", BRANCH)
     first.append(note("one"))
-    pushed = first.push()
-    assert mentions(pushed.why, "herorun/tiny", "origin", "herorun verify tiny")
+    push = first.push()
+    assert mentions(push.why, "herorun/tiny", "origin", "herorun verify tiny")
     program, *command = restore_command(first).split()
     assert program == "git"
     git(story.work, *command)
@@ -435,7 +439,7 @@ def test_messages_are_the_seeds_and_skip_ci(story: Story, notice: Notice) -> Non
         why="by hand",
         contract_file="runs/tiny.toml",
     )
-    launched = Launched(
+    launched_event = Launched(
         at=AT,
         instance="tiny-2",
         number=2,
@@ -449,7 +453,7 @@ def test_messages_are_the_seeds_and_skip_ci(story: Story, notice: Notice) -> Non
     for event in (
         beginning(),
         launching,
-        launched,
+        launched_event,
         note("one"),
         Intended(at=AT, key="tell/x", attempt=1, what="x"),
     ):
@@ -516,7 +520,7 @@ def snapshot_path(story: Story) -> Path:
     return story.work / ".git" / "herorun" / "tiny.memory.json"
 
 
-def forged(story: Story) -> None:
+def forge_snapshot(story: Story) -> None:
     """What is kept says something else, and fits together."""
     body = json.loads(snapshot_path(story).read_text())
     body.pop("sum")
@@ -525,16 +529,16 @@ def forged(story: Story) -> None:
 
 
 def test_a_tick_folds_the_newest_lines_only(long: Story) -> None:
-    opened = record(long)
-    remembered = opened.memory()
-    assert len(opened._read().lines) < 10 and len(opened._read().segments) < 5
+    second_record = record(long)
+    remembered_memory = second_record.memory()
+    assert len(second_record._read().lines) < 10 and len(second_record._read().segments) < 5
     snapshot_path(long).unlink()
-    assert record(long).memory() == remembered
+    assert record(long).memory() == remembered_memory
     assert (
-        record(long).folded_memory() == opened.folded_memory()
-        and opened.folded_memory().lines == 25
+        record(long).folded_memory() == second_record.folded_memory()
+        and second_record.folded_memory().lines == 25
     )
-    assert len(opened.lines()) == 25 and is_well(opened)
+    assert len(second_record.lines()) == 25 and is_well(second_record)
 
 
 def test_a_pinned_record_is_as_it_was_last_read(story: Story) -> None:
@@ -571,14 +575,14 @@ def test_what_a_real_run_amounts_to_is_remembered(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(maintenance, "REMEMBER", 1)
-    story.finished()
-    opened = record(story)
+    story.run_to_success()
+    second_record = record(story)
     assert (
         snapshot_path(story).exists()
-        and opened.memory().launchings
-        and opened._read().remembered is not None
+        and second_record.memory().launchings
+        and second_record._read().remembered is not None
     )
-    assert opened.memory() == fold(line.event for line in opened.lines())
+    assert second_record.memory() == fold(line.event for line in second_record.lines())
 
 
 @pytest.mark.thorough
@@ -590,13 +594,13 @@ def test_a_tick_on_top_of_what_is_remembered_follows_the_chain(long: Story) -> N
 
 
 def test_no_act_is_written_on_top_of_what_the_journal_does_not_say(long: Story) -> None:
-    forged(long)
-    opened = record(long)
-    assert opened.memory().most_saved == 98
+    forge_snapshot(long)
+    second_record = record(long)
+    assert second_record.memory().most_saved == 98
     with pytest.raises(HerorunError, match=r"match.*journal"):
-        opened.append(Intended(at=AT, key="relaunch/tiny-1", attempt=1, what="relaunch"))
-    assert opened.memory().most_saved == 0
-    opened.append(Intended(at=AT, key="relaunch/tiny-1", attempt=1, what="relaunch"))
+        second_record.append(Intended(at=AT, key="relaunch/tiny-1", attempt=1, what="relaunch"))
+    assert second_record.memory().most_saved == 0
+    second_record.append(Intended(at=AT, key="relaunch/tiny-1", attempt=1, what="relaunch"))
     assert "relaunch/tiny-1" in record(long).memory().intended and is_well(record(long))
 
 
@@ -657,16 +661,16 @@ class Work:
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> Work:
-    counted, real = Work(), Repository.git
+    git_work, real = Work(), Repository.git
 
     def git(self: Repository, *args: str, stdin: bytes = b"", **keywords: Any) -> Any:
         answer = real(self, *args, stdin=stdin, **keywords)
-        counted.calls += 1
-        counted.bytes += len(stdin) + len(answer.out)
+        git_work.calls += 1
+        git_work.bytes += len(stdin) + len(answer.out)
         return answer
 
     monkeypatch.setattr(Repository, "git", git)
-    return counted
+    return git_work
 
 
 def _cost(story: Story, work: Work, event: Event) -> Work:

@@ -75,7 +75,7 @@ def asked_by(reader: Reader) -> Iterator[None]:
 
 
 @pytest.fixture
-def launched(
+def launched_story(
     story: Story,
     remote: GitServer,
     github: GitHub,
@@ -100,19 +100,19 @@ def launched(
     gcs.tell("fill", bucket=BUCKET, files=checkpoints())
     yield story
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()
 
 
 @pytest.mark.thorough
 def test_what_a_tick_asks_of_each_server(
-    launched: Story,
+    launched_story: Story,
     remote: GitServer,
     github: GitHub,
     gcs: Service,
     wandb: WandbService,
     reader: Reader,
 ) -> None:
-    posted: set[tuple[int, int]] = set()
+    new_posts: set[tuple[int, int]] = set()
     numbers = iter(range(12))  # a few, for on a slow machine W&B's client may not answer in time
 
     def tick_until_quiet() -> Any:
@@ -121,16 +121,16 @@ def test_what_a_tick_asks_of_each_server(
             wandb.put({"ent/proj/tiny": run})
             gcs.requests()
             wandb.heal()
-            remote.asked.clear()
+            remote.requests.clear()
             remote_refs._listings.clear()  # a tick of another run may have asked just before
             github.exchanges.clear()
-            _, outcome = tick_once(SLUG, launched.work)
+            _, outcome = tick_once(SLUG, launched_story.work)
             assert outcome.tick
             firing = [key for key, alert in outcome.tick.alerts.items() if alert.firing]
             assert not firing
-            writes = len(github.asked("POST"))
+            writes = len(github.exchanges_of("POST"))
             if outcome.performed:
-                posted.add((len(github.exchanges) - writes, writes))
+                new_posts.add((len(github.exchanges) - writes, writes))
             elif isinstance(outcome.evidence[Metrics], Metrics) and outcome.tick.monitor == "fresh":
                 return outcome
         raise AssertionError("no tick was quiet")
@@ -138,14 +138,17 @@ def test_what_a_tick_asks_of_each_server(
     with asked_by(reader):
         tick_until_quiet()
     outcome = tick_until_quiet()  # in earnest: this one is counted
-    stored = gcs.requests()
-    class_a = sum("delimiter=" in line or line.startswith("POST") for line in stored)
-    assert (class_a, len(stored) - class_a) == (scaling.STORE_CLASS_A, scaling.STORE_CLASS_B)
-    assert len(wandb.asked()) == scaling.TRACKER
+    store_requests = gcs.requests()
+    class_a = sum("delimiter=" in line or line.startswith("POST") for line in store_requests)
+    assert (class_a, len(store_requests) - class_a) == (
+        scaling.STORE_CLASS_A,
+        scaling.STORE_CLASS_B,
+    )
+    assert len(wandb.queries()) == scaling.TRACKER
     assert not outcome.performed and not github.exchanges
-    assert posted == {(scaling.API_READS, scaling.API_WRITES)}
+    assert new_posts == {(scaling.API_READS, scaling.API_WRITES)}
     # once for its branches, to which another clone may have pushed, and once with the record
-    assert sum(line.startswith("POST") for line in remote.asked) == 2
+    assert sum(line.startswith("POST") for line in remote.requests) == 2
 
 
 def test_pushes_that_wait_stay_below_six_a_minute() -> None:

@@ -13,7 +13,7 @@ from herorun.core.contract import parse_contract, plan_part
 from herorun.core.ports import Place
 
 PAGE = (Path(__file__).parents[1] / "docs" / "schedulers.md").read_text()
-SHOWN = re.findall(r"```toml\n(\[scheduler\]\n.*?)```", PAGE, re.DOTALL)
+SCHEDULER_TABLES = re.findall(r"```toml\n(\[scheduler\]\n.*?)```", PAGE, re.DOTALL)
 CONTRACT = """\
 slug = "tiny"
 goal = "show the whole path"
@@ -46,21 +46,29 @@ kind = "local"
 
 
 def test_the_page_shows_this_machine_slurm_and_ray() -> None:
-    assert [tomllib.loads(text)["scheduler"]["kind"] for text in SHOWN] == ["local", "slurm", "ray"]
+    assert [tomllib.loads(text)["scheduler"]["kind"] for text in SCHEDULER_TABLES] == [
+        "local",
+        "slurm",
+        "ray",
+    ]
 
 
-@pytest.mark.parametrize("text", SHOWN, ids=lambda text: text.split('"')[1])
+@pytest.mark.parametrize("text", SCHEDULER_TABLES, ids=lambda text: text.split('"')[1])
 def test_the_same_contract_is_valid_on_each_and_nothing_else_of_its_plan_changes(
     text: str, tmp_path: Path
 ) -> None:
-    here, there = (parse_contract(CONTRACT + table, "the page") for table in (SHOWN[0], text))
+    here, there = (
+        parse_contract(CONTRACT + table, "the page") for table in (SCHEDULER_TABLES[0], text)
+    )
     place = Place("tiny", str(tmp_path), "gs://bucket/tiny", str(tmp_path))
     scheduler = there.scheduler
     adapter = adapters.connect(
         "schedulers", scheduler.kind, scheduler.options, place, {"restarts": scheduler.restarts}
     )
     assert callable(adapter.submit)
-    changed = {key for key, value in plan_part(there).items() if plan_part(here).get(key) != value}
-    assert changed <= {"scheduler"}
-    lines = set(text.splitlines()) - set(SHOWN[0].splitlines())
+    changed_keys = {
+        key for key, value in plan_part(there).items() if plan_part(here).get(key) != value
+    }
+    assert changed_keys <= {"scheduler"}
+    lines = set(text.splitlines()) - set(SCHEDULER_TABLES[0].splitlines())
     assert len(lines) <= 3

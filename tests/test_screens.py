@@ -16,11 +16,11 @@ from screens import coverage, notices
 from screens.collection import all_screens
 from screens.refusals import refusal_screens
 from screens.rendering import WIDTH, Screen, render
-from screens.wording import pin_wording, pinned
+from screens.wording import pin_wording, pinned_texts
 
 FOLDER = Path(__file__).parent / "screens"
 SCREENS = all_screens()
-UNWRAPPED = (
+UNWRAPPED_SCREENS = (
     "chain",
     "completion",
     "json",
@@ -33,8 +33,8 @@ UNWRAPPED = (
 
 @pytest.mark.parametrize("screen", SCREENS, ids=[screen.name for screen in SCREENS])
 def test_a_screen_is_as_it_was_read(screen: Screen, tmp_path: Path) -> None:
-    expected = (FOLDER / f"{screen.name}.txt").read_text(encoding="utf-8")
-    assert render(screen, tmp_path) == expected, "`make screens`, and read the diff"
+    stored_screen = (FOLDER / f"{screen.name}.txt").read_text(encoding="utf-8")
+    assert render(screen, tmp_path) == stored_screen, "`make screens`, and read the diff"
 
 
 def test_no_screen_is_left_over_and_no_name_is_taken_twice() -> None:
@@ -44,7 +44,7 @@ def test_no_screen_is_left_over_and_no_name_is_taken_twice() -> None:
 
 def test_a_state_is_shown_and_not_a_refusal_to_show_it() -> None:
     """What a command asks next to what it is given must be given too."""
-    names = [screen.name for screen in SCREENS if screen.given and screen.name[:6] != "error-"]
+    names = [screen.name for screen in SCREENS if screen.answers and screen.name[:6] != "error-"]
     texts = {name: (FOLDER / f"{name}.txt").read_text(encoding="utf-8") for name in names}
     refusals = {screen.name for screen in refusal_screens()}
     assert [name for name, text in texts.items() if "internal error" in text] == []
@@ -81,7 +81,7 @@ def test_a_screen_is_no_wider_than_the_terminal() -> None:
     wide = [
         (screen.name, line)
         for screen in SCREENS
-        if not screen.name.startswith(UNWRAPPED)
+        if not screen.name.startswith(UNWRAPPED_SCREENS)
         for line in (FOLDER / f"{screen.name}.txt").read_text(encoding="utf-8").splitlines()
         if len(line) > WIDTH and not is_one_piece(line.strip())
     ]
@@ -104,8 +104,8 @@ def test_every_command_has_a_screen() -> None:
 
 def test_every_exit_code_that_a_command_explains_has_a_screen() -> None:
     """A code that cannot be shown is in `NO_SCREEN`, and no other."""
-    promised = coverage.promised_codes()
-    without = {(name, code) for name, code in promised if code not in codes_of(name)}
+    promised_codes = coverage.promised_codes()
+    without = {(name, code) for name, code in promised_codes if code not in codes_of(name)}
     assert without == set(coverage.NO_SCREEN)
 
 
@@ -128,10 +128,12 @@ def test_every_mark_of_a_finding_has_a_screen() -> None:
 
 def test_a_screen_that_changed_is_noticed(tmp_path: Path) -> None:
     (screen,) = [each for each in SCREENS if each.name == "status-healthy"]
-    status, evidence, summary = screen.given["herorun.operations.report.status.status_of_run"]
-    moved = status.model_copy(update={"monitor": "stale"})
+    status, evidence, summary = screen.answers["herorun.operations.report.status.status_of_run"]
+    stale_status = status.model_copy(update={"monitor": "stale"})
     target = "herorun.operations.report.status.status_of_run"
-    other = Screen("other", screen.argv, {**screen.given, target: (moved, evidence, summary)})
+    other = Screen(
+        "other", screen.argv, {**screen.answers, target: (stale_status, evidence, summary)}
+    )
     assert render(other, tmp_path) != render(screen, tmp_path)
 
 
@@ -144,7 +146,7 @@ def test_what_a_check_says_in_other_words_is_noticed(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("gate", list(Gate))
 def test_what_is_pinned_is_reported_by_a_check_that_there_is(gate: Gate) -> None:
-    assert set(pinned(gate)) <= {check.name for check in discover.checks(gate)}
+    assert set(pinned_texts(gate)) <= {check.name for check in discover.checks(gate)}
 
 
 def test_no_bracket_follows_a_bracket() -> None:
@@ -156,14 +158,14 @@ def test_what_is_pinned_for_a_test_is_of_one_that_there_is() -> None:
     screens = [
         (path.stem, name)
         for path in notices.FOLDER.glob("*.txt")
-        for name in {test.split()[0] for test in notices.pinned(path.stem)}
+        for name in {test.split()[0] for test in notices.pinned_notices(path.stem)}
         if f"def {name}(" not in notices.source_of(path.stem).read_text(encoding="utf-8")
     ]
     assert screens == []
 
 
 def test_a_notice_in_other_words_is_noticed() -> None:
-    module, texts = "trackers.test_jsonl", notices.pinned("trackers.test_jsonl")
+    module, texts = "trackers.test_jsonl", notices.pinned_notices("trackers.test_jsonl")
     test, text = next(iter(texts.items()))
     assert text == notices.Notice(module, test)
     assert text + " again" != notices.Notice(module, test)

@@ -52,18 +52,18 @@ def test_a_text_that_does_not_tell_is_not_taken_for_one_without_sources() -> Non
 
 
 def test_only_the_files_of_the_evidence_are_loaded() -> None:
-    loaded = []
+    loaded_files = []
 
     def load(name: str) -> ModuleType:
-        loaded.append(name)
+        loaded_files.append(name)
         return import_module(f"herorun.sources.{name}")
 
     texts = {"jobs": "def read_job() -> Job:", "metrics": "def read() -> Metrics:", "disks": ""}
     index = SourceIndex(texts, load)
     assert index[Job].__name__ == "read_job"
-    assert loaded == ["jobs"]
+    assert loaded_files == ["jobs"]
     assert Metrics not in index  # no `read_...`; a file without a text is asked before that is said
-    assert loaded == ["jobs", "disks"]
+    assert loaded_files == ["jobs", "disks"]
 
 
 def test_looking_one_evidence_up_imports_its_file_alone() -> None:

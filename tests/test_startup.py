@@ -81,10 +81,10 @@ with open(sys.argv[1], "w") as file:
 """
 COMMAND = "from herorun.cli import run; code = run(sys.argv[2:]); assert code == 0, code"
 UNKNOWN = COMMAND.replace("code == 0", "code == 3")
-UNSEEN = {f"watch {SLUG} --json"}  # what no tick has seen yet is unknown
+UNMEASURED_COMMANDS = {f"watch {SLUG} --json"}  # what no tick has seen yet is unknown
 
 
-def imported(act: str, path: Path, *words: str) -> set[str]:
+def imported_modules(act: str, path: Path, *words: str) -> set[str]:
     """The modules that a fresh process imports for an act."""
     argv = [sys.executable, "-c", PROBE.format(act=act), str(path), *words]
     process = subprocess.run(argv, cwd=path.parent, capture_output=True, text=True, timeout=60)
@@ -106,7 +106,7 @@ def ours(modules: set[str]) -> set[str]:
 @pytest.mark.thorough
 @pytest.mark.parametrize("words", COMMANDS)
 def test_a_command_outside_a_run_imports_what_it_uses(tmp_path: Path, words: str) -> None:
-    modules = imported(COMMAND, tmp_path / "modules", *words.split())
+    modules = imported_modules(COMMAND, tmp_path / "modules", *words.split())
     assert foreign(modules) == COMMANDS[words]
     assert len(ours(modules)) <= MAX_MODULES.get(words, len(modules))
 
@@ -117,7 +117,7 @@ def test_a_gate_imports_the_adapters_and_the_checks_of_this_run_alone(
 ) -> None:
     assert story.init() == 0
     words = ["-C", str(story.work), "preflight", SLUG, "--json"]
-    modules = ours(imported(COMMAND, tmp_path / "modules", *words))
+    modules = ours(imported_modules(COMMAND, tmp_path / "modules", *words))
     for port, kind in {"schedulers": "local", "trackers": "jsonl", "stores": "local"}.items():
         inside = {
             name.rpartition(".")[2] for name in modules if name.startswith(f"herorun.{port}.")
@@ -131,7 +131,7 @@ def test_a_gate_imports_the_adapters_and_the_checks_of_this_run_alone(
 @pytest.mark.thorough
 @pytest.mark.parametrize("subject", ["dirty-tree", "--list"])
 def test_explaining_a_check_imports_no_check(tmp_path: Path, subject: str) -> None:
-    modules = ours(imported(COMMAND, tmp_path / "modules", "explain", subject))
+    modules = ours(imported_modules(COMMAND, tmp_path / "modules", "explain", subject))
     checks = {name for name in modules if name.startswith("herorun.checks.")}
     assert not {name for name in checks if name.count(".") > 2}
     assert not {name for name in modules if name.startswith("herorun.schemas")}
@@ -139,18 +139,20 @@ def test_explaining_a_check_imports_no_check(tmp_path: Path, subject: str) -> No
 
 @pytest.mark.thorough
 def test_a_command_on_a_run_imports_what_it_uses(story: Story) -> None:
-    fields, loaded = {}, {}
+    fields, loaded_modules = {}, {}
     for words in STORY:
         modules_file = story.home / "modules"
-        act = UNKNOWN if words in UNSEEN else COMMAND
-        modules = imported(act, modules_file, "-C", str(story.work), *words.split())
-        fields[words], loaded[words] = foreign(modules), len(ours(modules))
+        act = UNKNOWN if words in UNMEASURED_COMMANDS else COMMAND
+        modules = imported_modules(act, modules_file, "-C", str(story.work), *words.split())
+        fields[words], loaded_modules[words] = foreign(modules), len(ours(modules))
         if words.startswith("launch"):
-            story.ended()
+            story.wait_for_end()
 
     assert fields == STORY
     assert {
-        words: count for words, count in loaded.items() if count > MAX_MODULES.get(words, count)
+        words: count
+        for words, count in loaded_modules.items()
+        if count > MAX_MODULES.get(words, count)
     } == {}
 
 
@@ -160,13 +162,13 @@ MAX_GIT_CALLS = {"preflight": 8, "status": 3}
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("is_packed", [False, True])
 @pytest.mark.parametrize("command", MAX_GIT_CALLS)
 def test_a_command_starts_git_no_more_often_than_it_did(
-    story: Story, command: str, packed: bool
+    story: Story, command: str, is_packed: bool
 ) -> None:
     assert story.init() == 0
-    if packed:
+    if is_packed:
         run_git(story.work, "gc", "--quiet")
     programs, calls = story.home / "programs", story.home / "calls"
     programs.mkdir()
@@ -204,16 +206,16 @@ def test_version_and_help_load_nothing_of_the_core(tmp_path: Path) -> None:
         "herorun.commands",
         "herorun.commands._suggesting_group",
     }
-    assert ours(imported(COMMAND, tmp_path / "modules", "--version")) == parser
-    helped = ours(imported(COMMAND, tmp_path / "modules", "--help"))
-    assert helped == {*parser, "herorun.commands._families"}
+    assert ours(imported_modules(COMMAND, tmp_path / "modules", "--version")) == parser
+    help_modules = ours(imported_modules(COMMAND, tmp_path / "modules", "--help"))
+    assert help_modules == {*parser, "herorun.commands._families"}
 
 
-@pytest.mark.parametrize("installed", ["with its text", "as bytecode alone"])
+@pytest.mark.parametrize("installed_help", ["with its text", "as bytecode alone"])
 def test_the_help_says_of_a_command_what_its_module_says(
-    monkeypatch: pytest.MonkeyPatch, installed: str
+    monkeypatch: pytest.MonkeyPatch, installed_help: str
 ) -> None:
-    if installed == "as bytecode alone":
+    if installed_help == "as bytecode alone":
         monkeypatch.setattr(_families, "_text_of", lambda name: "")
     lines = {name: _families.short_help(name, 80) for name in _families.visible()}
     assert lines == {name: _families.load(name).short_help for name in _families.visible()}
@@ -230,7 +232,7 @@ def test_every_commands_help_loads_nothing_of_the_core(tmp_path: Path) -> None:
         "from herorun.cli import run\nfor name in sys.argv[2:]:\n"
         "    assert run([*name.split(), '--help']) == 0, name"
     )
-    modules = imported(script, tmp_path / "modules", *names)
+    modules = imported_modules(script, tmp_path / "modules", *names)
     assert len(names) > 9
     assert foreign(modules) == CLICK
     assert not {name for name in ours(modules) if name.startswith("herorun.core")}
@@ -238,17 +240,19 @@ def test_every_commands_help_loads_nothing_of_the_core(tmp_path: Path) -> None:
 
 def test_a_word_that_is_no_command_costs_no_more_than_the_help(tmp_path: Path) -> None:
     script = "from herorun.cli import run; assert run(['preflihgt']) == 2"
-    assert foreign(imported(script, tmp_path / "modules")) == CLICK
+    assert foreign(imported_modules(script, tmp_path / "modules")) == CLICK
 
 
 def test_the_library_imports_nothing_until_it_is_asked(tmp_path: Path) -> None:
-    modules = imported("import herorun", tmp_path / "modules")
+    modules = imported_modules("import herorun", tmp_path / "modules")
     assert ours(modules) == {"herorun"}
     assert foreign(modules) == set()
 
 
 def test_a_launch_does_not_load_the_babysitter(tmp_path: Path) -> None:
-    modules = ours(imported("import herorun.operations.launch.launch", tmp_path / "modules"))
+    modules = ours(
+        imported_modules("import herorun.operations.launch.launch", tmp_path / "modules")
+    )
     rooms = {name.split(".")[2] for name in modules if name.startswith("herorun.operations.")}
     assert rooms == {"launch", "health", "record"}
 
@@ -256,14 +260,14 @@ def test_a_launch_does_not_load_the_babysitter(tmp_path: Path) -> None:
 def test_the_detectors_and_the_kept_rows_are_loaded_where_there_is_a_row(tmp_path: Path) -> None:
     readers = "import herorun.sources.metrics, herorun.sources.source_loss"
     names = f"{readers}, herorun.operations.report.overview, herorun.operations.babysit.perform"
-    modules = ours(imported(names, tmp_path / "modules"))
+    modules = ours(imported_modules(names, tmp_path / "modules"))
     detectors = {name for name in modules if name.startswith("herorun.core.detectors.")}
     assert detectors == {"herorun.core.detectors.names"}
     assert not {name for name in modules if name.startswith("herorun.system.metrics_cache")}
 
 
 def test_check_in_needs_the_standard_library_alone(tmp_path: Path) -> None:
-    modules = imported("import herorun; herorun.check_in()", tmp_path / "modules")
+    modules = imported_modules("import herorun; herorun.check_in()", tmp_path / "modules")
     admission = {
         f"herorun.core.admission{each}"
         for each in ("", ".comparison", ".devices", ".environment", ".hardware", ".items")
@@ -281,26 +285,28 @@ def test_check_in_needs_the_standard_library_alone(tmp_path: Path) -> None:
 
 
 def test_the_shapes_of_documents_are_built_when_they_are_used(tmp_path: Path) -> None:
-    built = (
+    built_script = (
         "from herorun.schemas import DOCUMENTS\n"
         "assert not [kind for kind in DOCUMENTS.values() if kind.__pydantic_complete__]"
     )
-    imported(built, tmp_path / "modules")
+    imported_modules(built_script, tmp_path / "modules")
 
 
 def test_a_command_imports_the_documents_of_its_own_family(tmp_path: Path) -> None:
-    modules = ours(imported("import herorun.operations.launch.preflight", tmp_path / "modules"))
+    modules = ours(
+        imported_modules("import herorun.operations.launch.preflight", tmp_path / "modules")
+    )
     schemas = {name for name in modules if name.startswith("herorun.schemas.")}
     assert schemas == {"herorun.schemas.parts"}
 
 
 def test_the_tables_of_a_contract_are_built_when_one_is_read(tmp_path: Path) -> None:
-    built = (
+    built_script = (
         "from herorun.core.contract import Contract\n"
         "kinds = [Contract, *(type(field.default) for field in Contract.model_fields.values())]\n"
         "assert [k for k in kinds if getattr(k, '__pydantic_complete__', False)] == []"
     )
-    imported(built, tmp_path / "modules")
+    imported_modules(built_script, tmp_path / "modules")
 
 
 LEAVING = """
@@ -315,7 +321,7 @@ LAST = 'lambda: (threading.main_thread().join(), print("a thread that somebody w
 WAITED_FOR = f"threading.Thread(target={LAST}).start()"
 
 
-def left(before: str = "") -> str:
+def remaining_modules(before: str = "") -> str:
     argv = [sys.executable, "-c", LEAVING.format(before=before)]
     process = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
     return process.stdout
@@ -332,15 +338,18 @@ def test_a_command_that_lives_on_collects_its_garbage_as_python_does() -> None:
 
 def test_the_last_words_of_a_library_are_heard() -> None:
     """We leave without taking the modules apart; what registered for the end still runs."""
-    assert left().splitlines()[-1] == "last words"
+    assert remaining_modules().splitlines()[-1] == "last words"
 
 
 def test_a_thread_that_is_not_a_daemon_is_waited_for() -> None:
-    assert left(WAITED_FOR).splitlines()[-2:] == ["a thread that somebody waits for", "last words"]
+    assert remaining_modules(WAITED_FOR).splitlines()[-2:] == [
+        "a thread that somebody waits for",
+        "last words",
+    ]
     daemon = WAITED_FOR.replace("threading.Thread", "t = threading.Thread").replace(
         ".start()", "; t.daemon = True; t.start()"
     )
-    assert left(daemon).splitlines()[-1] == "last words"
+    assert remaining_modules(daemon).splitlines()[-1] == "last words"
 
 
 def test_what_profiles_a_command_has_its_own_last_words() -> None:

@@ -45,8 +45,8 @@ def test_a_healthy_record_is_clear(healthy_record: Story) -> None:
         verification.commits,
         verification.faults,
     ) == ("clear", 4, 4, ())
-    (dated,) = verification.notes  # it was begun now, and its notes are of noon on another day
-    assert mentions(dated, "1 event", "came")
+    (dated_note,) = verification.notes  # it was begun now, and its notes are of noon on another day
+    assert mentions(dated_note, "1 event", "came")
 
 
 def test_it_is_verified_in_a_fresh_clone_and_without_the_contract(healthy_record: Story) -> None:
@@ -62,7 +62,7 @@ def lines(edit: Callable[[list[str]], list[str]]) -> Callable[[str], str]:
     return lambda text: "".join(f"{line}\n" for line in edit(text.splitlines()))
 
 
-def forged(text: str, prev: str | None = None, **changes: Any) -> str:
+def forge_line(text: str, prev: str | None = None, **changes: Any) -> str:
     """A line with another content, its own id and hash made again."""
     body = json.loads(text)
     body.pop("hash")
@@ -72,26 +72,26 @@ def forged(text: str, prev: str | None = None, **changes: Any) -> str:
     return canonical({**body, "hash": digest(body)})
 
 
-def rechained(texts: list[str]) -> list[str]:
+def rechain(texts: list[str]) -> list[str]:
     """The whole chain made again, as somebody would who knows how it is made."""
     prev, out = "", []
     for text in texts:
-        out.append(forged(text, prev))
+        out.append(forge_line(text, prev))
         prev = json.loads(out[-1])["hash"]
     return out
 
 
-TAMPERED: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
+TAMPERINGS: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
     "edited": (
         lambda all_: [all_[0], all_[1].replace('"one"', '"won"'), *all_[2:]],
         "it was changed",
     ),
     "edited, its hash made anew": (
-        lambda all_: [all_[0], forged(all_[1], title="won"), *all_[2:]],
+        lambda all_: [all_[0], forge_line(all_[1], title="won"), *all_[2:]],
         "does not follow the line before it",
     ),
     "the whole chain made anew": (
-        lambda all_: rechained([all_[0], forged(all_[1], title="won"), *all_[2:]]),
+        lambda all_: rechain([all_[0], forge_line(all_[1], title="won"), *all_[2:]]),
         "earlier lines were changed",
     ),
     "reordered": (lambda all_: [all_[0], all_[2], all_[1], all_[3]], "earlier lines were changed"),
@@ -105,16 +105,16 @@ TAMPERED: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", TAMPERED)
+@pytest.mark.parametrize("name", TAMPERINGS)
 def test_a_tampered_journal_is_found(healthy_record: Story, name: str) -> None:
-    edit, target = TAMPERED[name]
+    edit, target = TAMPERINGS[name]
     healthy_record.tamper(".jsonl", lines(edit))
     assert target in faults(healthy_record)
 
 
 def test_a_line_that_the_logbook_does_not_show_is_found(healthy_record: Story) -> None:
     last = healthy_record.lines[-1]
-    more = forged(last.text, last.hash, title="four")
+    more = forge_line(last.text, last.hash, title="four")
     healthy_record.tamper(".jsonl", lambda text: f"{text}{more}\n")
     assert mentions(faults(healthy_record), "entry", "event", f"{json.loads(more)['id']}")
 
@@ -143,25 +143,27 @@ def _commit(story: Story, tree: str, *parents: str) -> None:
     git(story.work, "update-ref", REF, commit)
 
 
-FORGED: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
+FORGERIES: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
     "edited": (
         ".jsonl",
-        lambda all_: rechained([all_[0], forged(all_[1], title="won"), *all_[2:]]),
+        lambda all_: rechain([all_[0], forge_line(all_[1], title="won"), *all_[2:]]),
     ),
-    "reordered": (".jsonl", lambda all_: rechained([all_[0], all_[2], all_[1], all_[3]])),
-    "deleted": (".jsonl", lambda all_: rechained([*all_[:2], all_[3]])),
+    "reordered": (".jsonl", lambda all_: rechain([all_[0], all_[2], all_[1], all_[3]])),
+    "deleted": (".jsonl", lambda all_: rechain([*all_[:2], all_[3]])),
     "the last one deleted": (".jsonl", lambda all_: all_[:-1]),
     "back-dated": (
         ".jsonl",
-        lambda all_: rechained([*all_[:2], forged(all_[2], at="2025-12-31T12:00:00Z"), all_[3]]),
+        lambda all_: rechain([*all_[:2], forge_line(all_[2], at="2025-12-31T12:00:00Z"), all_[3]]),
     ),
     "put in between with an old date": (
         ".jsonl",
-        lambda all_: rechained([*all_[:2], forged(all_[1], at="2025-12-31T12:00:00Z"), *all_[2:]]),
+        lambda all_: rechain(
+            [*all_[:2], forge_line(all_[1], at="2025-12-31T12:00:00Z"), *all_[2:]]
+        ),
     ),
     "forked": (
         ".jsonl",
-        lambda all_: [*all_, forged(all_[2], json.loads(all_[1])["hash"], title="else")],
+        lambda all_: [*all_, forge_line(all_[2], json.loads(all_[1])["hash"], title="else")],
     ),
     "shown otherwise": (
         "tiny.md",
@@ -174,14 +176,14 @@ FORGED: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
 def test_whoever_clones_finds_what_was_forged_and_pushed(healthy_record: Story) -> None:
     """By a plain push, on top of the honest commits, and with all hashes made again."""
     honest, verdicts = git(healthy_record.work, "rev-parse", REF).strip(), {}
-    for number, (name, (ending, edit)) in enumerate(FORGED.items()):
+    for number, (name, (ending, edit)) in enumerate(FORGERIES.items()):
         healthy_record.tamper(ending, lines(edit))
         git(healthy_record.work, "push", "-q", "-f", "origin", f"{REF}:refs/heads/herorun/tiny")
         verdicts[name] = verdict(healthy_record.clone(f"clone-{number}"))
         git(healthy_record.work, "update-ref", REF, honest)
     git(healthy_record.work, "push", "-q", "-f", "origin", f"{REF}:refs/heads/herorun/tiny")
     assert verdict(healthy_record.clone("honest")) == "clear"
-    assert verdicts == dict.fromkeys(FORGED, "blocked")
+    assert verdicts == dict.fromkeys(FORGERIES, "blocked")
 
 
 @pytest.mark.thorough
@@ -189,14 +191,14 @@ def test_whoever_clones_finds_a_rewritten_branch_by_the_seals_tag(healthy_record
     """All of it made again from its first commit on, and in harmony: but a seal names a commit that
     it lacks.
     """
-    sealed = git(healthy_record.work, "rev-parse", REF).strip()
+    sealed_commit = git(healthy_record.work, "rev-parse", REF).strip()
     git(
         healthy_record.work,
         "tag",
         "-a",
         "herorun/tiny/seal-1",
         "-m",
-        f'seal\n\n{{"record": "{sealed}"}}',
+        f'seal\n\n{{"record": "{sealed_commit}"}}',
         "HEAD",
     )
     git(healthy_record.work, "push", "-q", "origin", "herorun/tiny/seal-1")
@@ -211,7 +213,7 @@ def test_whoever_clones_finds_a_rewritten_branch_by_the_seals_tag(healthy_record
 
 # --- the logbook ----------------------------------------------------------------------------------
 
-EDITED: dict[str, tuple[Callable[[str], str], str]] = {
+EDITS: dict[str, tuple[Callable[[str], str], str]] = {
     "an entry": (
         lambda text: text.replace("- Status: two", "- Status: too"),
         "differs from its journal line",
@@ -244,9 +246,9 @@ EDITED: dict[str, tuple[Callable[[str], str], str]] = {
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", EDITED)
+@pytest.mark.parametrize("name", EDITS)
 def test_an_edited_logbook_is_found(healthy_record: Story, name: str) -> None:
-    edit, target = EDITED[name]
+    edit, target = EDITS[name]
     healthy_record.tamper("tiny.md", edit)
     assert target in faults(healthy_record)
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from work_order import LONG_TESTS, begins_a_share, dealt
+from work_order import LONG_TESTS, begins_a_share, deal_items
 from work_shares import NOTHING, Shares
 
 TESTS = Path(__file__).parent
@@ -20,7 +20,7 @@ def item(name: str, *fixtures: str) -> SimpleNamespace:
 def test_each_worker_begins_with_one_of_the_longest(workers: int) -> None:
     items = list(range(40))
     longest = set(range(33, 40))
-    order = dealt(items, workers, longest.__contains__)
+    order = deal_items(items, workers, longest.__contains__)
 
     assert sorted(order) == items
     shares = Shares(len(items), workers)
@@ -31,8 +31,8 @@ def test_each_worker_begins_with_one_of_the_longest(workers: int) -> None:
 
 
 def test_few_items_are_dealt_too() -> None:
-    assert dealt([1, 2], 2, lambda number: number == 2) == [2, 1]
-    assert dealt([1, 2, 3], 2, lambda number: True) == [1, 3, 2]
+    assert deal_items([1, 2], 2, lambda number: number == 2) == [2, 1]
+    assert deal_items([1, 2, 3], 2, lambda number: True) == [1, 3, 2]
     assert Shares(0, 1).take(0).current == NOTHING
 
 
@@ -45,5 +45,5 @@ def test_one_that_needs_a_server_stays_with_the_others_of_that_server() -> None:
 
 def test_all_that_are_listed_are_there() -> None:
     texts = (path.read_text() for path in TESTS.rglob("test_*.py"))
-    defined = {name for text in texts for name in re.findall(r"def (test_\w+)\(", text)}
-    assert defined >= LONG_TESTS
+    defined_tests = {name for text in texts for name in re.findall(r"def (test_\w+)\(", text)}
+    assert defined_tests >= LONG_TESTS

@@ -7,7 +7,7 @@ import pytest
 from worker_messages import without_routine
 
 
-def sent(name: str, **content: Any) -> list[str]:
+def sent_messages(name: str, **content: Any) -> list[str]:
     messages: list[str] = []
     without_routine(lambda name, **content: messages.append(name))(name, **content)
     return messages
@@ -19,7 +19,7 @@ def report(when: str, outcome: str = "passed", **changes: Any) -> dict[str, Any]
 
 @pytest.mark.parametrize("when", ["setup", "teardown"])
 def test_a_setup_or_teardown_that_passed_in_silence_is_left_out(when: str) -> None:
-    assert sent("testreport", data=report(when)) == []
+    assert sent_messages("testreport", data=report(when)) == []
 
 
 @pytest.mark.parametrize(
@@ -33,10 +33,10 @@ def test_a_setup_or_teardown_that_passed_in_silence_is_left_out(when: str) -> No
     ],
 )
 def test_any_other_report_is_sent(data: dict[str, Any]) -> None:
-    assert sent("testreport", data=data) == ["testreport"]
+    assert sent_messages("testreport", data=data) == ["testreport"]
 
 
 def test_the_start_of_a_test_is_left_out_and_its_end_is_sent() -> None:
-    assert sent("logstart", nodeid="a") == []
-    assert sent("logfinish", nodeid="a") == ["logfinish"]
-    assert sent("runtest_protocol_complete", item_index=1) == ["runtest_protocol_complete"]
+    assert sent_messages("logstart", nodeid="a") == []
+    assert sent_messages("logfinish", nodeid="a") == ["logfinish"]
+    assert sent_messages("runtest_protocol_complete", item_index=1) == ["runtest_protocol_complete"]

@@ -23,59 +23,59 @@ def begun_again(story: Story) -> Story:
     worlds.shutil.rmtree(story.home)
     story.home.mkdir()
     story.begin()
-    worlds.begun(story.home)
+    worlds.begin_world(story.home)
     return story
 
 
 def test_a_copy_is_as_it_was_made_and_says_the_same(story: Story, capsys: CAPTURE) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     first, output = contents(story.home), capsys.readouterr()
-    begun_again(story).launched(CRASH)
+    begun_again(story).run_first_job(CRASH)
 
     assert contents(story.home) == first
     assert capsys.readouterr() == output and output.out
     assert git(story.work, "status", "--porcelain") == ""
     assert story.herorun("logbook", "verify", SLUG) == 0
     assert story.tick() == 1
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert len(story.starts) == 2
 
 
 def test_a_copy_does_not_change_with_the_world_that_it_was_made_of(story: Story) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     first = contents(story.home)
     story.tick()
-    story.ended("tiny-2")
-    assert contents(begun_again(story).launched(CRASH).home) == first
+    story.wait_for_end("tiny-2")
+    assert contents(begun_again(story).run_first_job(CRASH).home) == first
 
 
 def test_a_world_that_was_changed_is_launched_itself(story: Story) -> None:
-    story.launched()
+    story.run_first_job()
     begun_again(story)
     (story.data / "no-receipt").touch()
-    story.launched()
+    story.run_first_job()
     assert (story.data / "no-receipt").exists() and not (story.root / "_herorun/receipts").exists()
 
 
 def test_so_is_one_in_another_environment(story: Story) -> None:
-    story.launched()
+    story.run_first_job()
     begun_again(story)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NCCL_DEBUG", "WARN")
-        story.launched()
+        story.run_first_job()
     (launching,) = story.events("Launching")
     assert "NCCL_DEBUG" in str(launching.plan)
 
 
 def test_so_is_that_of_a_test_that_patches(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert story.home not in worlds._untouched
+    assert story.home not in worlds._clean_worlds
 
 
 def test_one_that_is_old_is_made_again(story: Story) -> None:
-    story.launched()
+    story.run_first_job()
     (first,) = story.events("Launching")
     begun_again(story)
-    assert story.make_or_copy("launched ", lambda: story._launched(""), lasts=0.0) == 0
+    assert story.make_or_copy("launched ", lambda: story._run_first_job(""), lasts=0.0) == 0
     (second,) = story.events("Launching")
     assert second.at > first.at
 

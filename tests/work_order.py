@@ -84,7 +84,7 @@ def begins_a_share(item: Any) -> bool:
     return is_longest(item) and not servers_of(item)
 
 
-def dealt(items: Sequence[T], workers: int, begins: Callable[[T], bool]) -> list[T]:
+def deal_items(items: Sequence[T], workers: int, begins: Callable[[T], bool]) -> list[T]:
     """The items in the order of the workers' shares, each of which begins with as many of these."""
     first = [item for item in items if begins(item)]
     others = iter([item for item in items if not begins(item)])

@@ -34,7 +34,7 @@ class Shares:
         """What it runs now, and what after that, which pytest has to know to end fixtures in time:
         that one is nobody else's.
         """
-        with self._locked():
+        with self._hold_lock():
             self._advance(worker)
             if self.of(worker).current == NOTHING:
                 self._advance(worker)
@@ -73,7 +73,7 @@ class Shares:
             self._cells[at] = number
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _hold_lock(self) -> Iterator[None]:
         fcntl.lockf(self._lock, fcntl.LOCK_EX)
         try:
             yield

@@ -40,7 +40,7 @@ class LaunchedWorld:
 
 
 _numbers = count()
-_untouched: dict[Path, Listing] = {}  # what lies in a world that a copy may replace
+_clean_worlds: dict[Path, Listing] = {}  # what lies in a world that a copy may replace
 _worlds: dict[str, LaunchedWorld] = {}
 
 
@@ -65,11 +65,11 @@ def place(memory: Path | None, is_shared: bool) -> Iterator[Path]:
             yield Path(other).resolve()
         return
     folder.mkdir(mode=0o700)
-    _untouched[folder] = {}
+    _clean_worlds[folder] = {}
     try:
         yield folder
     finally:
-        del _untouched[folder]
+        del _clean_worlds[folder]
         proposed.latest.pop(folder, None)  # else the next world there would be proposed it
         other_name = Path(f"{folder}.gone-{next(_numbers)}")
         with contextlib.suppress(OSError):  # what still writes there writes into no other world
@@ -85,17 +85,17 @@ def _of_this_process(memory: Path | None) -> Path:
     return folder
 
 
-def begun(home: Path) -> None:
+def begin_world(home: Path) -> None:
     """A shared place holds a new world: as long as nothing of it changes, a copy may replace it."""
-    if home in _untouched:
-        _untouched[home] = _listing(home)
+    if home in _clean_worlds:
+        _clean_worlds[home] = _listing(home)
 
 
 def make_or_copy(home: Path, what: str, make: Callable[[], int], lasts: float = LASTS) -> int:
     """Make the world into `what`, or put in its place a copy of one that was made into that. 0
     where that came about, as an exit code.
     """
-    if not _untouched.get(home) or _untouched[home] != _listing(home):
+    if not _clean_worlds.get(home) or _clean_worlds[home] != _listing(home):
         return make()
     world = _worlds.get(what)
     if (

@@ -27,7 +27,7 @@ from model import Adam, Batches, Model, read_text
 
 import herorun
 
-STOPPED = 143  # 128 + SIGTERM
+EXIT_STOPPED = 143  # 128 + SIGTERM
 
 
 class Training:
@@ -171,7 +171,7 @@ def train(training: Training, log: MetricsLog, checkpoints: Checkpoints) -> int:
         checkpoints.save_if_due(training.step, training.state, stopping)  # [4]
         if stopping and training.step < training.final_step:
             print(f"stopped by SIGTERM after {training.step} updates", flush=True)
-            return STOPPED
+            return EXIT_STOPPED
     print(f"finished after {training.step} updates", flush=True)
     return 0
 

@@ -26,7 +26,7 @@ class Bucket:
     """The copy of one run's checkpoints."""
 
     server: Service
-    copied: set[str] = field(default_factory=set)  # folders
+    copied_names: set[str] = field(default_factory=set)  # folders
 
     def begin(self) -> None:
         self.server.tell("bucket", name=NAME)
@@ -38,15 +38,15 @@ class Bucket:
         """What is new, the marker last; and what was deleted is."""
         with suppress(OSError):  # nobody can read the disk: nothing changes
             complete = {path.parent.name for path in root.glob("step-*/metadata.json")}
-            for name in sorted(complete - self.copied):
+            for name in sorted(complete - self.copied_names):
                 for file in ("weights", "metadata.json"):
                     text = (root / name / file).read_text()
                     self.server.tell("fill", bucket=NAME, files={f"{slug}/{name}/{file}": text})
-                self.copied.add(name)
-            for name in sorted(self.copied - complete) if root.is_dir() else ():
+                self.copied_names.add(name)
+            for name in sorted(self.copied_names - complete) if root.is_dir() else ():
                 self._delete(f"{slug}/{name}/metadata.json")
                 self._delete(f"{slug}/{name}/weights")
-                self.copied.discard(name)
+                self.copied_names.discard(name)
 
     def _delete(self, name: str) -> None:
         url = f"{self.server.url}/storage/v1/b/{NAME}/o/{quote(name, safe='')}"

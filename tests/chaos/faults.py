@@ -31,16 +31,16 @@ class Fault:
     name: str
     slug: str  # empty: the whole machine
     began: float
-    ended: float = 0.0
-    struck: float = 0.0  # when it could be noticed, where that is later
-    killed: str | None = None  # the instance whose job was killed
+    ended_at: float = 0.0
+    struck_at: float = 0.0  # when it could be noticed, where that is later
+    killed_job: str | None = None  # the instance whose job was killed
     note: str = ""  # what was noted from the other clone
     code: int = 0  # of the command that was typed
     facts: dict[str, Any] = field(default_factory=dict)
 
 
 def kill_job(world: World, fault: Fault) -> None:
-    fault.struck, fault.killed = time.time(), world.kill_job(fault.slug)
+    fault.struck_at, fault.killed_job = time.time(), world.kill_job(fault.slug)
 
 
 def kill_a_job(world: World, fault: Fault) -> None:
@@ -48,7 +48,7 @@ def kill_a_job(world: World, fault: Fault) -> None:
     for slug in world.slugs:
         if slug not in world.busy:
             fault.facts["slug"] = slug
-            fault.struck, fault.killed = time.time(), world.kill_job(slug)
+            fault.struck_at, fault.killed_job = time.time(), world.kill_job(slug)
             return
 
 
@@ -69,7 +69,7 @@ def pause_and_kill(world: World, fault: Fault) -> None:
     time.sleep(3)
     fault.facts["starts in the pause"] = len(world.starts(fault.slug)) - before
     fault.facts["resumed"] = world.herorun("resume", fault.slug)
-    fault.struck = time.time()  # it may go on from the resume
+    fault.struck_at = time.time()  # it may go on from the resume
 
 
 def second_babysitter(world: World, fault: Fault) -> None:
@@ -99,10 +99,10 @@ def kill_babysitter(world: World, fault: Fault) -> None:
 
 
 def remote_away(world: World, fault: Fault) -> None:
-    moved = world.origin.with_name("origin.gone")
-    world.origin.rename(moved)
+    moved_path = world.origin.with_name("origin.gone")
+    world.origin.rename(moved_path)
     time.sleep(5)
-    moved.rename(world.origin)
+    moved_path.rename(world.origin)
 
 
 def remote_refuses(world: World, fault: Fault) -> None:
@@ -181,7 +181,7 @@ def inject(world: World, slug: str, act: Callable[[World, Fault], None]) -> Faul
     fault = Fault(act.__name__, slug, time.time())
     world.busy.add(slug)
     act(world, fault)
-    fault.ended = time.time()
+    fault.ended_at = time.time()
     _go_on(world, slug)
     world.busy.discard(slug)
     return fault
@@ -198,11 +198,11 @@ def _go_on(world: World, slug: str) -> None:
 def small_disk(folder: Path) -> Iterator[bool]:
     """Whether the folder lies on a disk of its own that can be filled: only root may mount one."""
     argv = ["mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", str(folder)]
-    mounted = (
+    is_mounted = (
         os.geteuid() == 0 and not subprocess.run(argv, capture_output=True, check=False).returncode
     )
     try:
-        yield mounted
+        yield is_mounted
     finally:
-        if mounted:
+        if is_mounted:
             subprocess.run(["umount", "-l", str(folder)], check=True)

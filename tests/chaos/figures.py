@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from chaos.faults import Fault
 from chaos.job_faults import BLIND, TOLD_BY
-from chaos.judging import Timed, journal, of_all_runs, questions, timed
+from chaos.judging import TimedEvents, journal, of_all_runs, questions, time_events
 from chaos.world import World
 
 LATE = 4  # ticks until most of what is wrong is told
@@ -53,7 +53,7 @@ class Fired(NamedTuple):
     at: float
     check: str
     subject: str
-    seen: float
+    seen_at: float
 
 
 @dataclass
@@ -61,8 +61,8 @@ class Figures:
     """Of all runs of one week."""
 
     ticks: int = 0
-    expected: int = 0
-    missed: list[str] = field(default_factory=list)
+    expected_count: int = 0
+    missed_faults: list[str] = field(default_factory=list)
     repeats: list[str] = field(default_factory=list)
     false: list[str] = field(default_factory=list)
     latency: list[tuple[int, str]] = field(default_factory=list)  # ticks, and the fault
@@ -79,20 +79,21 @@ class Figures:
     @property
     def good(self) -> bool:
         return (
-            not (self.missed or self.repeats)
+            not (self.missed_faults or self.repeats)
             and self.false_per_thousand <= 0.2
             and self.late <= LATE
         )
 
     def __str__(self) -> str:
-        lines = [f"  missed: {each}" for each in self.missed] + [
+        lines = [f"  missed: {each}" for each in self.missed_faults] + [
             f"  repeat: {each}" for each in self.repeats
         ]
         lines += [f"  false: {each}" for each in self.false]
         slow = [each for each in sorted(self.latency, reverse=True) if each[0] > LATE]
         lines += [f"  late: {name}, told after {count} ticks" for count, name in slow]
         head = (
-            f"{self.ticks} run-ticks; {self.expected} to be told, {len(self.missed)} missed; "
+            f"{self.ticks} run-ticks; {self.expected_count} to be told, "
+            f"{len(self.missed_faults)} missed; "
             f"{len(self.repeats)} repeats; "
             f"{len(self.false)} false ({self.false_per_thousand:.2f} in 1,000 run-ticks); latency "
             f"p90 {self.late} ticks"
@@ -104,7 +105,7 @@ def figures(world: World, faults: list[Fault]) -> Figures:
     totals = Figures()
     for slug in world.slugs:
         mine = [*(f for f in faults if f.slug == slug), *of_all_runs(faults)]
-        _of_run(totals, slug, mine, timed(journal(world, slug), faults))
+        _of_run(totals, slug, mine, time_events(journal(world, slug), faults))
     return totals
 
 
@@ -117,22 +118,22 @@ def _of_run(
     for fault in faults:
         needs_job = fault.name in OF_A_LIVE_JOB
         noticeable = live if needs_job else ticks
-        is_overdue = needs_job and sum(at > fault.ended for at in live) <= LATE
+        is_overdue = needs_job and sum(at > fault.ended_at for at in live) <= LATE
         if is_overdue or not _due(fault, slug):
             continue
-        totals.expected += 1
+        totals.expected_count += 1
         hits = _hits(fault, faults, events, firing, ticks)
         if not hits or hits[0][1] > _until(fault, noticeable):
-            totals.missed.append(f"{slug}: {fault}")
+            totals.missed_faults.append(f"{slug}: {fault}")
         elif fault.name not in PATIENT:
-            began = max(fault.began, fault.struck)
+            began = max(fault.began, fault.struck_at)
             between = [at for at in noticeable if began < at <= hits[0][0]]
             count = sum(not _without_room(faults, at) for at in between)
             totals.latency.append((count, f"{slug}: {fault.name}"))
-    _spoken(totals, slug, faults, firing, ticks)
+    _check_alerts(totals, slug, faults, firing, ticks)
 
 
-def _live(events: Timed) -> Iterator[float]:
+def _live(events: TimedEvents) -> Iterator[float]:
     """The ticks of a run that was not down, as the newest decision has it."""
     run = ""
     for at, kind, event in events:
@@ -142,30 +143,32 @@ def _live(events: Timed) -> Iterator[float]:
 
 
 def _until(fault: Fault, ticks: list[float]) -> float:
-    later = [at for at in ticks if at > fault.ended][:TICKS]
-    return max([fault.ended + AFTER, *later])
+    later = [at for at in ticks if at > fault.ended_at][:TICKS]
+    return max([fault.ended_at + AFTER, *later])
 
 
 def _without_room(faults: list[Fault], at: float) -> bool:
     """Whether the output root was full then: nothing can be started there."""
-    return any(each.name == "full_root" and each.began <= at <= each.ended for each in faults)
+    return any(each.name == "full_root" and each.began <= at <= each.ended_at for each in faults)
 
 
 def _hits(
-    fault: Fault, faults: list[Fault], events: Timed, firing: list[Fired], ticks: list[float]
+    fault: Fault, faults: list[Fault], events: TimedEvents, firing: list[Fired], ticks: list[float]
 ) -> list[tuple[float, float]]:
     """When the week answered the fault, as it must, and when it first saw it. A tick is dated by
     its beginning: one that was under way may have seen it.
     """
-    if fault.killed:
-        launched = [
-            at for at, kind, e in events if kind == "Launched" and e["relaunch_of"] == fault.killed
+    if fault.killed_job:
+        launched_events = [
+            at
+            for at, kind, e in events
+            if kind == "Launched" and e["relaunch_of"] == fault.killed_job
         ]
-        return sorted((at, at) for at in (*launched, *questions(fault, faults, events)))
+        return sorted((at, at) for at in (*launched_events, *questions(fault, faults, events)))
     must = MUST[fault.name]
     began = max((at for at in ticks if at <= fault.began), default=fault.began)
     hits = [
-        (each.at, each.seen)
+        (each.at, each.seen_at)
         for each in firing
         if re.fullmatch(must, each.check) and each.at >= began
     ]
@@ -180,10 +183,10 @@ def _hits(
 
 def _due(fault: Fault, slug: str) -> bool:
     mine = slug in (fault.slug, fault.facts.get("slug"))
-    return mine and bool(fault.killed or fault.name in MUST)
+    return mine and bool(fault.killed_job or fault.name in MUST)
 
 
-def _firing(events: Timed) -> Iterator[Fired]:
+def _firing(events: TimedEvents) -> Iterator[Fired]:
     known_keys, first_seen = set(), dict[tuple[str, str, str], float]()
     for at, kind, event in events:
         for alert in event["alerts"] if kind == "Decided" else ():
@@ -194,7 +197,7 @@ def _firing(events: Timed) -> Iterator[Fired]:
                 yield Fired(at, alert["check"], alert["subject"], first_seen[key])
 
 
-def _spoken(
+def _check_alerts(
     totals: Figures,
     slug: str,
     faults: list[Fault],
@@ -224,5 +227,5 @@ def _was_late(ticks: list[float], at: float) -> bool:
 
 
 def _may_say(fault: Fault, check: str) -> bool:
-    may = f"{MAY.get(fault.name, DOWN)}|{DOWN if fault.killed else '-'}"
+    may = f"{MAY.get(fault.name, DOWN)}|{DOWN if fault.killed_job else '-'}"
     return bool(re.fullmatch(may, check))

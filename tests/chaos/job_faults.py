@@ -19,22 +19,24 @@ WARM = 400  # steps before which no detector knows what is usual
 WAIT = 5.0  # seconds in which nothing may start by itself
 HANG = 20.0  # seconds at least; the week's limit for `stalled-steps` is half of it
 UNREADABLE = 6  # ticks in which nobody can read the output root
-SEEN = 4  # ticks that must see a job slow
+DETECTION_TICKS = 4  # ticks that must see a job slow
 WITHIN = 240.0  # seconds until what was ordered is seen
 # What a fault must be told by, and what it may be: names of checks.
-GONE = "crashed|ended-short|late-checkpoints|nothing-saved|error-in-log|failing-log|repeated-crash"
+LOSS_CHECKS = (
+    "crashed|ended-short|late-checkpoints|nothing-saved|error-in-log|failing-log|repeated-crash"
+)
 BLIND = "monitor-blind"  # or any tick that says that it could not see
 SAVES = "unkept-checkpoint|incomplete-checkpoint|late-checkpoints|nothing-saved"
 TOLD_BY = {
-    "nan_and_kill": ("not-finite", f"not-finite|{GONE}"),
+    "nan_and_kill": ("not-finite", f"not-finite|{LOSS_CHECKS}"),
     "spike_of_the_loss": ("loss-spike", "loss-.*|weights-reset|resume-mismatch"),
     "clock_back_in_a_spike": ("loss-spike", "loss-.*|weights-reset|resume-mismatch"),
     "slow_down": ("throughput-collapse", "throughput-.*|late-checkpoints|stalled-.*"),
     "hang": ("stalled-steps", "stalled-.*|late-checkpoints|silent-tracker|throughput-.*"),
     "log_flood": ("", "-"),
-    "refuse_to_start": ("refused-at-check-in|crashed", f"refused-at-check-in|{GONE}"),
-    "bug": ("crashed", GONE),
-    "stop_by_a_person": ("", f"stopped-.*|{GONE}"),
+    "refuse_to_start": ("refused-at-check-in|crashed", f"refused-at-check-in|{LOSS_CHECKS}"),
+    "bug": ("crashed", LOSS_CHECKS),
+    "stop_by_a_person": ("", f"stopped-.*|{LOSS_CHECKS}"),
     **dict.fromkeys(
         ("unreadable_root", "bucket_refuses", "bucket_fails", "bucket_cuts_answers"),
         (
@@ -53,7 +55,7 @@ def order(world: World, fault: Fault, what: str, rows: int = 0) -> None:
     with world.room:
         aside.write_text(json.dumps({"id": time.monotonic_ns(), "what": what, "rows": rows}))
         aside.rename(path)
-        fault.struck = time.time()
+        fault.struck_at = time.time()
         if rows:
             await_step(world, fault.slug, world.step(fault.slug) + rows)
 
@@ -77,13 +79,13 @@ def spike_of_the_loss(world: World, fault: Fault) -> None:
 def slow_down(world: World, fault: Fault) -> None:
     """For eighty rows at least, and for some ticks: one alone holds the alert as pending."""
     await_step(world, fault.slug, WARM)
-    enough, began = world.ticks(fault.slug) + SEEN, time.time()
+    enough, began = world.ticks(fault.slug) + DETECTION_TICKS, time.time()
     until = time.monotonic() + WITHIN
     while time.monotonic() < until:
         order(world, fault, "slow", rows=80)
         if world.ticks(fault.slug) >= enough:
             break
-    fault.struck = began
+    fault.struck_at = began
     _await_alert(world, fault, "throughput-collapse")
 
 

@@ -30,7 +30,7 @@ RIGHTLY = {
 LOOKS = 15
 PATIENCE = 300.0  # seconds for so many
 YOUNG = 5.0  # seconds within which an instance may have saved nothing
-Timed = list[tuple[float, str, dict[str, Any]]]
+TimedEvents = list[tuple[float, str, dict[str, Any]]]
 LITTER = re.compile(r".*\.new|tmp_(pack|obj|idx)_.*|fast_import_crash_.*|\.export-.*")
 
 
@@ -59,11 +59,11 @@ def _of_run(world: World, slug: str, faults: list[Fault]) -> Iterator[str]:
     mine = _mine(slug, faults)
     events = journal(world, slug)
     yield from _starts(world, slug, mine)
-    yield from late_relaunches(slug, mine, timed(events, faults))
+    yield from late_relaunches(slug, mine, time_events(events, faults))
     yield from _notes(world, slug, mine)
     yield from _posts(world, slug, events)
     yield from _alerts(slug, events, [*mine, *of_all_runs(faults)])
-    yield from _verified(world, slug)
+    yield from _verify_run(world, slug)
 
 
 def _newest_of_lineage(row: dict[str, Any], backs: list[tuple[float, int]]) -> int:
@@ -71,8 +71,8 @@ def _newest_of_lineage(row: dict[str, Any], backs: list[tuple[float, int]]) -> i
     return max(
         (
             step
-            for step, saved in row["complete"]
-            if not any(saved < back < row["at"] and step > to for back, to in backs)
+            for step, saved_at in row["complete"]
+            if not any(saved_at < back < row["at"] and step > to for back, to in backs)
         ),
         default=0,
     )
@@ -82,7 +82,7 @@ def _starts(world: World, slug: str, faults: list[Fault]) -> Iterator[str]:
     starts = world.starts(slug)
     turns = [
         (at, e)
-        for at, kind, e in timed(journal(world, slug), faults)
+        for at, kind, e in time_events(journal(world, slug), faults)
         if kind == "Launching" and e["given_up"]
     ]
     chosen_instances = {
@@ -119,62 +119,71 @@ def await_relaunches(world: World, faults: list[Fault]) -> None:
 
 
 def _awaits(world: World, slug: str, faults: list[Fault]) -> bool:
-    events = timed(journal(world, slug), faults)
+    events = time_events(journal(world, slug), faults)
     mine = _mine(slug, faults)
-    tick_counts = [looks_until_relaunch(fault, mine, events) for fault in mine if fault.killed]
+    tick_counts = [looks_until_relaunch(fault, mine, events) for fault in mine if fault.killed_job]
     return any(not is_over and count <= LOOKS for count, is_over in tick_counts)
 
 
-def late_relaunches(slug: str, faults: list[Fault], events: Timed) -> Iterator[str]:
+def late_relaunches(slug: str, faults: list[Fault], events: TimedEvents) -> Iterator[str]:
     """In looks of the run's own watch, which a machine that does much else makes later and not
     more.
     """
     for fault in faults:
-        count, is_over = looks_until_relaunch(fault, faults, events) if fault.killed else (0, True)
+        count, is_over = (
+            looks_until_relaunch(fault, faults, events) if fault.killed_job else (0, True)
+        )
         if not is_over or count > LOOKS:
             word = "late" if is_over else "not"
             yield (
-                f"{slug}: {fault.killed} was killed by {fault.name} and {word} relaunched, after "
+                f"{slug}: {fault.killed_job} was killed by {fault.name} and "
+                f"{word} relaunched, after "
                 f"{count} looks"
             )
 
 
-def looks_until_relaunch(fault: Fault, faults: list[Fault], events: Timed) -> tuple[int, bool]:
+def looks_until_relaunch(
+    fault: Fault, faults: list[Fault], events: TimedEvents
+) -> tuple[int, bool]:
     """How often the run was looked at from the fault's end until the relaunch was decided, and
     whether it was.
     """
-    hits = [at for at, kind, e in events if kind == "Launched" and e["relaunch_of"] == fault.killed]
+    hits = [
+        at for at, kind, e in events if kind == "Launched" and e["relaunch_of"] == fault.killed_job
+    ]
     hits += questions(fault, faults, events)
     tick_times = [
-        at for at, kind, _ in events if kind == "Observed" and at > max(fault.began, fault.ended)
+        at for at, kind, _ in events if kind == "Observed" and at > max(fault.began, fault.ended_at)
     ]
     return sum(at <= min(hits, default=at) for at in tick_times), bool(hits)
 
 
-def questions(fault: Fault, faults: list[Fault], events: Timed) -> list[float]:
+def questions(fault: Fault, faults: list[Fault], events: TimedEvents) -> list[float]:
     """A person is rightly asked, and nothing is relaunched, where two faults overlap and kill a job
     and its relaunch before that could save anything, or where the loss of the same instance has
     spiked: a spike vetoes a relaunch, and is a mismatch while the level after a resume is compared.
     """
-    launched = [
-        at for at, kind, e in events if kind == "Launched" and e["instance"] == fault.killed
+    launched_events = [
+        at for at, kind, e in events if kind == "Launched" and e["instance"] == fault.killed_job
     ]
-    crashed = [
+    crashed_events = [
         at
         for at, kind, e in events
         if kind == "Decided"
-        and any((a["check"], a["instance"]) == ("crashed", fault.killed) for a in e["alerts"])
+        and any((a["check"], a["instance"]) == ("crashed", fault.killed_job) for a in e["alerts"])
     ]
-    if not launched or not crashed:
+    if not launched_events or not crashed_events:
         return []
-    young = min(crashed) - min(launched) <= YOUNG
-    spiked = any("spike" in f.name and min(launched) < f.struck < fault.struck for f in faults)
-    right = (["repeated"] if young else []) + (["veto"] if spiked else [])
-    keys = [f"escalate/relaunch/{fault.killed}/{reason}" for reason in right]
+    young = min(crashed_events) - min(launched_events) <= YOUNG
+    has_spiked = any(
+        "spike" in f.name and min(launched_events) < f.struck_at < fault.struck_at for f in faults
+    )
+    right = (["repeated"] if young else []) + (["veto"] if has_spiked else [])
+    keys = [f"escalate/relaunch/{fault.killed_job}/{reason}" for reason in right]
     return [at for at, kind, e in events if kind == "Done" and e["key"] in keys]
 
 
-def timed(events: list[tuple[str, dict[str, Any]]], faults: list[Fault]) -> Timed:
+def time_events(events: list[tuple[str, dict[str, Any]]], faults: list[Fault]) -> TimedEvents:
     """Each with its moment by the real clock: the one that it was told by may have been off by an
     hour.
     """
@@ -277,7 +286,7 @@ def _alerts(
             yield f"{slug}: {key} is a false page"
 
 
-def _verified(world: World, slug: str) -> Iterator[str]:
+def _verify_run(world: World, slug: str) -> Iterator[str]:
     fresh = world.home / f"fresh-{slug}"
     git(world.home, "clone", "-q", str(world.origin), str(fresh))
     code = world.herorun("logbook", "verify", slug, where=fresh)
@@ -295,9 +304,9 @@ def _of_machine(world: World) -> Iterator[str]:
     text = world.log.read_text(errors="replace")
     if "Traceback" in text:
         yield f"a traceback in the babysitter's log: {text[text.index('Traceback') :][:600]}"
-    changed = {name for name, _ in world.before.items() ^ world.fingerprint().items()}
-    if changed:
-        yield f"the user's clone changed: {sorted(changed)}"
+    changed_names = {name for name, _ in world.before.items() ^ world.fingerprint().items()}
+    if changed_names:
+        yield f"the user's clone changed: {sorted(changed_names)}"
     if status := git(world.work, "status", "--porcelain"):
         yield f"git status is not clean: {status}"
     for top in (world.work, world.other, world.home / "out", world.origin):

@@ -24,7 +24,7 @@ from chaos.job_faults import OF_A_JOB, WARM, await_step, await_ticks, order
 from chaos.world import SET, World
 
 AWAY = 5.0  # seconds that a fault of a server or of the clock lasts
-LIMITED = {"message": "You have exceeded a secondary rate limit. Please wait a few minutes."}
+RATE_LIMIT = {"message": "You have exceeded a secondary rate limit. Please wait a few minutes."}
 
 
 def cut_rows(world: World, fault: Fault) -> None:
@@ -92,7 +92,7 @@ def clock_back_in_a_spike(world: World, fault: Fault) -> None:
 
 
 def github_limits(world: World, fault: Fault) -> None:
-    _github(world, fault, status=403, body=LIMITED, headers={"Retry-After": "2"})
+    _github(world, fault, status=403, body=RATE_LIMIT, headers={"Retry-After": "2"})
 
 
 def github_fails(world: World, fault: Fault) -> None:

@@ -32,8 +32,10 @@ def test_every_fault_of_a_job_is_reported_once_and_overcome(home: Path) -> None:
         await_relaunches(world, faults)
         world.end_watch()
         assert {fault.name for fault in faults} == {act.__name__ for act in OF_A_JOB}
-        measured = figures(world, faults)
-        wrong = violations(world, faults) + measured.missed + measured.repeats + measured.false
+        measures = figures(world, faults)
+        wrong = (
+            violations(world, faults) + measures.missed_faults + measures.repeats + measures.false
+        )
         assert not wrong, "\n".join([*wrong, "", *map(str, faults), "", *newest_lines(world)])
     finally:
         world.close()

@@ -45,7 +45,7 @@ def deadline(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     monkeypatch.setattr(
         Requests,
         "__init__",
-        lambda self, opened, deadline, words=None: begin(self, opened, seconds[0], words),
+        lambda self, path, deadline, words=None: begin(self, path, seconds[0], words),
     )
     return seconds
 
@@ -74,7 +74,7 @@ def test_a_store_that_fails_makes_nothing_healthy_and_starts_nothing(
         output={"root": root, "temporary_root": f"{root}-temporary"},
         tracker={"path": str(story.root / "metrics.jsonl")},
     )
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     name = "tiny/out/_herorun/receipts/tiny-1.1.json"
     server.tell("fill", bucket=bucket, files={name: json.dumps({"instance": "tiny-1", **receipt})})
     _save(server, bucket, 2)
@@ -91,9 +91,11 @@ def test_a_store_that_fails_makes_nothing_healthy_and_starts_nothing(
     assert story.tick() == 0, capsys.readouterr()
 
     _save(server, bucket, 4, whole=False)
-    started = decode_record(StartedProcess, (story.jobs / "tiny-1" / "started.json").read_text())
-    os.killpg(started.pid, signal.SIGKILL)
-    story.ended()
+    start_record = decode_record(
+        StartedProcess, (story.jobs / "tiny-1" / "started.json").read_text()
+    )
+    os.killpg(start_record.pid, signal.SIGKILL)
+    story.wait_for_end()
     server.fault(url=bucket, status=403)
     assert story.tick() != 0
     assert len(story.starts) == 1  # which checkpoint is the newest, nobody can say

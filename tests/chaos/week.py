@@ -33,14 +33,14 @@ def week(world: World, seed: int, seconds: float, kept_folder: Path | None = Non
     world.state.mkdir()
     (world.home / "out").mkdir()
     with ExitStack() as stack:
-        mounted = [
+        mounted_paths = [
             stack.enter_context(small_disk(path)) for path in (world.state, world.home / "out")
         ]
         stack.callback(world.close)
         world.begin()
         until = time.monotonic() + seconds
         lots = [(slug, of_a_run(world, slug)) for slug in world.slugs] + [
-            ("", of_the_machine(world, all(mounted)))
+            ("", of_the_machine(world, all(mounted_paths)))
         ]
         threads = [
             threading.Thread(

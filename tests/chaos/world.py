@@ -245,10 +245,10 @@ class World:
         """Whether the issue says that one of these checks has fired since then."""
         marks = re.findall(r"<!-- herorun key=(\S+) -->", self.page(slug))
         keys = [re.match(r"tell/([a-z-]+).*@(.+)/firing", unquote(mark)) for mark in marks]
-        fired = [(key[1], datetime.fromisoformat(key[2]).timestamp()) for key in keys if key]
+        firing_times = [(key[1], datetime.fromisoformat(key[2]).timestamp()) for key in keys if key]
         return any(
             re.fullmatch(checks, check) and at - SET * round((at - since) / SET) >= since - 1
-            for check, at in fired
+            for check, at in firing_times
         )
 
     def starts(self, slug: str) -> list[dict[str, Any]]:
@@ -260,7 +260,7 @@ class World:
     def page(self, slug: str) -> str:
         """All that was said in the run's issue."""
         if self.github is not None:
-            return self.github.said(1 + self.slugs.index(slug))
+            return self.github.read_messages(1 + self.slugs.index(slug))
         return (self.state / slug / "issue.md").read_text()
 
     def kill_job(self, slug: str) -> str | None:

@@ -41,7 +41,7 @@ ON_ITS_OWN = (
     "stores/_posix_files.py",
     "demo/",
 )
-UNCOUNTED = re.compile(rf"^ ({NOUNS.replace('|run|', '|')})s\b(?! the expected)")
+UNCOUNTED_NOUN = re.compile(rf"^ ({NOUNS.replace('|run|', '|')})s\b(?! the expected)")
 MAYBE_UNCOUNTED = re.compile(rf"[}}\"'] ({NOUNS})s\b")  # a field or a part of a text before it
 KINDS = [
     "spike",
@@ -182,11 +182,11 @@ def test_every_alert_about_a_curve_has_the_right_number_and_state(
             assert faults(message) == [], message
             if outcome is Outcome.FAIL and "m-" in message:
                 names.add(check.name)
-                ended = as_ended(an_alert(message)).message
+                ended_message = as_ended(an_alert(message)).message
                 assert (
-                    not re.search(r"still (is|going)|(is) not finite", ended)
-                    and faults(ended) == []
-                ), ended
+                    not re.search(r"still (is|going)|(is) not finite", ended_message)
+                    and faults(ended_message) == []
+                ), ended_message
                 over = as_over(message)
                 assert "still" not in over and "so far" not in over and faults(over) == [], over
                 goes_on = "still in progress" in message or "still is" in message
@@ -228,16 +228,16 @@ def test_a_number_before_a_noun_is_written_by_count() -> None:
         # to parse the whole package takes a second
         for node in ast.walk(ast.parse(source)) if MAYBE_UNCOUNTED.search(source) else ():
             if isinstance(node, ast.JoinedStr):
-                wrong += [f"{path.name}:{node.lineno}: {text}" for text in _uncounted(node)]
+                wrong += [f"{path.name}:{node.lineno}: {text}" for text in _uncounted_nouns(node)]
     assert wrong == []
 
 
-def _uncounted(node: ast.JoinedStr) -> Iterator[str]:
+def _uncounted_nouns(node: ast.JoinedStr) -> Iterator[str]:
     for value, text in pairwise(node.values):
         if not (isinstance(value, ast.FormattedValue) and isinstance(text, ast.Constant)):
             continue
         if (
-            UNCOUNTED.match(str(text.value))
+            UNCOUNTED_NOUN.match(str(text.value))
             and "count(" not in ast.unparse(value.value)
             and not _CONSTANT_OR_WORDS.search(ast.unparse(value.value))
             and value.format_spec is None

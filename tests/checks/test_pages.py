@@ -18,7 +18,7 @@ MODULES = [
     for gate in Gate
     for module in iter_modules(import_module(f"herorun.checks.{gate}").__path__)
 ]
-PROMISED = {
+PROMISED_CHECKS = {
     Gate.LAUNCH: "missing-dri no-record no-remote dirty-tree unpushed-commit output-root-in-use "
     "undecided-retention incomplete-start-checkpoint start-checkpoint-not-newest "
     "unknown-final-step "
@@ -56,7 +56,9 @@ CHECKS = [the_check(gate, name) for gate, name in MODULES]
 
 @pytest.mark.parametrize("gate", Gate)
 def test_every_promised_check_is_there(gate):
-    assert set(PROMISED[gate].split()) <= {check.name for check in CHECKS if check.gate is gate}
+    assert set(PROMISED_CHECKS[gate].split()) <= {
+        check.name for check in CHECKS if check.gate is gate
+    }
 
 
 def test_a_file_holds_one_check_of_its_gate_and_name():
@@ -67,11 +69,11 @@ def test_a_file_holds_one_check_of_its_gate_and_name():
 
 def test_every_check_has_a_test():
     tests = Path(__file__).parent
-    untested = [
+    untested_checks = [
         (gate, name) for gate, name in MODULES if not (tests / gate / f"test_{name}.py").exists()
     ]
 
-    assert untested == []
+    assert untested_checks == []
 
 
 def test_a_page_says_the_problem_why_and_the_fix():

@@ -8,7 +8,7 @@ import pytest
 
 from stories import Story
 
-FORBIDDEN = ("Traceback", "internal error", "Error:", "[Errno", "None")
+FORBIDDEN_TEXTS = ("Traceback", "internal error", "Error:", "[Errno", "None")
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ def ask(story: Story, capsys: pytest.CaptureFixture[str], *argv: str) -> Answer:
     capsys.readouterr()
     code = story.herorun(*argv)
     output = capsys.readouterr()
-    return checked(Answer(code, output.out, output.err), argv)
+    return check_answer(Answer(code, output.out, output.err), argv)
 
 
-def checked(answer: Answer, argv: tuple[str, ...]) -> Answer:
-    assert not [bad for bad in FORBIDDEN if bad in answer.err], answer.err
+def check_answer(answer: Answer, argv: tuple[str, ...]) -> Answer:
+    assert not [bad for bad in FORBIDDEN_TEXTS if bad in answer.err], answer.err
     faults = [line for line in answer.err.splitlines() if line.startswith("  ")]  # one line each
     assert len(answer.err.splitlines()) - len(faults) <= 2, answer.err
     if "--json" in argv:

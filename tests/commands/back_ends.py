@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from schedulers.test_ray_bad_answers import RECORDED, Stand
+from schedulers.test_ray_bad_answers import RECORDING, Stand
 from schedulers.test_slurm_answers import AS_ASKED
 from services.relay import free_port
 
@@ -84,7 +84,7 @@ def fails(path: Path, message: str, code: int = 1) -> Fault:
     return partial(instead, path, f"echo {shlex.quote(message)} >&2\nexit {code}")
 
 
-def gone(path: Path) -> Fault:
+def program_gone(path: Path) -> Fault:
     return partial(instead, path, "")
 
 
@@ -101,10 +101,10 @@ def login_node(top: Path, path: Path) -> Faults:
     ssh = path / "ssh"
     (top / "home").mkdir()
     program(ssh, LOGIN_NODE.format(home=top / "home"))
-    refused = "ssh: connect to host alpha port 22: Connection refused"
+    refused_error = "ssh: connect to host alpha port 22: Connection refused"
     unknown = "ssh: Could not resolve hostname alpha: Name or service not known"
     return {
-        "an unreachable host": (fails(ssh, refused, 255), "alpha refuses the connection"),
+        "an unreachable host": (fails(ssh, refused_error, 255), "alpha refuses the connection"),
         "a host that nobody knows": (fails(ssh, unknown, 255), "alpha is not a host name"),
         "a rejected key": (
             fails(ssh, "Permission denied (publickey).", 255),
@@ -114,7 +114,7 @@ def login_node(top: Path, path: Path) -> Faults:
             fails(ssh, "Host key verification failed.", 255),
             "is not the known one",
         ),
-        "no ssh here": (gone(ssh), "ssh was not found on this machine"),
+        "no ssh here": (program_gone(ssh), "ssh was not found on this machine"),
     }
 
 
@@ -151,15 +151,20 @@ def a_slurm(folder: Path) -> tuple[Faults, Faults]:
         program(folder / name, "exit 0")
     down = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)"
     munge = "slurm_load_jobs error: Protocol authentication error"
-    denied = "scancel: error: Kill job error on job id 71: Access/permission denied"
+    denied_error = "scancel: error: Kill job error on job id 71: Access/permission denied"
     return {
-        "a missing binary": (gone(folder / "squeue"), "squeue was not found on"),
+        "a missing binary": (program_gone(folder / "squeue"), "squeue was not found on"),
         "an unreachable controller": (
             fails(folder / "squeue", down),
             "Unable to contact slurm controller",
         ),
         "a rejected credential": (fails(folder / "squeue", munge), "Protocol authentication error"),
-    }, {"another user's job": (fails(folder / "scancel", denied, 210), "job 71 of another user")}
+    }, {
+        "another user's job": (
+            fails(folder / "scancel", denied_error, 210),
+            "job 71 of another user",
+        )
+    }
 
 
 def a_near_slurm(top: Path, path: Path) -> World:
@@ -192,7 +197,7 @@ def a_far_slurm(top: Path, path: Path) -> World:
 
 def a_nel(top: Path, path: Path, executor: str = "local", **data: str) -> World:
     program(path / "nel", NEL.replace("EXECUTOR", executor).replace("DATA", json.dumps(data)))
-    refused = "requests.exceptions.ConnectionError: HTTPConnectionPool: Connection refused"
+    refused_error = "requests.exceptions.ConnectionError: HTTPConnectionPool: Connection refused"
     return World(
         {
             "kind": "nel",
@@ -200,10 +205,10 @@ def a_nel(top: Path, path: Path, executor: str = "local", **data: str) -> World:
             "folder": str(top / "results"),
             "exec_db": str(top / "exec.jsonl"),
         },
-        {"a missing binary": (gone(path / "nel"), "pip install nemo-evaluator-launcher")},
+        {"a missing binary": (program_gone(path / "nel"), "pip install nemo-evaluator-launcher")},
         {
             "another user's containers": (partial(instead, path / "nel", NEL), "permission denied"),
-            "an unreachable host": (fails(path / "nel", refused), "Connection refused"),
+            "an unreachable host": (fails(path / "nel", refused_error), "Connection refused"),
         },
         {
             "an unknown key": ({"programm": "x"}, "unknown key `programm`"),
@@ -253,7 +258,7 @@ def an_iris(top: Path, path: Path) -> World:
     return World(
         {"kind": "iris", "cluster": "marin", "user": "ada", "code": "shared", "settle": "1ms"},
         {
-            "a missing binary": (gone(path / "iris"), "iris was not found on this machine"),
+            "a missing binary": (program_gone(path / "iris"), "iris was not found on this machine"),
             "an unreachable host": (
                 refuses("", f"{error}unavailable: no route"),
                 "unavailable: no route",
@@ -298,14 +303,14 @@ def a_ray(top: Path, stand: Stand) -> World:
             return [known_answer] if isinstance(known_answer, dict) else []
         metadata = json.loads(body)["metadata"]
         job = {"status": "RUNNING", "start_time": round(time.time() * 1000), "end_time": None}
-        stand.answers["/api/jobs/tiny-1"] = {**RECORDED["pending"], **job, "metadata": metadata}
+        stand.answers["/api/jobs/tiny-1"] = {**RECORDING["pending"], **job, "metadata": metadata}
         return {"submission_id": "tiny-1"}
 
     node = {"node_id": "a", "node_ip": "192.0.2.2", "state": "ALIVE", "start_time_ms": 1}
     stand.answers.update(
         {"/api/jobs/": jobs, "/api/v0/nodes": {"data": {"result": {"result": [node]}}}}
     )
-    foreign = {**RECORDED["pending"], "status": "RUNNING", "metadata": {}}
+    foreign = {**RECORDING["pending"], "status": "RUNNING", "metadata": {}}
     return World(
         {"kind": "ray", "address": stand.url, "settle": "1ms", "code": "shared"},
         {

@@ -55,13 +55,13 @@ def run(*args):
     )
 
 
-def documented(*args):
+def run_to_document(*args):
     process = ran(*args, "--json")
     return process.return_value, json.loads(process.stdout)
 
 
 def test_the_promised_shape(curves):
-    code, document = documented(curves / "calm.csv", curves / "spike.csv")
+    code, document = run_to_document(curves / "calm.csv", curves / "spike.csv")
 
     assert code == 1 and document["schema"] == 1
     calm, spike = document["files"]
@@ -83,7 +83,7 @@ def test_a_calm_curve_is_clear(curves):
 
 def test_labels_give_figures(curves):
     paths = [curves / "calm.csv", curves / "spike.csv", "--labels", curves / "LABELS.json"]
-    totals = documented(*paths)[1]["totals"]
+    totals = run_to_document(*paths)[1]["totals"]
 
     assert (totals["false_alarms"], totals["events"], totals["found"], totals["missed"]) == (
         0,
@@ -103,7 +103,7 @@ def test_rows_in_which_nothing_can_be_judged_are_no_quiet_hours(curves):
     (curves / "LABELS.json").write_text(json.dumps(labels))
     paths = [curves / "calm.csv", curves / "other.csv", "--labels", curves / "LABELS.json"]
 
-    totals = documented(*paths)[1]["totals"]
+    totals = run_to_document(*paths)[1]["totals"]
     assert (totals["rows"], totals["clean_rows"]) == (600, 100)
 
 
@@ -128,7 +128,7 @@ def test_values_that_are_no_numbers_and_times_of_any_kind(curves):
         [line.replace(",5", "") for line in lines],
         "step,loss,grad_norm,timestamp",
     )
-    _, document = documented(path)
+    _, document = run_to_document(path)
 
     assert [(a["check"], a["row"], a["until_row"]) for a in document["files"][0]["alerts"]] == [
         ("not-finite", 0, 3)
@@ -136,7 +136,7 @@ def test_values_that_are_no_numbers_and_times_of_any_kind(curves):
 
 
 def test_an_empty_curve_has_no_alerts(curves):
-    assert documented(write(curves, "empty.csv", []))[1]["files"][0]["rows"] == 0
+    assert run_to_document(write(curves, "empty.csv", []))[1]["files"][0]["rows"] == 0
 
 
 def test_a_name_of_a_file_gives_the_terminal_no_order(tmp_path):
@@ -163,9 +163,9 @@ def test_among_several_files_one_that_is_no_curve_is_left_out_aloud(curves):
 
 
 def test_among_several_files_json_lines_without_a_step_are_left_out_too(curves):
-    logged = curves / "logged.jsonl"
-    logged.write_text('{"loss": 1.0}\n')
-    process = ran(curves / "calm.csv", logged)
+    logged_path = curves / "logged.jsonl"
+    logged_path.write_text('{"loss": 1.0}\n')
+    process = ran(curves / "calm.csv", logged_path)
 
     assert (
         mentions(process.stderr, "logged.jsonl", "JSON", "step") and ": left out" in process.stderr
@@ -184,9 +184,9 @@ def test_among_several_files_json_lines_without_a_step_are_left_out_too(curves):
 def test_what_is_no_curve_is_wrong_use(tmp_path, name, text, notice):
     (tmp_path / name).write_text(text)
 
-    with pytest.raises(WrongUse, match=name) as caught:
+    with pytest.raises(WrongUse, match=name) as error:
         run(tmp_path / name)
-    assert str(caught.value) == notice
+    assert str(error.value) == notice
 
 
 def test_figures_need_labels_and_labels_their_shape(curves):
@@ -257,8 +257,8 @@ def test_a_loss_that_the_checks_cannot_compare_is_not_silently_free_of_alarms(
 ):
     path = write(tmp_path, "loss.csv", [f"{i},{offset + i % 7 / 100},{i}" for i in range(300)])
     output, document = run(path), json.loads(run(path, "--json").stdout)
-    (unjudged,) = [curve["unjudged"] for curve in document["files"]]
-    assert any("loss-spike" in each["checks"] for each in unjudged) is not is_judged
+    (unjudged_curve,) = [curve["unjudged"] for curve in document["files"]]
+    assert any("loss-spike" in each["checks"] for each in unjudged_curve) is not is_judged
     assert mentions(output.stderr, "loss-spike") is not is_judged
 
 

@@ -101,11 +101,11 @@ def test_a_back_end_that_cannot_be_asked_is_neither_launched_on_nor_judged_nor_s
     assert story.launch() == 0
     for what, (fault, output) in {**world.faults, **world.refusals}.items():
         with fault():
-            stopped = ask(story, capsys, "stop", SLUG)
-            assert stopped.code in (2, 3) and output in stopped.err, (what, stopped)
-            assert len(stopped.err.splitlines()) == 1 and ".." not in stopped.err.replace(
+            stop_answer = ask(story, capsys, "stop", SLUG)
+            assert stop_answer.code in (2, 3) and output in stop_answer.err, (what, stop_answer)
+            assert len(stop_answer.err.splitlines()) == 1 and ".." not in stop_answer.err.replace(
                 "...", ""
-            ), stopped.err
+            ), stop_answer.err
     for what, (fault, output) in world.faults.items():
         with fault():
             tick = ask(story, capsys, "babysit", SLUG, "--once", "--json")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.answers import Answer, ask, checked
+from commands.answers import Answer, ask, check_answer
 from herorun.operations.orders import note as noting
 from stories import SLUG, Story, git
 from wording import mentions
@@ -185,12 +185,14 @@ def test_a_missing_contract_says_what_writes_one(story: Story, capsys: CAPTURE) 
         answer = ask(story, capsys, *words)
         assert answer.code == 2
         assert f"{story.work}/runs/tiny.toml" in answer.err
-        assert story.typed("`herorun init tiny`") in answer.err
+        assert story.shown_commands("`herorun init tiny`") in answer.err
 
 
 def test_a_run_whose_name_was_mistyped_is_offered(story: Story, capsys: CAPTURE) -> None:
     answer = ask(story, capsys, "status", "tinny")
-    assert answer.code == 2 and mentions(answer.err, "tiny", story.typed("`herorun init tinny`"))
+    assert answer.code == 2 and mentions(
+        answer.err, "tiny", story.shown_commands("`herorun init tinny`")
+    )
 
 
 def test_a_contract_that_cannot_be_read_is_named(story: Story, capsys: CAPTURE) -> None:
@@ -229,14 +231,14 @@ def test_no_repository(home: Path, capsys: CAPTURE) -> None:
 
 
 def test_a_linked_work_tree_whose_main_repository_moved(story: Story, capsys: CAPTURE) -> None:
-    linked, moved = story.home / "linked", story.home / "moved"
-    git(story.work, "worktree", "add", "-q", "--detach", str(linked))
-    story.work.rename(moved)
-    answer = _at(linked / "runs", capsys, "preflight", SLUG)
+    linked_path, moved_path = story.home / "linked", story.home / "moved"
+    git(story.work, "worktree", "add", "-q", "--detach", str(linked_path))
+    story.work.rename(moved_path)
+    answer = _at(linked_path / "runs", capsys, "preflight", SLUG)
     assert answer.code == 2 and str(story.work) in answer.err
-    assert mentions(answer.err, "worktree", "repair", str(linked))
-    git(moved, "worktree", "repair", str(linked))
-    assert git(linked, "rev-parse", "--show-toplevel").strip() == str(linked)
+    assert mentions(answer.err, "worktree", "repair", str(linked_path))
+    git(moved_path, "worktree", "repair", str(linked_path))
+    assert git(linked_path, "rev-parse", "--show-toplevel").strip() == str(linked_path)
 
 
 def test_a_branch_in_the_way_of_the_record(story: Story, capsys: CAPTURE) -> None:
@@ -280,9 +282,9 @@ def test_without_a_remote_nothing_is_launched_and_all_say_not_pushed(
 ) -> None:
     git(story.work, "remote", "remove", "origin")
     assert mentions(ask(story, capsys, "init", SLUG).err, "pushed", "remote")
-    blocked = ask(story, capsys, "launch", SLUG, "--json")
-    assert blocked.code == 1 and mentions(
-        blocked.finding("no-remote")["message"], "called", "origin"
+    blocked_answer = ask(story, capsys, "launch", SLUG, "--json")
+    assert blocked_answer.code == 1 and mentions(
+        blocked_answer.finding("no-remote")["message"], "called", "origin"
     )
     assert mentions(ask(story, capsys, "logbook", "verify", SLUG).out, "anchored", "remote")
     assert story.starts == []
@@ -343,8 +345,10 @@ def test_an_output_root_that_cannot_be_read_is_unknown_and_never_empty(
         assert answer.code == 3
         finding = answer.finding("output-root-in-use")
         assert finding["outcome"] == "unknown" and f"{story.root}: " in finding["message"]
-    probed = ask(story, capsys, "preflight", SLUG, "--probe")
-    assert probed.code == 3 and mentions(probed.err, "output", f"{story.root}", "written")
+    probed_answer = ask(story, capsys, "preflight", SLUG, "--probe")
+    assert probed_answer.code == 3 and mentions(
+        probed_answer.err, "output", f"{story.root}", "written"
+    )
     assert story.starts == []
 
 
@@ -366,7 +370,7 @@ def test_a_start_checkpoint_with_malformed_metadata(story: Story, capsys: CAPTUR
 
 @pytest.mark.thorough
 def test_not_a_number_and_a_torn_last_line_in_the_metrics(story: Story, capsys: CAPTURE) -> None:
-    story.launched()
+    story.run_first_job()
     with (story.root / "metrics.jsonl").open("a") as file:
         file.write('{"step": 4, "train/loss": NaN}\n{"step": 5, "train/lo')
     capsys.readouterr()
@@ -393,7 +397,7 @@ def test_a_file_name_that_is_not_utf8(story: Story, capsys: CAPTURE) -> None:
     assert "data-\\xff.txt" in str(finding["details"]) + finding["message"]
     story.publish()
     assert ask(story, capsys, "launch", SLUG, "--no-babysit", "--json").code == 0
-    story.ended()
+    story.wait_for_end()
     assert ask(story, capsys, "babysit", SLUG, "--once", "--json").document["run"] == "finished"
 
 
@@ -444,17 +448,17 @@ def test_a_malformed_config_file(story: Story, capsys: CAPTURE) -> None:
 def test_a_damaged_journal_stops_every_act_and_is_not_touched(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.launched()
+    story.run_first_job()
     story.tamper(".jsonl", lambda text: text.replace("show the whole path", "show another path"))
     _nobody_acts(story, capsys, 1, ("damaged", ".jsonl:1", "`herorun verify tiny`"))
     assert ask(story, capsys, "babysit", SLUG, "--once", "--json").code == 1
-    verified = ask(story, capsys, "logbook", "verify", SLUG, "--json")
-    assert verified.code == 1 and verified.document["verdict"] == "blocked"
+    verified_answer = ask(story, capsys, "logbook", "verify", SLUG, "--json")
+    assert verified_answer.code == 1 and verified_answer.document["verdict"] == "blocked"
 
 
 @pytest.mark.thorough
 def test_a_newer_journal_is_only_looked_at(story: Story, capsys: CAPTURE) -> None:
-    story.launched()
+    story.run_first_job()
     story.tamper(".jsonl", lambda text: text + '{"v":2}\n')
     _nobody_acts(
         story, capsys, 2, ("newer than this herorun", "journal version 2", "Upgrade herorun")
@@ -474,7 +478,7 @@ def _nobody_acts(story: Story, capsys: CAPTURE, code: int, target: tuple[str, ..
     for words in (("init", SLUG), ("launch", SLUG, "--json"), ("seal", SLUG, "--json"), NOTE):
         answer = ask(story, capsys, *words)
         assert answer.code == code, words
-        assert [part for part in target if story.typed(part) not in answer.err] == []
+        assert [part for part in target if story.shown_commands(part) not in answer.err] == []
     after = (git(story.work, "for-each-ref"), story.comments, sorted(story.data.rglob("*")))
     assert after == before
 
@@ -494,16 +498,19 @@ def test_what_comes_too_early_says_what_comes_first(story: Story, capsys: CAPTUR
     ):
         answer = ask(story, capsys, *words)
         assert (answer.code, bool(answer.out)) == (code, "--json" in words), words
-        assert story.typed(target) in answer.err
-    unlogged = ask(story, capsys, "launch", SLUG, "--json")
-    assert unlogged.code == 1 and "herorun init tiny" in unlogged.finding("no-record")["fix"]
-    unlaunched = ask(story, capsys, "seal", SLUG, "--json")
-    assert unlaunched.code == 1 and unlaunched.document["tag"] is None
+        assert story.shown_commands(target) in answer.err
+    unlogged_answer = ask(story, capsys, "launch", SLUG, "--json")
+    assert (
+        unlogged_answer.code == 1
+        and "herorun init tiny" in unlogged_answer.finding("no-record")["fix"]
+    )
+    unlaunched_answer = ask(story, capsys, "seal", SLUG, "--json")
+    assert unlaunched_answer.code == 1 and unlaunched_answer.document["tag"] is None
 
 
 @pytest.mark.thorough
 def test_a_sealed_run_admits_no_instance(story: Story, capsys: CAPTURE) -> None:
-    story.sealed()
+    story.run_to_seal()
     answer = ask(story, capsys, "launch", SLUG, "--json")
     assert answer.code == 1 and "seal-1" in answer.finding("sealed-run")["message"]
     assert len(story.starts) == 1
@@ -567,7 +574,7 @@ def herorun(story: Story, *words: str, stdout: int = subprocess.PIPE) -> Answer:
     process = subprocess.run(
         argv, stdout=stdout, stderr=subprocess.PIPE, env=env, text=True, check=False
     )
-    return checked(Answer(process.returncode, process.stdout or "", process.stderr), words)
+    return check_answer(Answer(process.returncode, process.stdout or "", process.stderr), words)
 
 
 @pytest.mark.thorough

@@ -12,7 +12,7 @@ from wording import mentions
 # Inside .git: our refs, the seal's tag, and git's own mark of what was pushed.
 REMOTE = "refs/remotes/origin/herorun/"
 OURS = ("objects/", "herorun/", "refs/herorun/", "refs/tags/herorun/", REMOTE, f"logs/{REMOTE}")
-WAIVED = {
+WAIVER = {
     "check": "dirty-tree",
     "reason": "a test",
     "approved_by": "@dri",
@@ -79,7 +79,7 @@ def messy(story: Story) -> Story:
     (work / "script").chmod(0o755)
     (work / "link").symlink_to("script")
     (work / ".gitignore").write_text("ignored\n")
-    story.sign(waiver=[WAIVED])
+    story.sign(waiver=[WAIVER])
     (work / "edited").write_text("stashed\n")
     git(work, "stash", "-q")
     git(work, "checkout", "-q", "--detach")
@@ -118,7 +118,7 @@ def test_every_command_leaves_it_as_it_was(messy: Story) -> None:
         assert changes(before, checkout(messy.work)) == [], words
         assert code in ((0, 1) if words[0] == "launch" else (0,)), words
         if words[0] == "launch":
-            messy.ended()
+            messy.wait_for_end()
     edits, seal = (line.split()[0] for line in messy.tags(messy.origin))
     assert (
         edits.startswith(f"refs/tags/herorun/{SLUG}/edits-")
@@ -158,13 +158,13 @@ def test_what_fails_leaves_it_too(messy: Story) -> None:
 
 @pytest.mark.thorough
 def test_a_linked_work_tree_and_the_main_one_are_both_left(story: Story) -> None:
-    linked = story.home / "linked" / "work"
-    git(story.work, "worktree", "add", "-q", "--detach", str(linked))
-    there = Story(linked.parent)
-    before, main = checkout(linked), checkout(story.work)
+    linked_path = story.home / "linked" / "work"
+    git(story.work, "worktree", "add", "-q", "--detach", str(linked_path))
+    there = Story(linked_path.parent)
+    before, main = checkout(linked_path), checkout(story.work)
     assert there.init() == 0
     assert there.launch() == 0
-    story.ended()
+    story.wait_for_end()
     assert there.tick() == 0
-    assert changes(before, checkout(linked)) == changes(main, checkout(story.work)) == []
+    assert changes(before, checkout(linked_path)) == changes(main, checkout(story.work)) == []
     assert story.starts == ["tiny-1 scratch"]

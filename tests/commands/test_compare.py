@@ -25,13 +25,13 @@ def ran(where, *words):
     return process.return_value, process.stdout
 
 
-def documented(where, *words):
+def run_to_document(where, *words):
     code, out = ran(where, *words, "--json")
     return code, json.loads(out)
 
 
 def test_the_shape_and_the_exit_codes(curves):
-    code, document = documented(
+    code, document = run_to_document(
         curves, "a.csv", "b.csv", "--gate", "loss mean <= +0.5%", "--metric", "tokens_per_s"
     )
 
@@ -66,7 +66,7 @@ def test_a_files_loss_may_have_any_name_that_a_backtest_knows(curves, column):
     for name in ("a", "b"):
         path = curves / f"{name}.csv"
         path.write_text(path.read_text().replace("step,loss", f"step,{column}"))
-    code, document = documented(curves, "a.csv", "b.csv", "--gate", "loss mean <= +0.5%")
+    code, document = run_to_document(curves, "a.csv", "b.csv", "--gate", "loss mean <= +0.5%")
     assert (code, document["verdict"], document["window"]) == (1, "no-go", [0, 49])
     assert document["gates"][0]["measured"] == pytest.approx(1.0)
 

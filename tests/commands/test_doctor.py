@@ -41,12 +41,12 @@ def parts(answer: Answer, fit: str = "") -> dict[str, Any]:
     return {name: part for name, part in parts_by_name.items() if fit in ("", part["status"])}
 
 
-def examined(story: Story, capsys: CAPTURE, *words: str) -> Answer:
+def ask_doctor(story: Story, capsys: CAPTURE, *words: str) -> Answer:
     return ask(story, capsys, "doctor", *words, "--json")
 
 
 def test_where_all_works_it_is_said_of_each_part(story: Story, capsys: CAPTURE) -> None:
-    answer = examined(story, capsys, SLUG)
+    answer = ask_doctor(story, capsys, SLUG)
     assert (answer.code, answer.document["verdict"]) == (0, "ok"), parts(answer, "failed") | parts(
         answer, "unknown"
     )
@@ -69,7 +69,7 @@ def test_it_changes_nothing_here_or_there(story: Story, capsys: CAPTURE) -> None
         return [*refs, *sorted(texts), git(story.work, "status", "--porcelain")]
 
     before = world()
-    examined(story, capsys)
+    ask_doctor(story, capsys)
     assert world() == before
 
 
@@ -77,7 +77,7 @@ def test_a_remote_that_is_gone_and_a_push_that_is_refused_are_distinguished(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.origin.rename(story.home / "away")
-    answer = examined(story, capsys, SLUG)
+    answer = ask_doctor(story, capsys, SLUG)
     assert answer.code != 0 and "git: remote origin" in (
         parts(answer, "failed") | parts(answer, "unknown")
     )
@@ -88,7 +88,7 @@ def test_a_secret_that_is_not_set_is_broken_and_its_fix_stands_there(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.sign(command={"argv": ["sh", "train.sh", str(story.data)], "secrets": ["HERO_TEST_KEY"]})
-    answer = examined(story, capsys, SLUG)
+    answer = ask_doctor(story, capsys, SLUG)
     assert (
         answer.code == 1
         and "HERO_TEST_KEY" in parts(answer, "failed")["secret: HERO_TEST_KEY"]["fix"]
@@ -107,7 +107,7 @@ def test_a_scheduler_whose_programs_are_missing_is_broken(story: Story, capsys: 
     for line in ('settle = "1ms"\n', 'grace = "200ms"\n', 'cluster = "c"\n'):
         text = text.replace(line, "")
     path.write_text(text)
-    answer = examined(story, capsys, SLUG)
+    answer = ask_doctor(story, capsys, SLUG)
     part = parts(answer, "failed")["scheduler: iris, iris"]
     assert mentions(part["message"], "iris", "PATH") and "host" not in part["fix"]
 
@@ -127,14 +127,14 @@ def test_a_program_that_a_login_node_can_run_is_not_needed_here(
 def test_a_clock_behind_the_newest_commit_is_broken(story: Story, capsys: CAPTURE) -> None:
     ahead = {"GIT_COMMITTER_DATE": "2099-01-01T00:00:00Z"}
     git(story.work, "commit", "-q", "--allow-empty", "-m", "later", env=ahead)
-    assert "clock: this machine" in parts(examined(story, capsys), "failed")
+    assert "clock: this machine" in parts(ask_doctor(story, capsys), "failed")
 
 
 def test_a_clock_that_only_the_commits_speak_for_is_not_checked_and_fails_nothing(
     story: Story, home: Path, capsys: CAPTURE
 ) -> None:
     program(home / "bin", "timedatectl", "exit 1")  # as in a container
-    answer = examined(story, capsys)
+    answer = ask_doctor(story, capsys)
     assert (answer.code, answer.document["verdict"], parts(answer, "unknown")) == (0, "ok", {})
     clock = parts(answer, "skipped")["clock: this machine"]
     assert mentions(clock["message"], "behind", "newest") and "timedatectl" in clock["message"]
@@ -155,7 +155,7 @@ def test_a_contract_that_cannot_be_read_does_not_hide_the_others(
 ) -> None:
     (story.work / "runs" / "broken.toml").write_text("[[[")
     (story.work / "runs" / "config.toml").write_text("[trainer]\n")
-    answer = examined(story, capsys)
+    answer = ask_doctor(story, capsys)
     assert answer.code == 1 and list(parts(answer, "failed")) == ["contract: broken"]
     assert "contract: tiny" in parts(answer, "ok")
 
@@ -173,7 +173,7 @@ def test_no_program_gets_a_secrets_value(
 ) -> None:
     monkeypatch.setenv("HERO_TEST_KEY", "hf_abcdefghijklmnopqrstuvwxyz0123456789")
     story.sign(command={"argv": ["sh", "train.sh", str(story.data)], "secrets": ["HERO_TEST_KEY"]})
-    answer = examined(story, capsys, SLUG)
+    answer = ask_doctor(story, capsys, SLUG)
     assert parts(answer)["secret: HERO_TEST_KEY"]["status"] == "ok"
     assert "abcdefghij" not in answer.out + answer.err
 
@@ -191,5 +191,5 @@ def test_a_state_folder_that_cannot_be_written_is_broken(story: Story, capsys: C
     folder = story.work / ".git" / "herorun"
     shutil.rmtree(folder, ignore_errors=True)
     folder.symlink_to("/proc/self")  # where not even root can
-    part = parts(examined(story, capsys), "failed")["disk: state folder"]
+    part = parts(ask_doctor(story, capsys), "failed")["disk: state folder"]
     assert str(folder) in part["message"]

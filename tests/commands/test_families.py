@@ -15,7 +15,7 @@ from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 # The names that were promised first, each with the one that the help shows now.
-PROMISED = {
+PROMISED_NAMES = {
     "verify-seal": "verify",
     "logbook verify": "verify",
     "chain": "box chain",
@@ -50,7 +50,7 @@ def options(command: click.Command) -> set[str]:
 
 
 def test_every_promised_name_works_and_takes_the_same() -> None:
-    for name, present in PROMISED.items():
+    for name, present in PROMISED_NAMES.items():
         now, before = command_of(present), command_of(name)
         assert options(before) - {"run", "tag"} <= options(now), name
         assert before is now or not present.startswith("box "), name
@@ -117,8 +117,8 @@ def test_global_options_work_before_and_after_a_command(
 def test_the_only_run_need_not_be_named(story: Story, capsys: CAPTURE) -> None:
     assert story.herorun("init") == 0
     assert story.herorun("preflight") == 0
-    missed = ask(story, capsys, "ack", "crashed")
-    assert missed.code == 2 and "crashed" in missed.err and SLUG in missed.err
+    missed_answer = ask(story, capsys, "ack", "crashed")
+    assert missed_answer.code == 2 and "crashed" in missed_answer.err and SLUG in missed_answer.err
     assert ask(story, capsys, "checkpoints", "list", "--json").code == 0
     assert ask(story, capsys, "verify", "--json").code == 0
     assert ask(story, capsys, "box", "timer", "--json").document["slug"] == SLUG

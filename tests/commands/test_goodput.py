@@ -12,7 +12,7 @@ from stories import CRASH, JOB, SLUG, Story
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
-TIMED = '\\"timestamp\\": \\"$(date -u +%Y-%m-%dT%H:%M:%S.%3NZ)\\", '
+TIMESTAMP_FIELD = '\\"timestamp\\": \\"$(date -u +%Y-%m-%dT%H:%M:%S.%3NZ)\\", '
 
 
 @pytest.fixture(scope="module")
@@ -20,11 +20,13 @@ def finished_story() -> Iterator[Story]:
     """It crashed, was relaunched and finished."""
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
         story = Story(Path(folder).resolve()).begin(hardware={"count": 8}, budget={"rate": 2.0})
-        (story.work / "train.sh").write_text(JOB.replace('{\\"step\\"', "{" + TIMED + '\\"step\\"'))
+        (story.work / "train.sh").write_text(
+            JOB.replace('{\\"step\\"', "{" + TIMESTAMP_FIELD + '\\"step\\"')
+        )
         story.publish()
-        story.launched(CRASH)
+        story.run_first_job(CRASH)
         story.tick()
-        story.ended("tiny-2")
+        story.wait_for_end("tiny-2")
         story.tick()
         yield story
         story.end()

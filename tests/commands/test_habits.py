@@ -29,7 +29,7 @@ CAPTURE = pytest.CaptureFixture[str]
 # --- completion -----------------------------------------------------------------------------------
 
 
-def completed(monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE, words: str) -> list[str]:
+def completions(monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE, words: str) -> list[str]:
     """What bash would offer for the last of the words."""
     monkeypatch.setenv("_HERORUN_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", f"herorun {words}")
@@ -55,13 +55,13 @@ def folder(tmp_path: Path) -> Path:
 def test_run_completes_to_the_contracts(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE, command: str
 ) -> None:
-    assert completed(monkeypatch, capsys, f"-C {folder} {command} gr") == ["grog", "grug"]
+    assert completions(monkeypatch, capsys, f"-C {folder} {command} gr") == ["grog", "grug"]
 
 
 def test_commands_and_checks_complete(monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE) -> None:
-    assert "preflight" in completed(monkeypatch, capsys, "pre")
-    assert completed(monkeypatch, capsys, "explain dirty-t") == ["dirty-tree"]
-    assert completed(monkeypatch, capsys, "waive dirty-t") == ["dirty-tree"]
+    assert "preflight" in completions(monkeypatch, capsys, "pre")
+    assert completions(monkeypatch, capsys, "explain dirty-t") == ["dirty-tree"]
+    assert completions(monkeypatch, capsys, "waive dirty-t") == ["dirty-tree"]
 
 
 def test_every_shipped_check_is_offered() -> None:
@@ -199,7 +199,7 @@ def test_a_new_contract_begins_with_what_the_settings_say(story: Story, capsys: 
 # --- while people wait ----------------------------------------------------------------------------
 
 
-def drawn(patience: float, *result: tuple[str, int, int | None]) -> str:
+def drawn_screen(patience: float, *result: tuple[str, int, int | None]) -> str:
     out = io.StringIO()
     bar = Bar(patience, Console(file=out, force_terminal=True, width=80))
     for what, count, total in result or (("reading the world", 1, 4), ("reading the world", 4, 4)):
@@ -208,20 +208,20 @@ def drawn(patience: float, *result: tuple[str, int, int | None]) -> str:
 
 
 def test_a_bar_is_shown_for_what_lasts_and_for_nothing_else() -> None:
-    assert mentions(drawn(0.0), "reading", "world")
-    assert drawn(60.0) == ""
+    assert mentions(drawn_screen(0.0), "reading", "world")
+    assert drawn_screen(60.0) == ""
 
 
 def test_what_is_waited_for_within_something_does_not_take_its_bar_away() -> None:
     many, one = "looking at runs", "reading the world"
-    text = drawn(
+    text = drawn_screen(
         0.0, (many, 0, 2), (one, 1, 4), (one, 4, 4), (many, 1, 2), (many, 1, 1), (one, 1, 4)
     )
     assert text.index(many) < text.index("50%") < text.index(one)
 
 
 def test_how_much_there_is_need_not_be_known() -> None:
-    assert "reading rows" in drawn(0.0, ("reading rows", 0, None), ("reading rows", 1, 1))
+    assert "reading rows" in drawn_screen(0.0, ("reading rows", 0, None), ("reading rows", 1, 1))
 
 
 def test_what_shows_nothing_in_between_is_shown_once_it_lasts() -> None:
@@ -282,7 +282,7 @@ def test_what_may_last_shows_a_bar_on_a_terminal(
     csv.write_text("step,loss\n" + "".join(f"{n},{3 - n / 100}\n" for n in range(50)))
     log.write_text("step 1: loss 2.0\n" * 50)
     if command == "report":
-        story.launched()
+        story.run_first_job()
         story.tick()
     if command == "launch":
         story.init()

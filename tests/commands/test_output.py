@@ -34,14 +34,14 @@ def launched_through(story: Story, shell: str, **env: str) -> int:
 @pytest.mark.thorough
 def test_a_closed_output_is_no_failure(story: Story) -> None:
     assert launched_through(story, ">&-") == 0
-    story.ended()
+    story.wait_for_end()
     assert len(story.starts) == 1
 
 
 @pytest.mark.thorough
 def test_an_ascii_output_is_no_failure(story: Story) -> None:
     assert launched_through(story, "", PYTHONIOENCODING="ascii") == 0
-    story.ended()
+    story.wait_for_end()
     assert len(story.starts) == 1
 
 
@@ -76,8 +76,8 @@ def test_a_hash_is_cut_where_it_is_only_shown(capsys: pytest.CaptureFixture[str]
     tree, commit = "sha256:" + 32 * "cd", 20 * "ab"
     show_lines(SimpleNamespace(code=0, lines=lambda: [f"differs: code_tree: {tree}"]), False)
     ShownBeforeResult("fork of tiny")(f"New identity: tiny-2, commit {commit}")
-    captured = capsys.readouterr()
-    assert captured.out.split()[-1] == "cdcdcdcdc" and captured.err.split()[-1] == "ababababa"
+    output = capsys.readouterr()
+    assert output.out.split()[-1] == "cdcdcdcdc" and output.err.split()[-1] == "ababababa"
 
 
 def test_a_message_fits_the_terminal_that_shows_it() -> None:
@@ -144,7 +144,7 @@ def row(check: str, outcome: str, message: str = "m", **other: Any) -> dict[str,
     }
 
 
-def shown(capsys: pytest.CaptureFixture[str], *rows: dict[str, Any]) -> list[str]:
+def shown_lines(capsys: pytest.CaptureFixture[str], *rows: dict[str, Any]) -> list[str]:
     show_findings(console(), rows)
     return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
 
@@ -157,7 +157,7 @@ def test_what_one_reason_hides_is_one_entry(capsys: pytest.CaptureFixture[str]) 
         for name in ("crashed", "stalled-by-infrastructure")
     ]
     first = row("surviving-job", "unknown", "no answer", subject="tiny-1")
-    cause_line, effects = shown(capsys, first, *alerts)
+    cause_line, effects = shown_lines(capsys, first, *alerts)
     assert cause_line == "? unknown surviving-job no answer"
     assert mentions(effects, "unknown", "open-alerts (crashed, stalled-by-infrastructure)")
 
@@ -168,7 +168,7 @@ def test_six_marks_with_words(
     """All of them with --verbose; what passed or does not apply is no matter for a decision."""
     monkeypatch.setattr("herorun.system.progress.verbose", True)
     waiver = {"approved_by": "@ana", "reason": "known", "expires": "2026-02-01T00:00:00Z"}
-    lines = shown(
+    lines = shown_lines(
         capsys,
         row("dirty-tree", "fail", "1 change"),
         row("stale-container", "fail", "old", response="warn"),
@@ -177,8 +177,8 @@ def test_six_marks_with_words(
         row("sealed-run", "pass", "not sealed"),
         row("bundle-mismatch", "n/a"),
     )
-    waived = lines.pop(3)
-    assert mentions(waived, "waived", "approved by @ana, until 2026-02-01T00:00:00Z: known")
+    waived_line = lines.pop(3)
+    assert mentions(waived_line, "waived", "approved by @ana, until 2026-02-01T00:00:00Z: known")
     assert lines == [
         "✓ ok sealed-run not sealed",
         "- n/a bundle-mismatch",
@@ -206,18 +206,20 @@ def test_details_beyond_the_first_are_shown_by_the_option_that_the_page_names(
 
 def test_a_cause_comes_with_what_follows_from_it(capsys: pytest.CaptureFixture[str]) -> None:
     cause = {"check": "dirty-tree", "subject": ""}
-    hidden = [row(f"check-{n}", "unknown", caused_by=cause) for n in range(8)]
-    lines = shown(
+    hidden_rows = [row(f"check-{n}", "unknown", caused_by=cause) for n in range(8)]
+    lines = shown_lines(
         capsys,
-        *hidden,
+        *hidden_rows,
         row("no-record", "fail", caused_by=cause),
         row("other", "fail"),
         row("dirty-tree", "fail"),
     )
-    first, effects, unchecked, *rest = lines
+    first, effects, unchecked_line, *rest = lines
     assert first == "✗ fail dirty-tree m"
     assert mentions(effects, "causes: no-record")
-    assert mentions(unchecked, "not checked", ": ", *(f"check-{n}" for n in range(6)), "2 more")
+    assert mentions(
+        unchecked_line, "not checked", ": ", *(f"check-{n}" for n in range(6)), "2 more"
+    )
     assert rest == ["fix: fix dirty-tree", "✗ fail other m", "fix: fix other"]
 
 

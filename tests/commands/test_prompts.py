@@ -33,27 +33,27 @@ class Terminal:
         self.process = subprocess.Popen(
             argv, stdin=other, stdout=other, stderr=other, env=environment(folder)
         )
-        self.seen = ""
+        self.screen = ""
         os.close(other)
 
-    def answers(self, question: str, typed: str) -> None:
+    def answers(self, question: str, typed_text: str) -> None:
         """What is typed at the next such question."""
-        self._reads_until(lambda: re.search(question, self.seen) is not None)
-        self.seen = self.seen[re.search(question, self.seen).end() :]
-        os.write(self._end, typed.encode())
+        self._reads_until(lambda: re.search(question, self.screen) is not None)
+        self.screen = self.screen[re.search(question, self.screen).end() :]
+        os.write(self._end, typed_text.encode())
 
-    def ended(self) -> tuple[int, str]:
+    def wait_for_end(self) -> tuple[int, str]:
         self._reads_until(lambda: False)
-        return self.process.wait(30), self.seen.replace("\r\n", "\n")
+        return self.process.wait(30), self.screen.replace("\r\n", "\n")
 
     def _reads_until(self, enough: Callable[[], bool]) -> None:
         until = time.monotonic() + 30
         while not enough():
             assert select.select([self._end], [], [], max(0.0, until - time.monotonic()))[0], (
-                self.seen
+                self.screen
             )
             try:
-                self.seen += os.read(self._end, 65536).decode()
+                self.screen += os.read(self._end, 65536).decode()
             except OSError:  # Linux calls it an error that the other end is gone
                 return
 
@@ -74,14 +74,14 @@ def environment(folder: Path) -> dict[str, str]:
 
 @pytest.fixture
 def at(tmp_path: Path) -> Iterator[Start]:
-    started: list[Terminal] = []
+    terminals: list[Terminal] = []
 
     def start(*words: str) -> Terminal:
-        started.append(Terminal(tmp_path, *words))
-        return started[-1]
+        terminals.append(Terminal(tmp_path, *words))
+        return terminals[-1]
 
     yield start
-    for each in started:
+    for each in terminals:
         each.close()
 
 
@@ -102,7 +102,7 @@ def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_reported(
     terminal.answers(r"'us-east5-a' is not a known cluster(?s:.*)cluster: ", "http://127.0.0.1:9\n")
     terminal.answers("experiment: ", "experiments/isoflop_sweep.py\n")
     terminal.answers(r"resubmit command \(empty: it is only watched\): ", "\n")
-    code, output = terminal.ended()
+    code, output = terminal.wait_for_end()
     assert (code, ": unknown, neither" in output) == (3, True), output  # nobody listens there
     state_document = state(tmp_path)
     facts = state_document["job_id"], state_document["cluster"], state_document["experiment"]
@@ -123,7 +123,7 @@ def test_a_config_is_taken_by_the_short_name_of_its_cluster(at: Start, tmp_path:
     terminal.answers(r"There is no .*nowhere\.yaml(?s:.*)cluster: ", "marin_dev\n")
     command = "iris job run --no-wait -- python train.py"
     terminal.answers("resubmit command .*: ", f"{command}\n")
-    assert terminal.ended()[0] == 3
+    assert terminal.wait_for_end()[0] == 3
     state_document = state(tmp_path)
     assert (state_document["job_id"], state_document["config"]) == ("/dlwh/train-tiny", str(config))
     assert state_document["resubmit_command"] == command
@@ -136,7 +136,7 @@ def test_the_end_of_the_input_is_no_answer_and_the_sentence_says_what_is_missing
     terminal = at("--scheduler", "ray")
     terminal.answers(r"job \(.*\): ", "ray-run-1\n")
     terminal.answers("cluster: ", "\x04")
-    code, output = terminal.ended()
+    code, output = terminal.wait_for_end()
     assert (code, output.count("herorun: ")) == (2, 1)
     assert mentions(output, "contract", "--cluster", "--experiment")
     assert not (tmp_path / "scratch").exists()
@@ -146,7 +146,7 @@ def test_the_end_of_the_input_is_no_answer_and_the_sentence_says_what_is_missing
 def test_an_interruption_at_a_question_ends_with_130(at: Start) -> None:
     terminal = at("--scheduler", "ray")
     terminal.answers(r"job \(.*\): ", "\x03")
-    code, output = terminal.ended()
+    code, output = terminal.wait_for_end()
     assert code == 130 and "herorun: interrupted." in output and "Traceback" not in output
 
 

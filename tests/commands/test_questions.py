@@ -59,8 +59,8 @@ def test_the_dri_decides_about_a_success_that_came_too_early(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     story.sign(babysit={"recovery": "relaunch"})
-    story.launched("exit 0")
+    story.run_first_job("exit 0")
     document = ask(story, capsys, "status", SLUG, "--json").document
-    fired = {alert["check"] for alert in document["alerts"]}
-    assert document["run"] == "down" and document["dri_decides"] and "ended-short" in fired
+    alert_checks = {alert["check"] for alert in document["alerts"]}
+    assert document["run"] == "down" and document["dri_decides"] and "ended-short" in alert_checks
     assert label_of_next(document) == "if yes"

@@ -14,7 +14,7 @@ import pytest
 
 from builders import NOON
 from commands.answers import ask
-from commands.test_goodput import TIMED
+from commands.test_goodput import TIMESTAMP_FIELD
 from herorun.core.event import Decided
 from herorun.core.evidence import Metrics, Nothing, TrackerIdentity, TrackerState, Unavailable
 from herorun.core.journal import Memory
@@ -32,11 +32,13 @@ WARM_UP = {"name": "warm-up ends", "step": 1, "kind": "warm-up-end"}
 def finished_story() -> Iterator[Story]:
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
         story = Story(Path(folder).resolve()).begin(phase=[WARM_UP])
-        (story.work / "train.sh").write_text(JOB.replace('{\\"step\\"', "{" + TIMED + '\\"step\\"'))
+        (story.work / "train.sh").write_text(
+            JOB.replace('{\\"step\\"', "{" + TIMESTAMP_FIELD + '\\"step\\"')
+        )
         story.publish()
-        story.launched(CRASH)
+        story.run_first_job(CRASH)
         story.tick()
-        story.ended("tiny-2")
+        story.wait_for_end("tiny-2")
         story.tick()
         yield story
         story.end()
@@ -128,14 +130,14 @@ def test_rows_that_no_tick_has_kept_yet_are_drawn_and_nothing_is_written(
 def test_links_lead_to_web_pages_alone(finished_story: Story) -> None:
     """What a tracker says of its address may be anything."""
     memory = finished_story.run.record.memory()
-    for url, linked in (("https://example.org/t", True), ("javascript:alert(1)", False)):
+    for url, is_linked in (("https://example.org/t", True), ("javascript:alert(1)", False)):
         tracker_identity = TrackerIdentity(
             state=TrackerState.FINISHED, display_name="tiny", url=url, service="MLflow"
         )
         tracker, issue, _ = links_of(
             finished_story.run, memory, {TrackerIdentity: tracker_identity}
         )
-        assert tracker.text == "MLflow tiny" and tracker.url == (url if linked else "")
+        assert tracker.text == "MLflow tiny" and tracker.url == (url if is_linked else "")
         assert issue.text.endswith("issue.md") and issue.url == ""  # a file of this machine
 
 
@@ -198,7 +200,7 @@ def test_no_rows_yet_is_no_failure_to_look_and_rows_that_are_gone_are_one() -> N
 
 @pytest.mark.thorough
 def test_a_sealed_run_is_shown_and_judged_no_more(story: Story, capsys: CAPTURE) -> None:
-    story.launched()
+    story.run_first_job()
     story.tick()
     assert story.seal() == 0
     document = ask(story, capsys, "report", SLUG, "--json").document

@@ -66,12 +66,12 @@ def test_an_alert_is_posted_to_the_terminal_only_if_no_tick_is_printed_there(
     is_posted: bool,
 ) -> None:
     monkeypatch.setattr(progress, "_have_one_destination", lambda: is_same)
-    story.launched(REFUSE)
+    story.run_first_job(REFUSE)
     capsys.readouterr()
     assert story.tick(*argv) == 1
-    captured = capsys.readouterr()
+    output = capsys.readouterr()
     check = "refused-at-check-in"
-    assert check in captured.out and (f"{SLUG}: {check}" in captured.err) == is_posted
+    assert check in output.out and (f"{SLUG}: {check}" in output.err) == is_posted
 
 
 @pytest.mark.parametrize(("errors", "is_same"), [("output", True), ("errors", False)])

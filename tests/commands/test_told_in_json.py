@@ -42,11 +42,11 @@ def documents(capsys: CAPTURE) -> list[dict[str, Any]]:
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def interrupted() -> int:
+def raise_interrupt() -> int:
     raise KeyboardInterrupt
 
 
-def broken() -> int:
+def raise_error() -> int:
     raise RuntimeError(f"\x1b[31m{SECRET}")
 
 
@@ -58,14 +58,14 @@ def lines_then(end: Callable[[], int]) -> Callable[[], int]:
     return does
 
 
-def lost() -> int:
+def raise_unread() -> int:
     raise CouldNotLook("nobody answers")
 
 
 def test_an_interruption_is_a_document_of_one_line(
     command: Callable[..., int], capsys: CAPTURE
 ) -> None:
-    assert command(interrupted) == 130
+    assert command(raise_interrupt) == 130
     (failure,) = documents(capsys)
     assert FailureDocument.model_validate(failure) == FailureDocument(
         schema=1, error="interrupted.", exit_code=130
@@ -75,7 +75,7 @@ def test_an_interruption_is_a_document_of_one_line(
 def test_a_stream_that_fails_ends_with_a_line_that_says_so(
     command: Callable[..., int], capsys: CAPTURE
 ) -> None:
-    assert command(lines_then(lost)) == 3
+    assert command(lines_then(raise_unread)) == 3
     row, failure = documents(capsys)
     assert row["slug"] == "tiny" and (failure["error"], failure["exit_code"]) == (
         "nobody answers",
@@ -86,7 +86,7 @@ def test_a_stream_that_fails_ends_with_a_line_that_says_so(
 def test_a_stream_that_is_interrupted_just_ends(
     command: Callable[..., int], capsys: CAPTURE
 ) -> None:
-    assert command(lines_then(interrupted)) == 130
+    assert command(lines_then(raise_interrupt)) == 130
     assert documents(capsys) == [ROW.as_json()]
 
 
@@ -95,7 +95,7 @@ def test_what_fails_after_a_document_prints_no_second_one(
 ) -> None:
     def does() -> int:
         output.show_json(ROW)
-        return lost()
+        return raise_unread()
 
     assert command(does) == 3
     assert json.loads(capsys.readouterr().out) == ROW.as_json()
@@ -119,7 +119,7 @@ def test_a_fault_of_ours_is_one_too_without_secrets_and_escapes(
     command: Callable[..., int], capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch, debug: str
 ) -> None:
     monkeypatch.setenv("HERORUN_DEBUG", debug)
-    assert command(broken) == 3
+    assert command(raise_error) == 3
     output = capsys.readouterr()
     assert FailureDocument.model_validate_json(output.out).exit_code == 3
     assert ("Traceback" in output.err) is bool(debug)
@@ -177,7 +177,7 @@ def test_a_full_disk_under_the_document_and_a_closed_input_are_no_tracebacks(
     assert process.returncode == 2
 
 
-LOST = """
+LOST_INTERRUPT = """
 import sys, time, click
 from herorun import cli
 
@@ -200,10 +200,14 @@ cli.main()
 
 @pytest.mark.thorough
 def test_an_interruption_that_a_destructor_hides_comes_again() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-c", LOST], capture_output=True, text=True, timeout=30, check=False
+    process = subprocess.run(
+        [sys.executable, "-c", LOST_INTERRUPT],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
     )
-    assert (ended.returncode, ended.stderr.strip()) == (130, "herorun: interrupted.")
+    assert (process.returncode, process.stderr.strip()) == (130, "herorun: interrupted.")
 
 
 @pytest.mark.thorough

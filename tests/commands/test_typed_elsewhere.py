@@ -55,7 +55,7 @@ def test_what_a_pause_and_its_refusal_propose(
     elsewhere: tuple[Story, str], capsys: CAPTURE
 ) -> None:
     story, folder = elsewhere
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     commands = proposals(capsys, folder, ["pause", SLUG, "--until", "2h", *WHY])
     must_work(capsys, folder, commands, "resume")
 
@@ -66,7 +66,7 @@ def test_what_a_stop_and_an_acknowledgement_propose(
 ) -> None:
     story, folder = elsewhere
     story.sign(babysit={"recovery": "ask"})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     assert story.tick() == 1
     commands = proposals(capsys, folder, ["ack", SLUG])
     must_work(capsys, folder, commands, "status")
@@ -77,7 +77,7 @@ def test_what_a_stop_and_an_acknowledgement_propose(
 @pytest.mark.thorough
 def test_what_a_fork_proposes(elsewhere: tuple[Story, str], capsys: CAPTURE) -> None:
     story, folder = elsewhere
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     commands = proposals(capsys, folder, ["fork", SLUG, "tiny-b", *WHY])
     story.publish()
     must_work(capsys, folder, commands, "fork")

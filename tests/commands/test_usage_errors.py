@@ -10,7 +10,7 @@ from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 
-MISTYPED = {
+TYPOS = {
     ("lunch", "tiny"): ("'lunch'. Did you mean 'launch'?", "`herorun --help` lists"),
     ("help",): ("Type `herorun --help`.",),
     ("version",): ("Type `herorun --version`.",),
@@ -29,7 +29,7 @@ MISTYPED = {
 }
 
 
-@pytest.mark.parametrize("words", MISTYPED, ids=" ".join)
+@pytest.mark.parametrize("words", TYPOS, ids=" ".join)
 def test_a_mistyped_command_is_answered_with_what_to_type(
     words: tuple[str, ...], capsys: CAPTURE, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -41,7 +41,7 @@ def test_a_mistyped_command_is_answered_with_what_to_type(
         and output.err.startswith("herorun: ")
         and len(output.err.splitlines()) <= 7
     )
-    assert [part for part in MISTYPED[words] if part not in output.err] == []
+    assert [part for part in TYPOS[words] if part not in output.err] == []
 
 
 ORDERS = [

@@ -112,7 +112,7 @@ def test_the_block_counts_once_it_is_signed_and_committed(story: Story, capsys: 
 # --- waivers that do nothing ----------------------------------------------------------------------
 
 
-def signed(check: str, **changes: str) -> dict[str, str]:
+def sign_waiver(check: str, **changes: str) -> dict[str, str]:
     fields = {"reason": "a test", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
     return {"check": check, **fields, **changes}
 
@@ -123,10 +123,10 @@ def test_waivers_that_do_nothing_are_reported_and_stop_nothing(
     old = {"expires": "2020-01-01T00:00:00Z"}
     story.sign(
         waiver=[
-            signed("dirty-tree"),
-            signed("no-remote", **old),
-            signed("open-alerts"),
-            signed("drity-tree"),
+            sign_waiver("dirty-tree"),
+            sign_waiver("no-remote", **old),
+            sign_waiver("open-alerts"),
+            sign_waiver("drity-tree"),
         ]
     )
     story.init()
@@ -137,7 +137,7 @@ def test_waivers_that_do_nothing_are_reported_and_stop_nothing(
 
 
 def test_a_waiver_that_signs_something_is_not_told(story: Story, capsys: CAPTURE) -> None:
-    story.sign(waiver=[signed("dirty-tree")])
+    story.sign(waiver=[sign_waiver("dirty-tree")])
     story.init()
     (story.work / "notes").write_text("todo")
     findings = ask(story, capsys, "preflight", SLUG, "--json").document["findings"]
@@ -146,8 +146,8 @@ def test_a_waiver_that_signs_something_is_not_told(story: Story, capsys: CAPTURE
 
 @pytest.mark.thorough
 def test_the_seal_reports_its_own(story: Story, capsys: CAPTURE) -> None:
-    story.sign(waiver=[signed("open-alerts"), signed("dirty-tree")])
-    story.finished()
+    story.sign(waiver=[sign_waiver("open-alerts"), sign_waiver("dirty-tree")])
+    story.run_to_success()
     answer = ask(story, capsys, "seal", SLUG, "--json")
     (finding,) = [f for f in answer.document["findings"] if f["check"] == "unused-waiver"]
     assert (answer.code, finding["subject"], finding["outcome"]) == (0, "open-alerts", "fail")
@@ -156,7 +156,7 @@ def test_the_seal_reports_its_own(story: Story, capsys: CAPTURE) -> None:
 def test_the_other_order_is_reported(story: Story, capsys: CAPTURE) -> None:
     answer = ask(story, capsys, "waive", SLUG, "dirty-tree")
     assert (answer.code, answer.out) == (2, "")
-    assert story.typed(f"`herorun waive dirty-tree {SLUG}`") in answer.err
+    assert story.shown_commands(f"`herorun waive dirty-tree {SLUG}`") in answer.err
 
 
 @pytest.mark.parametrize(

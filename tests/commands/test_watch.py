@@ -50,14 +50,14 @@ def world() -> Iterator[Story]:
     with tempfile.TemporaryDirectory(
         prefix="herorun-", dir=in_memory(), ignore_cleanup_errors=True
     ) as home:
-        story = Story(Path(home).resolve()).begin().launched(WAIT)
+        story = Story(Path(home).resolve()).begin().run_first_job(WAIT)
         assert story.tick() == 0
         yield story
         story.end()
 
 
 @pytest.fixture
-def watched(world: Story) -> Iterator[Story]:
+def watched_story(world: Story) -> Iterator[Story]:
     """The same for every test: what one of them spoils is fixed after it."""
     (evidence,) = (world.state / "evidence").glob("*.jsonl")
     record = evidence.read_bytes()
@@ -70,42 +70,42 @@ def watched(world: Story) -> Iterator[Story]:
 
 @pytest.mark.thorough
 def test_it_shows_what_the_last_tick_kept_and_asks_no_tracker(
-    watched: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+    watched_story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def asked(*_: object) -> None:
+    def refuse_query(*_: object) -> None:
         raise AssertionError("the tracker was asked")
 
-    monkeypatch.setattr(JsonLines, "read", asked)
-    before = watched.run.record.tip
-    (shown_run,) = ask(watched, capsys, "watch", SLUG, "--json").document["runs"]
+    monkeypatch.setattr(JsonLines, "read", refuse_query)
+    before = watched_story.run.record.tip
+    (shown_run,) = ask(watched_story, capsys, "watch", SLUG, "--json").document["runs"]
     assert (shown_run["slug"], shown_run["run"], shown_run["monitor"]) == (SLUG, "healthy", "fresh")
     assert [(alert["check"], alert["state"]) for alert in shown_run["alerts"]] == []
     glance = shown_run["summary"]
     assert (glance["step"], glance["final_step"], glance["loss"]) == (3, 4, 2.5)
     assert glance["checkpoint"]["step"] == 2 and 0 <= glance["checkpoint"]["age_seconds"] < 3600
-    assert watched.run.record.tip == before
+    assert watched_story.run.record.tip == before
 
 
-def test_without_a_terminal_it_prints_once(watched: Story, capsys: CAPTURE) -> None:
-    answer = ask(watched, capsys, "watch")
+def test_without_a_terminal_it_prints_once(watched_story: Story, capsys: CAPTURE) -> None:
+    answer = ask(watched_story, capsys, "watch")
     (line,) = [line for line in answer.out.splitlines() if line.startswith(f"{SLUG} ")]
     assert answer.code == 0 and "healthy" in line and "3/4" in line and " ago" in line
 
 
 def test_a_babysitter_that_stopped_looking_is_a_stale_monitor(
-    watched: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+    watched_story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     later = datetime.now(UTC) + timedelta(hours=2)
     monkeypatch.setattr(overview, "now", lambda: later)
-    (shown_run,) = ask(watched, capsys, "watch", "--json").document["runs"]
+    (shown_run,) = ask(watched_story, capsys, "watch", "--json").document["runs"]
     assert (shown_run["run"], shown_run["monitor"]) == ("healthy", "stale")
 
 
 def test_what_cannot_be_read_is_reported_next_to_the_others(
-    watched: Story, capsys: CAPTURE
+    watched_story: Story, capsys: CAPTURE
 ) -> None:
-    (watched.work / "runs" / "broken.toml").write_text("[[[")
-    answer = ask(watched, capsys, "watch", "--all")
+    (watched_story.work / "runs" / "broken.toml").write_text("[[[")
+    answer = ask(watched_story, capsys, "watch", "--all")
     assert (
         answer.code == 3
         and mentions(answer.out, "cannot", "read")
@@ -114,10 +114,12 @@ def test_what_cannot_be_read_is_reported_next_to_the_others(
     assert [line.split()[0] for line in answer.out.splitlines()[1:3]] == ["broken", SLUG]
 
 
-def test_a_torn_or_foreign_evidence_file_only_leaves_gaps(watched: Story, capsys: CAPTURE) -> None:
-    (path,) = (watched.state / "evidence").glob("*.jsonl")
+def test_a_torn_or_foreign_evidence_file_only_leaves_gaps(
+    watched_story: Story, capsys: CAPTURE
+) -> None:
+    (path,) = (watched_story.state / "evidence").glob("*.jsonl")
     path.write_text("nonsense\n")
-    (shown_run,) = ask(watched, capsys, "watch", "--json").document["runs"]
+    (shown_run,) = ask(watched_story, capsys, "watch", "--json").document["runs"]
     assert shown_run["run"] == "healthy" and shown_run["summary"]["step"] is None
 
 
@@ -127,19 +129,19 @@ def test_the_last_line_is_found_behind_long_ones(tmp_path: Path) -> None:
     assert overview._last_line(path) == b"b" * 200_000
 
 
-def test_status_of_all_is_a_table_and_a_fresh_look(watched: Story, capsys: CAPTURE) -> None:
-    (watched.work / "runs" / "another.toml").write_text(
-        (watched.work / "runs" / "tiny.toml")
+def test_status_of_all_is_a_table_and_a_fresh_look(watched_story: Story, capsys: CAPTURE) -> None:
+    (watched_story.work / "runs" / "another.toml").write_text(
+        (watched_story.work / "runs" / "tiny.toml")
         .read_text()
         .replace('slug = "tiny"', 'slug = "another"')
     )
-    one = ask(watched, capsys, "status", SLUG).out
+    one = ask(watched_story, capsys, "status", SLUG).out
     assert "  loss       ▁▁▁ 2.5\n" in one and "  checkpoint step 2, " in one
-    answer = ask(watched, capsys, "status", "--all")
+    answer = ask(watched_story, capsys, "status", "--all")
     head, *rows = answer.out.splitlines()
     assert [row.split()[0] for row in rows[:2]] == [SLUG, "another"]
     assert "last tick" not in head  # it has read the evidence itself
-    runs = ask(watched, capsys, "status", "--all", "--json").document["runs"]
+    runs = ask(watched_story, capsys, "status", "--all", "--json").document["runs"]
     assert [(run["slug"], run["stage"], run["summary"]["step"]) for run in runs] == [
         (SLUG, "launched", 3),
         ("another", "not initialised", None),
@@ -185,7 +187,7 @@ class Terminal:
     def type(self, key: str) -> None:
         os.write(self._end, key.encode())
 
-    def ended(self, within: float = 30.0) -> int:
+    def wait_for_end(self, within: float = 30.0) -> int:
         until = time.monotonic() + within
         while self.process.poll() is None:  # what it still writes must be read
             assert time.monotonic() < until, "it goes on"
@@ -200,8 +202,8 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(watched: Story) -> Iterator[Terminal]:
-    screen = Terminal(watched)
+def terminal(watched_story: Story) -> Iterator[Terminal]:
+    screen = Terminal(watched_story)
     yield screen
     screen.close()
 
@@ -209,20 +211,20 @@ def terminal(watched: Story) -> Iterator[Terminal]:
 def test_in_a_terminal_it_continues_until_q(terminal: Terminal) -> None:
     terminal.shows("3/4")
     terminal.type("xq")
-    assert terminal.ended() == 0
+    assert terminal.wait_for_end() == 0
 
 
 @pytest.mark.thorough
 def test_an_interruption_ends_it_with_130(terminal: Terminal) -> None:
     terminal.shows("3/4")
     terminal.process.send_signal(signal.SIGINT)
-    assert terminal.ended() == 130
+    assert terminal.wait_for_end() == 130
 
 
-def test_a_dumb_terminal_gets_the_table_once(watched: Story) -> None:
-    terminal = Terminal(watched, "dumb")
+def test_a_dumb_terminal_gets_the_table_once(watched_story: Story) -> None:
+    terminal = Terminal(watched_story, "dumb")
     terminal.shows("3/4")
-    assert terminal.ended() == 0
+    assert terminal.wait_for_end() == 0
     terminal.close()
 
 
@@ -253,7 +255,7 @@ def test_the_words_of_a_row() -> None:
 
 @pytest.mark.thorough
 def test_a_job_that_was_killed_since_the_last_tick_is_down(story: Story, capsys: CAPTURE) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.tick() == 0
     assert ask(story, capsys, "watch", SLUG, "--json").document["runs"][0]["run"] == "healthy"
     story.end()  # by SIGKILL
@@ -267,7 +269,7 @@ def test_what_the_last_tick_awaited_is_shown_until_the_job_ends(
     story: Story, capsys: CAPTURE
 ) -> None:
     (story.data / "no-receipt").touch()
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.tick() == 3
     answer = ask(story, capsys, "watch", SLUG, "--json")
     (shown_run,) = answer.document["runs"]
@@ -335,11 +337,11 @@ def test_what_the_scheduler_says_now_beats_what_was_seen_last(
 
 def test_the_newest_checkpoint_is_one_of_the_present_lineage() -> None:
     at = datetime(2026, 1, 2, tzinfo=UTC)
-    saved = [
+    saved_paths = [
         Candidate(path=f"/r/step-{n}", step=n, root="/r", modified=at + timedelta(hours=n))
         for n in (100, 600)
     ]
-    fields = {Checkpoints: Checkpoints(tuple(saved))}
+    fields = {Checkpoints: Checkpoints(tuple(saved_paths))}
     assert overview._newest_step(fields, Memory())[1] == 600
     back = replace(Memory().history, given_up=(GivenUp(100, at + timedelta(days=40)),))
     assert overview._newest_step(fields, SimpleNamespace(history=back))[1] == 100
@@ -377,7 +379,7 @@ def test_a_table_fits_its_terminal_and_cuts_neither_state_nor_number(width: int)
     assert lines[1].endswith(LAST[width])
 
 
-AWAITED = (AwaitedEvidence("receipt", "tiny-1 has not checked in"),)
+AWAITED_EVIDENCE = (AwaitedEvidence("receipt", "tiny-1 has not checked in"),)
 
 
 @pytest.mark.parametrize(
@@ -385,7 +387,7 @@ AWAITED = (AwaitedEvidence("receipt", "tiny-1 has not checked in"),)
     [
         (RunSummary(slug="a", stage="launched", run="healthy"), 0),
         (RunSummary(slug="a", stage="launched", run="down"), 1),
-        (RunSummary(slug="a", stage="launched", run="finished", awaited=AWAITED), 3),
+        (RunSummary(slug="a", stage="launched", run="finished", awaited=AWAITED_EVIDENCE), 3),
         (RunSummary(slug="a", stage="launched", error="no contract"), 3),
     ],
 )

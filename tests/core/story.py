@@ -20,7 +20,7 @@ from herorun.core.recovery.policy import RecoveryPolicy
 from herorun.discover import checks
 
 
-def launched(number: int, at: datetime, relaunch_of: str = "") -> list[Any]:
+def launch_events(number: int, at: datetime, relaunch_of: str = "") -> list[Any]:
     name = f"tiny-{number}"
     plan = {"temporary_root": {"value": None, "source": ""}}
     return [
@@ -48,11 +48,11 @@ def launched(number: int, at: datetime, relaunch_of: str = "") -> list[Any]:
     ]
 
 
-def begun() -> Memory:
+def first_memory() -> Memory:
     start = NOON - timedelta(hours=1)
     first_tick = Decided(at=NOON - EVERY, run="healthy", monitor="fresh", progress="~1/2")
     posts = [Done(start, f"tell/tiny-1/{what}", 1) for what in ("first-step", "first-checkpoint")]
-    return fold([Initialised(start, "tiny", {}), *launched(1, start), first_tick, *posts])
+    return fold([Initialised(start, "tiny", {}), *launch_events(1, start), first_tick, *posts])
 
 
 class Story:
@@ -64,7 +64,7 @@ class Story:
         waivers: Iterable[Waiver] = (),
         fails: Iterable[int] = (),
     ) -> None:
-        self.memory = begun()
+        self.memory = first_memory()
         self.rules = Rules(checks(Gate.HEALTH), policy or RecoveryPolicy(), tuple(waivers))
         self.fails = frozenset(fails)
 
@@ -75,12 +75,16 @@ class Story:
             now = NOON + index * every
             job = changes.get(Job)
             wrote = job.ended if isinstance(job, Job) and job.ended else now
-            evidence = {**healthy(Gate.HEALTH), **self._known(now, index, wrote), **changes}
+            evidence = {
+                **healthy(Gate.HEALTH),
+                **self._known_evidence(now, index, wrote),
+                **changes,
+            }
             turn = tick(self.memory.alerts, self.memory.ledger, evidence, self.rules, now)
             self._journal(turn, index in self.fails)
             yield turn
 
-    def _known(self, now: datetime, index: int, wrote: datetime) -> dict[Any, Any]:
+    def _known_evidence(self, now: datetime, index: int, wrote: datetime) -> dict[Any, Any]:
         """What moves by itself: the clock, the memory, and the newest row, until the job has
         ended.
         """
@@ -111,7 +115,7 @@ class Story:
                 events.append(Failed(turn.at, action.key, attempt, "no answer"))
                 continue
             if isinstance(action, Relaunch):
-                events += launched(self.memory.next_number, turn.at, action.instance)
+                events += launch_events(self.memory.next_number, turn.at, action.instance)
             events.append(Done(turn.at, action.key, attempt))
         self.memory = fold(events, self.memory)
 
@@ -130,7 +134,7 @@ def firing(turn: Tick) -> list[str]:
     return [alert.check for alert in turn.alerts.values() if alert.state is AlertState.FIRING]
 
 
-def written(evidence: Iterable[Mapping[Any, Any]]) -> str:
+def canonical_ticks(evidence: Iterable[Mapping[Any, Any]]) -> str:
     """Every tick in canonical form, one a line."""
     return "\n".join(
         canonical([t.at, t.run, t.monitor, t.findings, list(t.alerts.values()), t.actions])

@@ -55,8 +55,8 @@ HEALTHY = JobFacts(
 )
 
 
-def item(name, presented=None, admission=None, **changes):
-    facts = (presented or HEALTHY)._replace(**changes)
+def item(name, presented_facts=None, admission=None, **changes):
+    facts = (presented_facts or HEALTHY)._replace(**changes)
     (admission_item,) = [
         i for i in compare({**ADMISSION, **(admission or {})}, facts) if i.item == name
     ]
@@ -64,7 +64,7 @@ def item(name, presented=None, admission=None, **changes):
 
 
 @pytest.mark.parametrize(
-    ("installed", "outcome"),
+    ("installed_packages", "outcome"),
     [
         ({"torch": "2.4.0+cu121", "numpy": "2.0.0"}, PASS),
         ({"torch": "2.4.1", "numpy": "2.0"}, FAIL),
@@ -73,13 +73,13 @@ def item(name, presented=None, admission=None, **changes):
         (None, UNKNOWN),
     ],
 )
-def test_the_packages_of_the_job_against_the_admitted_ones(installed, outcome):
-    admitted = {"packages": {"torch": "2.4", "numpy": "2.0"}}
-    answer = item("packages", admission=admitted, packages=installed)
+def test_the_packages_of_the_job_against_the_admitted_ones(installed_packages, outcome):
+    admission = {"packages": {"torch": "2.4", "numpy": "2.0"}}
+    answer = item("packages", admission=admission, packages=installed_packages)
     assert answer.outcome is outcome
     if outcome is FAIL:
-        assert ("torch is" in answer.message) is (installed["torch"] != "2.4")
-        assert ("numpy is" in answer.message) is ("numpy" not in installed)
+        assert ("torch is" in answer.message) is (installed_packages["torch"] != "2.4")
+        assert ("numpy is" in answer.message) is ("numpy" not in installed_packages)
 
 
 def test_all_as_admitted_passes():
@@ -224,23 +224,30 @@ def test_what_the_script_adds_or_leaves_out_is_no_difference():
 
 
 def test_a_path_is_compared_as_its_text():
-    placed = {"config": {"data": "/data/shards"}}
+    path_config = {"config": {"data": "/data/shards"}}
 
     assert (
-        item("resolved-config", admission=placed, config={"data": Path("/data/shards")}).outcome
+        item(
+            "resolved-config", admission=path_config, config={"data": Path("/data/shards")}
+        ).outcome
         is PASS
     )
-    assert item("resolved-config", admission=placed, config={"data": Path("/data")}).outcome is FAIL
+    assert (
+        item("resolved-config", admission=path_config, config={"data": Path("/data")}).outcome
+        is FAIL
+    )
 
 
 def test_a_time_is_compared_as_its_text():
-    dated = {"config": {"day": "2026-01-01"}}
+    dated_config = {"config": {"day": "2026-01-01"}}
 
     assert (
-        item("resolved-config", admission=dated, config={"day": date(2026, 1, 1)}).outcome is PASS
+        item("resolved-config", admission=dated_config, config={"day": date(2026, 1, 1)}).outcome
+        is PASS
     )
     assert (
-        item("resolved-config", admission=dated, config={"day": date(2026, 1, 2)}).outcome is FAIL
+        item("resolved-config", admission=dated_config, config={"day": date(2026, 1, 2)}).outcome
+        is FAIL
     )
 
 
@@ -258,7 +265,7 @@ def test_another_tracker_run_fails():
 
 
 @pytest.mark.parametrize(
-    ("admitted", "loaded", "outcome"),
+    ("admitted_start", "loaded_start", "outcome"),
     [
         (None, None, PASS),
         (None, "/data/tiny/step-100", FAIL),
@@ -267,8 +274,10 @@ def test_another_tracker_run_fails():
         ("/data/tiny/step-100", None, FAIL),
     ],
 )
-def test_the_start(admitted, loaded, outcome):
-    assert item("start", admission={"start": admitted}, loaded=loaded).outcome is outcome
+def test_the_start(admitted_start, loaded_start, outcome):
+    assert (
+        item("start", admission={"start": admitted_start}, loaded=loaded_start).outcome is outcome
+    )
 
 
 def test_changed_code_fails_by_name_and_commit():
@@ -334,14 +343,14 @@ def of_every_kind(trainer, seed):
 
 @pytest.mark.parametrize("number", range(9))
 def test_a_config_of_any_kind_is_compared(number):
-    def compared(trainer, seed):
+    def compare_config(trainer, seed):
         return item("resolved-config", config=of_every_kind(trainer, seed)[number])
 
-    assert mentions(compared(Trainer(), 7).message, "3 keys", "admitted", "2 not")
-    assert compared(Trainer(), np.int64(7)).outcome is PASS
-    assert compared(Trainer(), 8).outcome is FAIL
+    assert mentions(compare_config(Trainer(), 7).message, "3 keys", "admitted", "2 not")
+    assert compare_config(Trainer(), np.int64(7)).outcome is PASS
+    assert compare_config(Trainer(), 8).outcome is FAIL
     assert mentions(
-        compared(Trainer(steps=np.int32(201)), 7).message, "trainer.steps", "201", "200"
+        compare_config(Trainer(steps=np.int32(201)), 7).message, "trainer.steps", "201", "200"
     )
 
 
@@ -417,20 +426,22 @@ def test_what_holds_itself_is_no_endless_walk():
 
 
 def test_a_value_that_cannot_be_compared_is_named_and_hides_no_difference():
-    admitted = {"config": {"act": "relu", "seed": 7}}
+    admission = {"config": {"act": "relu", "seed": 7}}
 
-    uncompared = item("resolved-config", admission=admitted, config={"act": len, "seed": 7})
-    assert uncompared.outcome is not FAIL and mentions(uncompared.message, "act", "builtin")
+    uncompared_item = item("resolved-config", admission=admission, config={"act": len, "seed": 7})
+    assert uncompared_item.outcome is not FAIL and mentions(
+        uncompared_item.message, "act", "builtin"
+    )
     assert (
-        item("resolved-config", admission=admitted, config={"act": len, "seed": 8}).outcome is FAIL
+        item("resolved-config", admission=admission, config={"act": len, "seed": 8}).outcome is FAIL
     )
 
 
 def test_files_that_could_not_be_read_are_unseen_and_named():
-    unread = {"config.toml": "Input/output error", "model.py": "Permission denied"}
+    unread_files = {"config.toml": "Input/output error", "model.py": "Permission denied"}
 
-    config = item("config", unread=unread, config_digests={"config.toml": None})
-    code = item("code", unread=unread)
+    config = item("config", unread=unread_files, config_digests={"config.toml": None})
+    code = item("code", unread=unread_files)
     assert (config.outcome, code.outcome) == (UNKNOWN, UNKNOWN)
     assert "config.toml: Input/output error" in config.message
     assert mentions(code.message, "1 of", "2 files", "admitted")

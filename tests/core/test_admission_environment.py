@@ -9,7 +9,7 @@ from herorun.core.admission import JobFacts, compare, digest_secret, digest_with
 from herorun.core.admission.environment import compare_environment, is_any, is_salted
 from wording import mentions
 
-ADMITTED: dict[str, Any] = {
+ADMISSION: dict[str, Any] = {
     "values": {"PACK": "8", "XLA_FLAGS": "--a", "PYTHONPATH": "/code"},
     "secrets": {"HF_TOKEN": digest_with_salt("secret", "5a")},
     "flags": ["PACK", "MODE"],
@@ -18,7 +18,7 @@ ADMITTED: dict[str, Any] = {
     "classes": [["NCCL_*", False]],
     "whole": True,
 }
-SHOWN = {
+JOB_ENVIRONMENT = {
     "PACK": "8",
     "XLA_FLAGS": "--a",
     "PYTHONPATH": "/code",
@@ -28,38 +28,40 @@ SHOWN = {
 
 
 def outcome(
-    *changes: tuple[str, str | None], direct: bool = True, **admitted: Any
+    *changes: tuple[str, str | None], direct: bool = True, **admission: Any
 ) -> tuple[str, str]:
     variables = {
-        name: value for name, value in {**SHOWN, **dict(changes)}.items() if value is not None
+        name: value
+        for name, value in {**JOB_ENVIRONMENT, **dict(changes)}.items()
+        if value is not None
     }
-    item = compare_environment({**ADMITTED, **admitted}, variables, direct)
+    item = compare_environment({**ADMISSION, **admission}, variables, direct)
     assert item.item == "environment"
     return item.outcome, item.message
 
 
 @pytest.mark.parametrize(
-    ("main", "argv", "expected"),
+    ("main", "argv", "expectation"),
     [
         (True, ["python", "train.py"], "fail"),  # nothing stands between it and the scheduler
         (False, ["python", "train.py"], "unknown"),  # a worker: its launcher may set more
         (True, None, "unknown"),  # whether a launcher started it cannot be seen
     ],
 )
-def test_a_variable_more_refuses_where_nothing_can_have_set_it_on_the_way(main, argv, expected):
-    admission = {"argv": ["python", "train.py"], "environment": ADMITTED}
-    variables = {**SHOWN, "MODE": "1"}
+def test_a_variable_more_refuses_where_nothing_can_have_set_it_on_the_way(main, argv, expectation):
+    admission = {"argv": ["python", "train.py"], "environment": ADMISSION}
+    variables = {**JOB_ENVIRONMENT, "MODE": "1"}
     (item,) = [
         each
         for each in compare(admission, JobFacts(argv=argv, main=main, environment=variables))
         if each.item == "environment"
     ]
-    assert item.outcome == expected and item.message.startswith("MODE ")
+    assert item.outcome == expectation and item.message.startswith("MODE ")
 
 
 def test_a_secret_that_was_admitted_is_no_variable_more():
-    watched = {"secrets": {"XLA_KEY": digest_with_salt("s", "5a")}}
-    assert outcome(("XLA_KEY", "s"), **watched)[0] == "pass"
+    secret_admission = {"secrets": {"XLA_KEY": digest_with_salt("s", "5a")}}
+    assert outcome(("XLA_KEY", "s"), **secret_admission)[0] == "pass"
 
 
 def test_what_was_admitted_passes():
@@ -87,15 +89,15 @@ def test_a_flag_of_the_code_that_nobody_admitted_refuses_everywhere():
 
 
 @pytest.mark.parametrize(
-    ("name", "whole", "expected"),
+    ("name", "whole", "expectation"),
     [
         ("JAX_ENABLE_X64", True, "fail"),
         ("JAX_ENABLE_X64", False, "unknown"),
         ("NCCL_DEBUG", True, "unknown"),
     ],
 )
-def test_another_variable_that_trainers_read(name, whole, expected):
-    assert outcome((name, "1"), whole=whole)[0] == expected
+def test_another_variable_that_trainers_read(name, whole, expectation):
+    assert outcome((name, "1"), whole=whole)[0] == expectation
 
 
 def test_a_secret_must_be_there_and_another_value_is_reported():
@@ -108,7 +110,7 @@ def test_a_secret_must_be_there_and_another_value_is_reported():
 
 
 def test_a_value_that_looks_like_a_secret_is_compared_by_its_digest():
-    values = {**ADMITTED["values"], "KEY": digest_secret("s3cret")}
+    values = {**ADMISSION["values"], "KEY": digest_secret("s3cret")}
     answer, message = outcome(("KEY", "other"), values=values)
 
     assert answer == "fail" and "other" not in message.replace("another", "")
@@ -116,7 +118,7 @@ def test_a_value_that_looks_like_a_secret_is_compared_by_its_digest():
 
 
 def test_one_that_could_not_be_read_is_unknown():
-    assert compare_environment(ADMITTED, None, True).outcome == "unknown"
+    assert compare_environment(ADMISSION, None, True).outcome == "unknown"
 
 
 def test_a_salted_digest_tells_no_value():

@@ -6,18 +6,18 @@ from herorun.core.evidence import Adoptee, Nothing
 from herorun.core.finding import Finding, Outcome, failed, passed, unknown
 from wording import mentions
 
-ADOPTED = {Adoptee: Adoptee(a_job(), "slurm")}
+ADOPTED_EVIDENCE = {Adoptee: Adoptee(a_job(), "slurm")}
 IN_USE = Finding(
     "output-root-in-use", failed("no instance wrote step-2", "step-2", subject="/data")
 )
 
 
 def test_what_it_wrote_itself_stops_nothing_and_stays_visible() -> None:
-    (in_use,) = if_it_runs([IN_USE], ADOPTED)
+    (in_use,) = if_it_runs([IN_USE], ADOPTED_EVIDENCE)
     assert in_use.verdict.outcome is Outcome.NOT_APPLICABLE
     assert (in_use.verdict.subject, in_use.verdict.details) == ("/data", ("step-2",))
-    (unproved,) = unproven_facts([in_use])
-    assert mentions(unproved, "output-root-in-use", "step-2")
+    (unproven_fact,) = unproven_facts([in_use])
+    assert mentions(unproven_fact, "output-root-in-use", "step-2")
 
 
 def test_without_an_adoption_the_same_finding_stands() -> None:
@@ -27,12 +27,12 @@ def test_without_an_adoption_the_same_finding_stands() -> None:
 
 def test_what_could_not_be_read_stays_unknown() -> None:
     finding = Finding("tracker-identity", unknown("W&B did not answer"))
-    assert if_it_runs([finding], ADOPTED) == [finding]
+    assert if_it_runs([finding], ADOPTED_EVIDENCE) == [finding]
 
 
 def test_what_is_wrong_of_a_running_job_too_stands() -> None:
     finding = Finding("dirty-tree", failed("train.py was edited"))
-    assert if_it_runs([finding], ADOPTED) == [finding]
+    assert if_it_runs([finding], ADOPTED_EVIDENCE) == [finding]
 
 
 def test_what_is_unproven_facts_is_told_whether_signed_for_or_not() -> None:

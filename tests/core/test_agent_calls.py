@@ -39,7 +39,7 @@ def values_of(tool: Tool) -> dict[str, Any]:
     return {each.name: VALUES.get(each.kind, "2h") for each in tool.parameters}
 
 
-def parsed(words: list[str]) -> None:
+def parse_words(words: list[str]) -> None:
     """By the command line itself, which refuses what it does not know."""
     command: click.Command = herorun
     while isinstance(command, click.Group):
@@ -51,10 +51,10 @@ def parsed(words: list[str]) -> None:
 
 @pytest.mark.parametrize("tool", [*READS, *ORDERS], ids=lambda tool: tool.name)
 def test_every_tool_types_a_command_with_a_document(tool: Tool) -> None:
-    parsed(argv_of(tool, values_of(tool)))
+    parse_words(argv_of(tool, values_of(tool)))
     assert tool.document in DOCUMENTS
     if tool.preview:
-        parsed(preview_argv(tool, values_of(tool)))
+        parse_words(preview_argv(tool, values_of(tool)))
 
 
 def test_nothing_of_an_order_is_a_persons_own() -> None:
@@ -95,8 +95,8 @@ def test_an_unknown_order_is_answered_with_the_orders() -> None:
 
 
 def test_characters_that_nobody_sees_are_shown() -> None:
-    hidden = "loss\U000e0069\u202e\x1b[2J"
-    assert shown_to_agent({"text": hidden})["text"] == "loss\\u{e0069}\\u{202e}\\u{1b}[2J"
+    hidden_text = "loss\U000e0069\u202e\x1b[2J"
+    assert shown_to_agent({"text": hidden_text})["text"] == "loss\\u{e0069}\\u{202e}\\u{1b}[2J"
 
 
 def test_of_a_long_text_the_newest_stays() -> None:
@@ -142,8 +142,8 @@ def test_a_confirmed_plan_is_the_one_that_was_previewed():
         return order_digest(launch, {"run": "tiny"}, STATUS, {**document, **preview})
 
     assert digest(log="y") == digest()
-    changed = [digest(plan_digest="sha256:b"), digest(verdict="blocked"), digest(facts={})]
-    assert len({digest(), *changed}) == 4
+    changed_digests = [digest(plan_digest="sha256:b"), digest(verdict="blocked"), digest(facts={})]
+    assert len({digest(), *changed_digests}) == 4
 
 
 @pytest.mark.parametrize(

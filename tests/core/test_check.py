@@ -43,12 +43,12 @@ def choosy(
 
 
 @check(Gate.LAUNCH, Response.WARN)
-def broken(tree: WorkTree) -> Verdict:
+def raise_error(tree: WorkTree) -> Verdict:
     raise ZeroDivisionError("oops")
 
 
 @check(Gate.LAUNCH, Response.WARN)
-def advised(tree: WorkTree) -> Verdict:
+def advise(tree: WorkTree) -> Verdict:
     """A page of its own.
 
     Why: a test.
@@ -67,8 +67,8 @@ def ask(rule, evidence, limits=None):
 
 
 def test_the_next_action_names_the_run_and_no_command_that_a_nameless_job_cannot_take():
-    assert advised.next_action("tiny") == "look (`herorun logs tiny`, at its end)."
-    assert advised.next_action("") == "look."
+    assert advise.next_action("tiny") == "look (`herorun logs tiny`, at its end)."
+    assert advise.next_action("") == "look."
 
 
 def test_the_needs_are_the_annotations():
@@ -128,7 +128,7 @@ def test_thresholds_come_by_the_checks_name():
 
 
 def test_a_broken_check_reads_unknown_and_the_rest_are_still_asked():
-    findings = evaluate([broken, plain], {WorkTree: TREE})
+    findings = evaluate([raise_error, plain], {WorkTree: TREE})
 
     assert [f.verdict.outcome for f in findings] == [Outcome.UNKNOWN, Outcome.PASS]
     assert "ZeroDivisionError" in findings[0].verdict.message
@@ -187,11 +187,14 @@ def a_finding(rule: Check, outcome: Outcome, waiver: Waiver | None = None) -> Fi
         ([(plain, Outcome.PASS), (plain, Outcome.NOT_APPLICABLE)], GateVerdict.CLEAR),
         ([(plain, Outcome.UNKNOWN), (plain, Outcome.FAIL)], GateVerdict.BLOCKED),
         ([(plain, Outcome.UNKNOWN)], GateVerdict.UNKNOWN),
-        ([(broken, Outcome.FAIL), (broken, Outcome.UNKNOWN)], GateVerdict.CLEAR),  # a WARN
+        (
+            [(raise_error, Outcome.FAIL), (raise_error, Outcome.UNKNOWN)],
+            GateVerdict.CLEAR,
+        ),  # a WARN
     ],
 )
 def test_the_verdict_of_a_gate(outcomes, verdict):
-    checks = {c.name: c for c in (plain, broken)}
+    checks = {c.name: c for c in (plain, raise_error)}
 
     assert verdict_of([a_finding(c, outcome) for c, outcome in outcomes], checks) is verdict
 

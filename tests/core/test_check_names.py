@@ -44,10 +44,10 @@ def test_an_old_journal_verifies_and_is_decoded_by_the_new_names(name: str) -> N
         instance="tiny-1",
     )
     key = f"escalate/{alert.key}"
-    decided = Decided(
+    decision = Decided(
         at=NOON, run="degraded", monitor="ok", progress="stalled", alerts=(alert,), actions=(key,)
     )
-    first = write_line(decided, "")
+    first = write_line(decision, "")
     line = read_line(first.text, "page:1")
     assert (line.id, line.hash) == (first.id, first.hash)
     assert isinstance(line.event, Decided)
@@ -178,10 +178,10 @@ def test_the_map_of_earlier_names_is_no_threshold(check: str) -> None:
 def test_a_mistyped_threshold_is_told_its_name_and_line(thresholds: Any, notice: Notice) -> None:
     contract = a_contract(babysit={"thresholds": thresholds})
     text = 'slug = "tiny"\n\n[babysit.thresholds.not-finite]\nloss_row = 3\n'
-    with pytest.raises(WrongUse, match="mean") as caught:
+    with pytest.raises(WrongUse, match="mean") as error:
         check_limits(contract)
-    assert isinstance(caught.value, WrongTable)
-    assert str(locate_faults([caught.value], ContractFile("runs/tiny.toml", text))) == notice
+    assert isinstance(error.value, WrongTable)
+    assert str(locate_faults([error.value], ContractFile("runs/tiny.toml", text))) == notice
 
 
 @pytest.mark.parametrize("name", sorted(RENAMED))

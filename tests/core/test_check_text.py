@@ -9,26 +9,26 @@ from herorun.core.check_text import CheckLine, parse_check_line, parse_check_tex
 from herorun.discover import check_lines, check_texts, checks
 
 
-def _told(check: object) -> tuple[object, ...]:
+def _traits(check: object) -> tuple[object, ...]:
     return tuple(getattr(check, name) for name in ("name", "gate", "response", "always", "doc"))
 
 
 def test_every_check_is_explained_as_it_is_imported() -> None:
     names = checks()
     for name in sorted({check.name for check in names}):
-        imported = [_told(check) for check in names if check.name == name]
-        assert [_told(text) for text in check_texts(name)] == imported, name
+        imported_traits = [_traits(check) for check in names if check.name == name]
+        assert [_traits(text) for text in check_texts(name)] == imported_traits, name
 
 
 def test_nearly_every_check_is_read_from_its_file() -> None:
     folder = Path(__file__).parents[2] / "src" / "herorun" / "checks"
-    unread = [
+    unread_checks = [
         path.stem
         for gate in Gate
         for path in (folder / gate).glob("[a-z]*.py")
         if parse_check_text(path.read_text(encoding="utf-8"), path.stem) is None
     ]
-    assert unread == []
+    assert unread_checks == []
 
 
 @pytest.mark.parametrize(

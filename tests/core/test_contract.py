@@ -88,9 +88,9 @@ def least(**changes):
 
 
 def complaint(**changes):
-    with pytest.raises(WrongUse) as caught:
+    with pytest.raises(WrongUse) as error:
         least(**changes)
-    return str(caught.value)
+    return str(error.value)
 
 
 def test_the_small_contract_of_the_design_parses():
@@ -133,9 +133,11 @@ def test_a_contract_survives_toml():
 
 
 def test_it_can_be_built_in_python():
-    built = Contract(slug="tiny", command={"argv": ["true"]}, output={"root": "/data/tiny"})
+    built_contract = Contract(
+        slug="tiny", command={"argv": ["true"]}, output={"root": "/data/tiny"}
+    )
 
-    assert built == least()
+    assert built_contract == least()
 
 
 def test_it_cannot_be_changed():
@@ -218,7 +220,7 @@ def test_every_fault_is_named_at_once_each_on_its_line():
     assert sorted(line.split("`")[1] for line in lines[1:]) == ["checkpoints.kep", "sluggish"]
 
 
-TYPED = """\
+MISTYPED_CONTRACT = """\
 slug = "tiny"
 final_stepp = 3
 stop_when = '''
@@ -241,9 +243,9 @@ expires = 2026-01-01
 
 
 def test_a_fault_names_the_line_of_the_file():
-    with pytest.raises(WrongUse) as caught:
-        parse_contract(TYPED, "runs/tiny.toml")
-    lines = str(caught.value).splitlines()
+    with pytest.raises(WrongUse) as error:
+        parse_contract(MISTYPED_CONTRACT, "runs/tiny.toml")
+    lines = str(error.value).splitlines()
     assert mentions(lines, "2", "final_stepp", "mean", "final_step")
     assert mentions(lines, "8", "babysit.cadense", "mean", "babysit.cadence")
     assert any(line.startswith("  line 9: `babysit.cadence`: ") for line in lines)
@@ -257,9 +259,9 @@ def test_a_long_input_is_cut():
 
 @pytest.mark.parametrize("text", ["slug = ", "slug = 'a'\nslug = 'b'", "[[", "\x00"])
 def test_what_is_no_toml_says_so(text):
-    with pytest.raises(WrongUse, match=r"runs/tiny\.toml.*valid.*TOML") as caught:
+    with pytest.raises(WrongUse, match=r"runs/tiny\.toml.*valid.*TOML") as error:
         parse_contract(text, "runs/tiny.toml")
-    assert caught.value.exit_code == 2
+    assert error.value.exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -314,10 +316,14 @@ def test_what_counts_as_a_hero_run(size, hero):
 
 def test_a_waiver_is_signed_with_a_zoned_end():
     (waiver,) = least(waiver=[{**WAIVER, "subject": "train.py"}]).waiver
-    signed = waiver.as_signed_waiver()
+    signed_waiver = waiver.as_signed_waiver()
 
-    assert signed.expires == datetime(2026, 12, 1, 12, tzinfo=UTC)
-    assert (signed.check, signed.subject, signed.unknown) == ("dirty-tree", "train.py", False)
+    assert signed_waiver.expires == datetime(2026, 12, 1, 12, tzinfo=UTC)
+    assert (signed_waiver.check, signed_waiver.subject, signed_waiver.unknown) == (
+        "dirty-tree",
+        "train.py",
+        False,
+    )
 
 
 def test_what_enters_the_plan():

@@ -6,7 +6,7 @@ from herorun.core.doctor_report import EXIT_CODES, DoctorPart, Fit, verdict
 
 
 @pytest.mark.parametrize(
-    ("fits", "expected", "code"),
+    ("fits", "expectation", "code"),
     [
         ([], Fit.OK, 0),
         ([Fit.OK], Fit.OK, 0),
@@ -16,6 +16,6 @@ from herorun.core.doctor_report import EXIT_CODES, DoctorPart, Fit, verdict
         ([Fit.FAILED, Fit.OK], Fit.FAILED, 1),
     ],
 )
-def test_the_worst_part_decides(fits: list[Fit], expected: Fit, code: int) -> None:
+def test_the_worst_part_decides(fits: list[Fit], expectation: Fit, code: int) -> None:
     answer = verdict(DoctorPart("git", f"part {n}", fit, "") for n, fit in enumerate(fits))
-    assert answer is expected and EXIT_CODES[answer] == code
+    assert answer is expectation and EXIT_CODES[answer] == code

@@ -31,36 +31,38 @@ SHELL = {
 
 
 def test_of_a_shell_only_what_trainers_read_goes_into_the_plan():
-    values, withheld = from_shell(SHELL, (), (), is_local=True)
+    values, withheld_names = from_shell(SHELL, (), (), is_local=True)
 
     assert values == {"XLA_FLAGS": "--a", "HF_HOME": "/data/hf", "CUDA_VISIBLE_DEVICES": "0,1"}
-    assert [*withheld] == ["WANDB_API_KEY"]
-    assert mentions(withheld["WANDB_API_KEY"], "secret", "[command] secrets")
+    assert [*withheld_names] == ["WANDB_API_KEY"]
+    assert mentions(withheld_names["WANDB_API_KEY"], "secret", "[command] secrets")
 
 
 def test_a_path_of_this_machine_means_nothing_on_another():
-    values, withheld = from_shell(SHELL, ("WANDB_API_KEY",), ("*_VISIBLE_DEVICES",), is_local=False)
+    values, withheld_names = from_shell(
+        SHELL, ("WANDB_API_KEY",), ("*_VISIBLE_DEVICES",), is_local=False
+    )
 
     assert values == {"XLA_FLAGS": "--a"}
-    assert list(withheld) == ["HF_HOME"]
+    assert list(withheld_names) == ["HF_HOME"]
 
 
 @pytest.mark.parametrize("value", ["two\nlines", "odd \udcff bytes", "a\0b"])
 def test_what_no_record_could_hold_is_withheld(value):
-    values, withheld = from_shell({"XLA_FLAGS": value}, (), (), is_local=True)
+    values, withheld_names = from_shell({"XLA_FLAGS": value}, (), (), is_local=True)
 
-    assert (values, list(withheld)) == ({}, ["XLA_FLAGS"])
+    assert (values, list(withheld_names)) == ({}, ["XLA_FLAGS"])
 
 
 def test_a_record_gives_no_variable_that_a_shell_could_not():
-    recorded = {
+    recorded_values = {
         "XLA_FLAGS": "--a",
         "LD_PRELOAD": "/evil.so",
         "PYTHONSTARTUP": "/evil.py",
         "PATH": "/evil",
     }
 
-    assert of_plan(recorded) == {"XLA_FLAGS": "--a"}
+    assert of_plan(recorded_values) == {"XLA_FLAGS": "--a"}
     assert of_plan(None) == {}
 
 

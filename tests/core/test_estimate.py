@@ -44,9 +44,9 @@ def test_everything_that_is_known():
     }
 
 
-@pytest.mark.parametrize("offered", [Offered(), Nothing(), Unavailable("out of reach")])
-def test_what_nobody_states_is_not_guessed(offered):
-    figures = estimate(a_contract(), offered)
+@pytest.mark.parametrize("offer", [Offered(), Nothing(), Unavailable("out of reach")])
+def test_what_nobody_states_is_not_guessed(offer):
+    figures = estimate(a_contract(), offer)
 
     entry = EstimateEntry.model_validate(figures).as_json()
     for reason in (entry.pop("flops_source"), entry.pop("why")):

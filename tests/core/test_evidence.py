@@ -93,10 +93,10 @@ def test_rows_are_an_instances_own_from_its_intent_on(age, ours):
 
 
 def test_without_an_intent_its_start_counts():
-    adopted = a_history(instances=(an_instance(intended=None, started=NOON),))
+    adopted_history = a_history(instances=(an_instance(intended=None, started=NOON),))
 
-    assert adopted.wrote(some_metrics(advanced_at=NOON))
-    assert not adopted.wrote(some_metrics(advanced_at=NOON - timedelta(seconds=1)))
+    assert adopted_history.wrote(some_metrics(advanced_at=NOON))
+    assert not adopted_history.wrote(some_metrics(advanced_at=NOON - timedelta(seconds=1)))
     assert not History().wrote(some_metrics())
 
 

@@ -42,7 +42,7 @@ def grave(tree: WorkTree):
 
 
 CHECKS = {each.name: each for each in (dirty, mild, grave)}
-SIGNED = Waiver("dirty", "reviewed", "@ana", NOON + timedelta(days=1))
+SIGNED_WAIVER = Waiver("dirty", "reviewed", "@ana", NOON + timedelta(days=1))
 
 
 def finding(name, verdict, waiver=None):
@@ -102,7 +102,7 @@ def test_an_unreachable_remote_is_one_group_whatever_each_says_of_it():
 
 
 def test_a_cause_that_is_waived_explains_nothing_any_more():
-    root = finding("dirty", replace(failed("x"), explains=("file a",)), SIGNED)
+    root = finding("dirty", replace(failed("x"), explains=("file a",)), SIGNED_WAIVER)
 
     assert names(group_findings([root, blind("mild", "file a")], CHECKS)) == [("mild", [])]
 
@@ -111,7 +111,7 @@ def test_each_finding_has_one_of_six_marks():
     findings = [
         finding("dirty", failed("x")),
         finding("mild", failed("x")),
-        finding("dirty", failed("x"), SIGNED),
+        finding("dirty", failed("x"), SIGNED_WAIVER),
         finding("dirty", unknown("x")),
         finding("dirty", passed("x")),
         finding("dirty", not_applicable("x")),

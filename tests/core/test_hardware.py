@@ -56,14 +56,14 @@ def test_a_count_may_be_the_cores_of_a_chip_that_has_two():
 
 
 @pytest.mark.parametrize(
-    ("stated", "offer", "same"),
+    ("stated_topology", "offer", "same"),
     [("4x4x8", "v5p-256", True), ("4x4", "v5litepod-32", False), ("11 x NVL72", "v5p-8", None)],
 )
-def test_a_topology_is_compared_where_both_can_be_read(stated, offer, same):
-    assert same_topology(stated, offer) is same
+def test_a_topology_is_compared_where_both_can_be_read(stated_topology, offer, same):
+    assert same_topology(stated_topology, offer) is same
 
 
-STATED = {"accelerator": "v5p", "count": 256}
+STATED_HARDWARE = {"accelerator": "v5p", "count": 256}
 FULL = Devices(("TPU v5",), (256,), "jax.devices()")
 
 
@@ -81,7 +81,7 @@ FULL = Devices(("TPU v5",), (256,), "jax.devices()")
     ],
 )
 def test_what_the_job_sees_against_the_contract(devices, outcome):
-    (item,) = compare_hardware(STATED, devices)
+    (item,) = compare_hardware(STATED_HARDWARE, devices)
     assert (item.item, item.outcome) == ("hardware", outcome)
 
 
@@ -107,9 +107,9 @@ def test_jax_is_asked_only_where_it_has_begun():
     assert "devices=jax.devices()" in str(seen_devices(None, not_begun, {}))
 
 
-def torch(local: int, started: bool = True, size: int = 0) -> Any:
+def torch(local: int, is_started: bool = True, size: int = 0) -> Any:
     cuda = library(
-        is_initialized=lambda: started,
+        is_initialized=lambda: is_started,
         device_count=lambda: local,
         get_device_name=lambda n: "NVIDIA H100",
     )
@@ -120,24 +120,24 @@ def torch(local: int, started: bool = True, size: int = 0) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("modules", "environment", "expected"),
+    ("modules", "environment", "expectation"),
     [
         (torch(8), {}, (("NVIDIA H100",), (8,), False)),
-        (torch(8, started=False), {}, ((), (8,), False)),
+        (torch(8, is_started=False), {}, ((), (8,), False)),
         (torch(8, size=16), {}, (("NVIDIA H100",), (16, 128), False)),
         (torch(8), {"WORLD_SIZE": "16"}, (("NVIDIA H100",), (16, 128), False)),
         (torch(8), {"SLURM_NNODES": "2"}, (("NVIDIA H100",), (8,), True)),
         (torch(0), {}, (("cpu",), (0,), False)),
     ],
 )
-def test_torch_and_the_processes_next_to_it(modules, environment, expected):
+def test_torch_and_the_processes_next_to_it(modules, environment, expectation):
     devices = seen_devices(None, modules, environment)
     assert isinstance(devices, Devices)
-    assert (devices.kinds, devices.counts, devices.others) == expected
+    assert (devices.kinds, devices.counts, devices.others) == expectation
 
 
 @pytest.mark.parametrize(
-    ("passed", "kinds", "count"),
+    ("passed_count", "kinds", "count"),
     [
         (TPUS, ("TPU v5 lite",), 16),
         (["NVIDIA H100"] * 8, ("NVIDIA H100",), 8),
@@ -145,16 +145,16 @@ def test_torch_and_the_processes_next_to_it(modules, environment, expected):
         (8, (), 8),
     ],
 )
-def test_what_is_passed_counts(passed, kinds, count):
-    devices = seen_devices(passed, {"jax": None}, {})
+def test_what_is_passed_counts(passed_count, kinds, count):
+    devices = seen_devices(passed_count, {"jax": None}, {})
     assert isinstance(devices, Devices) and (devices.kinds, devices.counts) == (kinds, (count,))
 
 
 def test_a_library_that_raises_or_is_missing_is_no_difference():
     reason = "no back end"
 
-    def broken() -> Any:
+    def raise_error() -> Any:
         raise RuntimeError(reason)
 
-    assert reason in str(seen_devices(None, {"jax": library(devices=broken)}, {}))
+    assert reason in str(seen_devices(None, {"jax": library(devices=raise_error)}, {}))
     assert "check_in(devices=...)" in str(seen_devices(None, {}, {}))

@@ -104,7 +104,7 @@ LAUNCHING = Launching(
     adopts=Adopted("job-1", NOON - EVERY),
     secrets={"HF_TOKEN": "5a17:d19e57"},
 )
-LAUNCHED = Launched(
+LAUNCHED_EVENT = Launched(
     at=NOON + EVERY,
     instance="tiny-1",
     number=1,
@@ -118,7 +118,7 @@ LAUNCHED = Launched(
 EVENTS = [
     INIT,
     LAUNCHING,
-    LAUNCHED,
+    LAUNCHED_EVENT,
     CheckedIn(
         at=NOON,
         instance="tiny-1",
@@ -271,29 +271,29 @@ def test_no_character_can_be_changed(number):
 @pytest.mark.parametrize("number", range(len(LINES)))
 def test_no_line_can_be_removed_doubled_or_moved(number):
     without = TEXTS[:number] + TEXTS[number + 1 :]
-    doubled = TEXTS[: number + 1] + TEXTS[number:]
+    doubled_texts = TEXTS[: number + 1] + TEXTS[number:]
     if number < len(LINES) - 1:
         with pytest.raises(BrokenJournal, match="follow"):
             read_lines(without)
     with pytest.raises(BrokenJournal, match="follow"):
-        read_lines(doubled)
+        read_lines(doubled_texts)
 
 
 def test_a_rewritten_line_breaks_the_chain_after_it():
-    (forged,) = chain([Noted(NOON, "mallory", "t", {})], LINES[0].hash)
+    (forged_event,) = chain([Noted(NOON, "mallory", "t", {})], LINES[0].hash)
 
     with pytest.raises(BrokenJournal, match=r"j:3.*follow"):
-        read_lines([TEXTS[0], ("j:2", forged.text), *TEXTS[2:]])
+        read_lines([TEXTS[0], ("j:2", forged_event.text), *TEXTS[2:]])
 
 
 def test_a_second_value_for_a_key_is_seen():
-    doubled = LINES[0].text.replace('"kind":', '"kind":"Sealed","kind":')
+    doubled_key = LINES[0].text.replace('"kind":', '"kind":"Sealed","kind":')
 
     with pytest.raises(BrokenJournal, match="was changed"):
-        read_line(doubled, "j:1")
+        read_line(doubled_key, "j:1")
 
 
-def forged(**changes):
+def forge_line(**changes):
     """A line whose hash fits its changed body."""
     body = {**json.loads(LINES[0].text), **changes}
     body.pop("hash")
@@ -310,30 +310,30 @@ def forged(**changes):
         ('"v"', "journal line"),
         (LINES[0].text[:-1], "journal line"),  # a truncated last line
         ('{"v":1}', "hash"),
-        (forged(kind="Nothing"), "Nothing"),
-        (forged(kind=["Noted"]), "list"),
-        (forged(event={}), "validation errors"),
-        (forged(id="0" * 16), "the id .*not fit"),
+        (forge_line(kind="Nothing"), "Nothing"),
+        (forge_line(kind=["Noted"]), "list"),
+        (forge_line(event={}), "validation errors"),
+        (forge_line(id="0" * 16), "the id .*not fit"),
         (LINES[0].text.replace("{", '{"a":NaN,', 1), "was changed"),
         (LINES[0].text.replace("{", '{"a":1e999,', 1), "was changed"),
     ],
 )
 def test_what_is_no_line_names_its_place(text, words):
-    with pytest.raises(BrokenJournal, match=words) as caught:
+    with pytest.raises(BrokenJournal, match=words) as error:
         read_line(text, "20260101.jsonl:7")
-    assert str(caught.value).startswith("20260101.jsonl:7: ")
-    assert "\n" not in str(caught.value)
+    assert str(error.value).startswith("20260101.jsonl:7: ")
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("version", ["2", None, [2], 1.5])
 def test_a_version_that_is_no_number_is_none(version):
     with pytest.raises(BrokenJournal, match="version"):
-        read_line(forged(v=version), "j:1")
+        read_line(forge_line(v=version), "j:1")
 
 
 NEWER = {
-    "of the same form": forged(v=2),
-    "with other fields": forged(
+    "of the same form": forge_line(v=2),
+    "with other fields": forge_line(
         v=3, kind="Rewound", event={"at": "2026-01-01T12:00:00Z", "to": 7}, more=[1]
     ),
     "of another form": canonical(
@@ -380,44 +380,48 @@ def test_memory_does_not_depend_on_how_the_journal_is_cut():
 
 
 def test_a_launch_is_unsettled_until_its_outcome():
-    intended = fold([INIT, LAUNCHING])
+    intended_memory = fold([INIT, LAUNCHING])
 
-    assert intended.unsettled == LAUNCHING and intended.current is None
-    assert intended.unfinished_actions.actions == ("submit/tiny-1: first launch",)
-    assert intended.unfinished_actions.since == NOON
+    assert intended_memory.unsettled == LAUNCHING and intended_memory.current is None
+    assert intended_memory.unfinished_actions.actions == ("submit/tiny-1: first launch",)
+    assert intended_memory.unfinished_actions.since == NOON
 
-    launched = fold([LAUNCHED], intended)
-    assert launched.unsettled is None and launched.current.name == "tiny-1"
-    assert launched.unfinished_actions.actions == ()
+    launched_memory = fold([LAUNCHED_EVENT], intended_memory)
+    assert launched_memory.unsettled is None and launched_memory.current.name == "tiny-1"
+    assert launched_memory.unfinished_actions.actions == ()
 
 
 def test_a_check_in_of_a_later_attempt_is_a_restart_until_the_next_launch():
-    first = CheckedIn(at=NOON, instance=LAUNCHED.instance, attempt=1, outcome="pass", written=NOON)
+    first = CheckedIn(
+        at=NOON, instance=LAUNCHED_EVENT.instance, attempt=1, outcome="pass", written=NOON
+    )
     again = CheckedIn(
         at=NOON + EVERY,
-        instance=LAUNCHED.instance,
+        instance=LAUNCHED_EVENT.instance,
         attempt=2,
         outcome="pass",
         written=NOON + EVERY / 2,
     )
-    untold = CheckedIn(
-        at=NOON + EVERY, instance=LAUNCHED.instance, attempt=3, outcome="pass"
+    untold_check_in = CheckedIn(
+        at=NOON + EVERY, instance=LAUNCHED_EVENT.instance, attempt=3, outcome="pass"
     )  # as older versions wrote it
 
-    memory = fold([INIT, LAUNCHING, LAUNCHED, first, again, untold])
+    memory = fold([INIT, LAUNCHING, LAUNCHED_EVENT, first, again, untold_check_in])
     assert memory.history.restarts == ((NOON + EVERY / 2, 2),)
-    assert fold([replace(LAUNCHED, instance="tiny-9", number=9)], memory).history.restarts == ()
+    assert (
+        fold([replace(LAUNCHED_EVENT, instance="tiny-9", number=9)], memory).history.restarts == ()
+    )
 
 
 def test_an_instance_knows_its_roots_and_when_it_was_intended():
-    (instance,) = fold([INIT, replace(LAUNCHING, adopts=None), LAUNCHED]).instances
+    (instance,) = fold([INIT, replace(LAUNCHING, adopts=None), LAUNCHED_EVENT]).instances
 
     assert (instance.intended, instance.started) == (NOON, NOON + EVERY)
     assert instance.roots == (ROOT, f"{ROOT}-temporary")
 
 
 def test_an_adopted_instance_has_no_intent():
-    (instance,) = fold([INIT, LAUNCHED]).instances
+    (instance,) = fold([INIT, LAUNCHED_EVENT]).instances
 
     assert instance.intended is None and instance.roots == (ROOT,)
 
@@ -433,8 +437,8 @@ def test_a_launch_that_failed_keeps_its_number():
 def test_a_new_instance_closes_the_old_ones_alerts():
     alerts = Decided(at=NOON, run="down", monitor="fresh", progress="~1/2", alerts=(ALERT,))
 
-    assert fold([INIT, LAUNCHING, LAUNCHED, alerts]).alerts == {ALERT.id: ALERT}
-    assert fold([INIT, alerts, LAUNCHING, LAUNCHED]).alerts == {}
+    assert fold([INIT, LAUNCHING, LAUNCHED_EVENT, alerts]).alerts == {ALERT.id: ALERT}
+    assert fold([INIT, alerts, LAUNCHING, LAUNCHED_EVENT]).alerts == {}
 
 
 def test_a_resolved_alert_is_forgotten():
@@ -474,28 +478,31 @@ def test_an_intent_is_in_doubt_until_done_or_failed():
         memory_after.ledger.done == {"relaunch/tiny-1"}
         and memory_after.ledger.unfinished == frozenset()
     )
-    failed = fold([Failed(NOON, INTENT.key, 1, "no answer")], memory)
-    assert failed.ledger.unfinished == frozenset() and failed.ledger.failed[INTENT.key].count == 1
+    failed_memory = fold([Failed(NOON, INTENT.key, 1, "no answer")], memory)
+    assert (
+        failed_memory.ledger.unfinished == frozenset()
+        and failed_memory.ledger.failed[INTENT.key].count == 1
+    )
 
 
-ORDERED = Ordered(NOON, "ada", Word.STOP, ("tiny-1",))
+STOP_ORDER = Ordered(NOON, "ada", Word.STOP, ("tiny-1",))
 STOPPING = Intended(at=NOON, key="stop/tiny-1", attempt=1, what="stop tiny-1: a sick node")
 
 
 @pytest.mark.parametrize(
-    ("events", "stopped"),
+    ("events", "stop_result"),
     [
-        ([ORDERED], {}),  # it had ended already
-        ([ORDERED, STOPPING], {"tiny-1": "ada"}),
-        ([ORDERED, STOPPING, Done(NOON, "stop/tiny-1", 1)], {"tiny-1": "ada"}),
-        ([ORDERED, STOPPING, Failed(NOON, "stop/tiny-1", 1, "cut off")], {"tiny-1": "ada"}),
+        ([STOP_ORDER], {}),  # it had ended already
+        ([STOP_ORDER, STOPPING], {"tiny-1": "ada"}),
+        ([STOP_ORDER, STOPPING, Done(NOON, "stop/tiny-1", 1)], {"tiny-1": "ada"}),
+        ([STOP_ORDER, STOPPING, Failed(NOON, "stop/tiny-1", 1, "cut off")], {"tiny-1": "ada"}),
         ([STOPPING, Failed(NOON, "stop/tiny-1", 1, "refused")], {}),  # and nobody ordered it
     ],
 )
-def test_a_stop_that_was_tried_explains_the_end(events, stopped):
+def test_a_stop_that_was_tried_explains_the_end(events, stop_result):
     memory = fold(events)
-    assert memory.ordered_stops == stopped
-    assert ("tiny-1" in memory.stopped_instances) is bool(stopped or ORDERED in events)
+    assert memory.ordered_stops == stop_result
+    assert ("tiny-1" in memory.stopped_instances) is bool(stop_result or STOP_ORDER in events)
 
 
 def test_failures_are_counted():
@@ -533,8 +540,8 @@ def test_only_relaunches_count_against_the_budget():
         relaunch_of="tiny-1",
     )
 
-    assert fold([LAUNCHED, again]).ledger.relaunched == (NOON,)
-    assert fold([LAUNCHED, again]).ledger.instance == "tiny-2"
+    assert fold([LAUNCHED_EVENT, again]).ledger.relaunched == (NOON,)
+    assert fold([LAUNCHED_EVENT, again]).ledger.instance == "tiny-2"
 
 
 def test_caveats_seals_and_receipts_are_history():
@@ -554,17 +561,17 @@ def launched_between(before, after, launch):
         Decided(at=NOON + timedelta(seconds=n) + off * HOUR, run="x", monitor="fresh", progress="~")
         for n, off in enumerate([*before, *after])
     ]
-    launches = [replace(LAUNCHING, at=launch, adopts=None), replace(LAUNCHED, at=launch)]
+    launches = [replace(LAUNCHING, at=launch, adopts=None), replace(LAUNCHED_EVENT, at=launch)]
     return fold([*ticks[: len(before)], *launches, *ticks[len(before) :]]).history.current
 
 
 @pytest.mark.parametrize("before", [[0], [0, 1], [0, -1, 0, 1]])
 def test_a_launch_by_a_clock_that_was_ahead_lies_between_the_looks_of_a_right_one(before):
-    launched = launched_between(before, [0, 0], NOON + HOUR)
+    launch_time = launched_between(before, [0, 0], NOON + HOUR)
 
-    assert launched.misdated == launched.started == NOON + timedelta(seconds=len(before))
+    assert launch_time.misdated == launch_time.started == NOON + timedelta(seconds=len(before))
     last_right = len(before) - before[::-1].index(0) - 1
-    assert launched.intended == NOON + timedelta(seconds=last_right)
+    assert launch_time.intended == NOON + timedelta(seconds=last_right)
 
 
 def test_a_rollback_by_a_clock_that_was_ahead_rules_out_nothing_that_is_saved_later():
@@ -574,7 +581,7 @@ def test_a_rollback_by_a_clock_that_was_ahead_rules_out_nothing_that_is_saved_la
         for n in (0, 2)
     ]
     given_up = replace(LAUNCHING.given_up, at=ahead)
-    back = [replace(LAUNCHING, at=ahead, given_up=given_up), replace(LAUNCHED, at=ahead)]
+    back = [replace(LAUNCHING, at=ahead, given_up=given_up), replace(LAUNCHED_EVENT, at=ahead)]
     memory = fold([looks[0], *back, looks[1]])
 
     assert [each.at for each in memory.history.given_up] == [looks[1].at]
@@ -585,9 +592,9 @@ def test_a_rollback_by_a_clock_that_was_ahead_rules_out_nothing_that_is_saved_la
     ("before", "after"), [([0], [-1, 0]), ([0, -1, 0], [-1, 0]), ([0, 1, 0], [-1]), ([1], [0, 0])]
 )
 def test_a_look_by_a_clock_that_is_behind_dates_no_launch_again(before, after):
-    launched = launched_between(before, after, NOON)
+    launch_time = launched_between(before, after, NOON)
 
-    assert (launched.misdated, launched.intended) == (None, NOON)
+    assert (launch_time.misdated, launch_time.intended) == (None, NOON)
 
 
 def test_the_last_summary_is_remembered_through_quiet_ticks():
@@ -599,7 +606,7 @@ def test_the_last_summary_is_remembered_through_quiet_ticks():
 
 def test_a_rollback_rules_out_nothing_until_its_instance_was_launched():
     assert fold([INIT, LAUNCHING]).history.given_up == ()
-    assert fold([INIT, LAUNCHING, LAUNCHED]).history.given_up == (LAUNCHING.given_up,)
+    assert fold([INIT, LAUNCHING, LAUNCHED_EVENT]).history.given_up == (LAUNCHING.given_up,)
 
 
 BACK = Ordered(NOON, "ada", Word.ROLLBACK, ("tiny-1", "rollback/tiny-1/2"))
@@ -618,7 +625,7 @@ KEY = "rollback/tiny-1/2"
     ],
 )
 def test_an_order_to_go_back_stands_until_it_is_carried_out_refused_or_replaced(after, stands):
-    memory = fold([INIT, LAUNCHING, LAUNCHED, BACK, *after])
+    memory = fold([INIT, LAUNCHING, LAUNCHED_EVENT, BACK, *after])
 
     assert bool(memory.rollback_ordered) is stands
 
@@ -652,13 +659,17 @@ def test_a_deletion_is_under_way_until_it_is_known_to_be_done():
 
 
 def test_an_adopted_instance_began_with_its_job_and_stays_a_caveat() -> None:
-    memory = fold([LAUNCHING, LAUNCHED])
+    memory = fold([LAUNCHING, LAUNCHED_EVENT])
     assert memory.adopted_jobs == {"tiny-1": "job-1"} and memory.newest == "tiny-1"
     assert memory.instances[0].intended == NOON - EVERY
     (caveat,) = memory.caveats
     assert mentions(caveat, "tiny-1", "job-1", "adopted", "not compared")
-    submitted = fold([replace(LAUNCHING, adopts=None), LAUNCHED])
-    assert (submitted.adopted_jobs, submitted.caveats, submitted.instances[0].intended) == (
+    submitted_memory = fold([replace(LAUNCHING, adopts=None), LAUNCHED_EVENT])
+    assert (
+        submitted_memory.adopted_jobs,
+        submitted_memory.caveats,
+        submitted_memory.instances[0].intended,
+    ) == (
         {},
         (),
         NOON,
@@ -667,11 +678,11 @@ def test_an_adopted_instance_began_with_its_job_and_stays_a_caveat() -> None:
 
 def starting_from(start):
     plan = {**as_json(PLAN), "start": {"value": start, "source": "x", "inferred": False}}
-    return fold([INIT, replace(LAUNCHING, plan=plan, adopts=None), LAUNCHED])
+    return fold([INIT, replace(LAUNCHING, plan=plan, adopts=None), LAUNCHED_EVENT])
 
 
 @pytest.mark.parametrize(
-    ("start", "gone_on_from", "completed"),
+    ("start", "gone_on_from", "completed_step"),
     [
         (None, -1, 0),  # from scratch
         ({"path": "x", "step": 0, "kind": "full-state"}, 0, 0),
@@ -680,23 +691,25 @@ def starting_from(start):
         ({"path": "x", "step": None, "kind": "full-state"}, -1, None),  # nobody knows
     ],
 )
-def test_the_step_that_a_launch_starts_from(start, gone_on_from, completed):
+def test_the_step_that_a_launch_starts_from(start, gone_on_from, completed_step):
     memory = starting_from(start)
     assert memory.ledger.start_step == gone_on_from
-    assert start_step(memory.launchings["tiny-1"]) == completed
-    assert memory.instances[-1].start == completed
+    assert start_step(memory.launchings["tiny-1"]) == completed_step
+    assert memory.instances[-1].start == completed_step
 
 
-@pytest.mark.parametrize(("kind", "advanced"), [("full-state", False), ("weights-only", True)])
+@pytest.mark.parametrize(("kind", "advanced_step"), [("full-state", False), ("weights-only", True)])
 def test_where_weights_alone_are_taken_over_a_checkpoint_at_a_lower_step_is_progress(
-    kind, advanced
+    kind, advanced_step
 ):
     memory = starting_from({"path": "x", "step": 41_000, "kind": kind})
-    saved = Checkpoints((replace(a_checkpoint(100), modified=NOON + EVERY),))
+    saved_checkpoints = Checkpoints((replace(a_checkpoint(100), modified=NOON + EVERY),))
     start = memory.ledger.start_step
     assert (
-        has_new_checkpoint(saved, memory.instances[-1], start, NOON + timedelta(hours=2))
-        is advanced
+        has_new_checkpoint(
+            saved_checkpoints, memory.instances[-1], start, NOON + timedelta(hours=2)
+        )
+        is advanced_step
     )
 
 

@@ -65,7 +65,7 @@ class Shapes:
             y: list[int] = field(default_factory=list)
             z: float = 0.5
 
-            def doubled(self) -> float:
+            def double_z(self) -> float:
                 return 2 * self.z
 
         self.Point, self.Named, self.Counter, self.Empty = Point, Named, Counter, Empty
@@ -112,7 +112,7 @@ ASK = {
     "params": lambda value: repr(type(value).__dataclass_params__),
     "default": lambda value: repr(type(value).y),
     "slots": lambda value: (type(value).__slots__, hasattr(value, "__dict__")),
-    "doubled": lambda value: value.doubled(),
+    "doubled": lambda value: value.double_z(),
 }
 
 
@@ -201,9 +201,9 @@ def test_every_class_of_the_package_has_fields_and_methods_that_can_be_made() ->
 
 
 @pytest.mark.parametrize(
-    ("folder", "expected"), [(SOURCE, ["core/lazy_dataclass.py"]), (TEMPLATES, [])]
+    ("folder", "expectation"), [(SOURCE, ["core/lazy_dataclass.py"]), (TEMPLATES, [])]
 )
-def test_only_the_lazy_decorator_takes_the_eager_one(folder: Path, expected: list[str]) -> None:
+def test_only_the_lazy_decorator_takes_the_eager_one(folder: Path, expectation: list[str]) -> None:
     """The templates become modules of the package."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.py"))}
     eager = [
@@ -214,7 +214,7 @@ def test_only_the_lazy_decorator_takes_the_eager_one(folder: Path, expected: lis
         if isinstance(node, ast.ImportFrom) and node.module == "dataclasses"
         if any(name.name == "dataclass" for name in node.names)
     ]
-    assert eager == expected
+    assert eager == expectation
 
 
 def test_one_that_the_standard_decorator_makes_is_frozen_too() -> None:
@@ -222,6 +222,6 @@ def test_one_that_the_standard_decorator_makes_is_frozen_too() -> None:
     class Ordered:
         x: int
 
-    frozen: Any = Ordered(1)
+    frozen_value: Any = Ordered(1)
     with pytest.raises(FrozenInstanceError):
-        frozen.x = 2
+        frozen_value.x = 2

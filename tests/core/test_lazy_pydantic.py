@@ -165,10 +165,12 @@ def in_utc(text: Any) -> Any:
 def test_a_stored_value_is_decoded_as_pydantic_does(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    stored = [value for value in VALUES if "Inner" not in repr(value)]
-    ours = [in_utc(outcome(lambda value=value: decode(KINDS[name], value))) for value in stored]
+    stored_values = [value for value in VALUES if "Inner" not in repr(value)]
+    ours = [
+        in_utc(outcome(lambda value=value: decode(KINDS[name], value))) for value in stored_values
+    ]
     monkeypatch.setattr(decoding, "FEW", 0)
-    for value, own in zip(stored, ours, strict=True):
+    for value, own in zip(stored_values, ours, strict=True):
         assert own == in_utc(outcome(lambda value=value: decode(KINDS[name], value))), repr(value)
 
 
@@ -180,7 +182,7 @@ def test_a_model_reads_what_is_usual_without_pydantic() -> None:
 
 
 @pytest.mark.parametrize(
-    "changed",
+    "changed_fields",
     [
         {},
         {"weight": 3, "names": ["a"], "colour": "red", "by_step": {"7": 1.5}},
@@ -195,9 +197,9 @@ def test_a_model_reads_what_is_usual_without_pydantic() -> None:
     ],
 )
 def test_a_dataclass_is_decoded_as_pydantic_does(
-    monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
+    monkeypatch: pytest.MonkeyPatch, changed_fields: dict[str, Any]
 ) -> None:
-    value = {**plain(Point(AT, timedelta(seconds=0.1))), **changed}
+    value = {**plain(Point(AT, timedelta(seconds=0.1))), **changed_fields}
     ours = in_utc(outcome(lambda: decode(Point, value)))
     monkeypatch.setattr(decoding, "FEW", 0)
     assert ours == in_utc(outcome(lambda: decode(Point, value)))
@@ -231,7 +233,7 @@ class Base(BaseModel):
 
     @field_validator("from_")
     @classmethod
-    def _named(cls, value: str) -> str:
+    def _check_name(cls, value: str) -> str:
         if value == "nowhere":
             raise ValueError("is no place")
         return value
@@ -243,7 +245,7 @@ class Base(BaseModel):
         return self
 
 
-GIVEN: list[dict[str, Any]] = [
+INPUTS: list[dict[str, Any]] = [
     {},
     {"new": 5, "from": "a", "limit": 3, "wait": "90s", "by_name": {"a": "red"}, "further": [1]},
     {"old": 7, "from_": "b", "limit": 1.5, "inner": {"x": 2}, "many": [{}, {"x": 3}]},
@@ -271,7 +273,7 @@ DUMPS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("table", GIVEN)
+@pytest.mark.parametrize("table", INPUTS)
 def test_a_table_is_read_and_dumped_as_pydantic_does(table: dict[str, Any]) -> None:
     theirs = outcome(lambda: twin(Base).model_validate(with_twins(table)))
     assert outcome(lambda: Base.model_validate(table)) == theirs
@@ -347,18 +349,18 @@ def test_a_model_is_a_frozen_value() -> None:
 
 def test_a_validator_before_the_field_is_asked_first() -> None:
     class Table(BaseModel):
-        negated: PositiveFloat = 1.0
-        doubled: Annotated[int, BeforeValidator(lambda value: value * 2)] = 0
+        negative: PositiveFloat = 1.0
+        twice: Annotated[int, BeforeValidator(lambda value: value * 2)] = 0
 
-        @field_validator("negated", mode="before")
+        @field_validator("negative", mode="before")
         @classmethod
         def _negate(cls, value: float) -> float:
             return -value
 
-    table = Table(negated=-2.0, doubled=3)
-    assert (table.negated, table.doubled) == (2.0, 6)
-    with pytest.raises(ValidationError, match="negated"):
-        Table(negated=2.0)
+    table = Table(negative=-2.0, twice=3)
+    assert (table.negative, table.twice) == (2.0, 6)
+    with pytest.raises(ValidationError, match="negative"):
+        Table(negative=2.0)
 
 
 def test_a_model_inside_one_of_pydantics_own_is_still_ours() -> None:
@@ -398,8 +400,8 @@ def changes(table: dict[str, Any], shape: Any) -> Any:
             yield {**table, key: value}
         inner = field.annotation
         if isinstance(inner, type) and issubclass(inner, BaseModel):
-            for changed in changes(table.get(key, {}), inner):
-                yield {**table, key: changed}
+            for inner_change in changes(table.get(key, {}), inner):
+                yield {**table, key: inner_change}
 
 
 def test_a_contract_and_wrong_ones_are_read_as_pydantic_does() -> None:

@@ -38,9 +38,9 @@ ASK = {
 def test_it_answers_as_a_compiled_pattern_does(ask: str) -> None:
     words = r"(?P<word>[a-z]+)", re.IGNORECASE
     lazy: Any = lazy_regex(*words)
-    compiled = ASK[ask](re.compile(*words))
-    assert [ASK[ask](each) for each in (lazy, lazy, copy.deepcopy(lazy))] == [compiled] * 3
-    assert ASK[ask](pickle.loads(pickle.dumps(lazy))) == compiled
+    compiled_answer = ASK[ask](re.compile(*words))
+    assert [ASK[ask](each) for each in (lazy, lazy, copy.deepcopy(lazy))] == [compiled_answer] * 3
+    assert ASK[ask](pickle.loads(pickle.dumps(lazy))) == compiled_answer
 
 
 def test_it_is_compiled_at_its_first_use() -> None:

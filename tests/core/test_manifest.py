@@ -21,7 +21,7 @@ def manifest(*files: FileRecord) -> Manifest:
 
 
 @pytest.mark.parametrize(
-    ("then", "now", "expected"),
+    ("then", "now", "expectation"),
     [
         ("sha256:a", "sha256:a", ManifestComparison()),
         ("", "", ManifestComparison(unproven=("w",))),
@@ -35,10 +35,11 @@ def manifest(*files: FileRecord) -> Manifest:
     ],
 )
 def test_the_strongest_checksum_of_both_times_decides(
-    then: str, now: str, expected: ManifestComparison
+    then: str, now: str, expectation: ManifestComparison
 ) -> None:
     assert (
-        compare(manifest(FileRecord("w", 8, then)), manifest(FileRecord("w", 8, now))) == expected
+        compare(manifest(FileRecord("w", 8, then)), manifest(FileRecord("w", 8, now)))
+        == expectation
     )
 
 
@@ -46,9 +47,9 @@ def test_the_strongest_checksum_of_both_times_decides(
     ("then", "now"), [("crc32c:a", "crc32c:b"), ("sha256:a etag:x", "sha256:b etag:x")]
 )
 def test_another_content_is_named_with_both_checksums(then: str, now: str, notice: Notice) -> None:
-    compared = compare(manifest(FileRecord("w", 8, then)), manifest(FileRecord("w", 8, now)))
-    (difference,) = compared.changed
-    assert compared == ManifestComparison((difference,))
+    comparison = compare(manifest(FileRecord("w", 8, then)), manifest(FileRecord("w", 8, now)))
+    (difference,) = comparison.changed
+    assert comparison == ManifestComparison((difference,))
     assert difference == notice
 
 
@@ -69,9 +70,9 @@ def test_a_version_proves_the_content_and_another_one_with_the_same_checksum_is_
 def test_what_is_gone_new_or_of_another_size_changed() -> None:
     before = manifest(FileRecord("a", 1, "md5:a"), FileRecord("b", 2, "md5:b"))
     after = manifest(FileRecord("b", 3, "md5:b"), FileRecord("c", 1, "md5:c"))
-    missing, extra, resized = compare(before, after).changed
+    missing, extra, resized_files = compare(before, after).changed
     assert missing == "a is gone" and extra == "c is new"
-    assert mentions(resized, "b ", "3 bytes", "2")
+    assert mentions(resized_files, "b ", "3 bytes", "2")
 
 
 def test_a_checkpoint_of_one_file_goes_by_its_path() -> None:

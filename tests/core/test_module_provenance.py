@@ -13,9 +13,9 @@ CODE = ("/export",)
 
 
 def strays_of(
-    loaded: dict[str, str], roots: tuple[str, ...] = ("", "src")
+    loaded_modules: dict[str, str], roots: tuple[str, ...] = ("", "src")
 ) -> tuple[list[str], int]:
-    wrong, observations = strays(loaded, CODE, FILES, roots)
+    wrong, observations = strays(loaded_modules, CODE, FILES, roots)
     return sorted(wrong), observations
 
 
@@ -52,9 +52,9 @@ def test_a_module_that_the_tree_does_not_hold_is_not_the_runs_own() -> None:
 
 
 def test_a_module_of_the_scripts_folder_counts_where_that_is_a_root() -> None:
-    loaded = {"run": "/home/u/other/run.py"}
-    assert strays_of(loaded) == ([], 0)
-    assert strays_of(loaded, ("", "src", "jobs")) == (["run"], 1)
+    loaded_modules = {"run": "/home/u/other/run.py"}
+    assert strays_of(loaded_modules) == ([], 0)
+    assert strays_of(loaded_modules, ("", "src", "jobs")) == (["run"], 1)
 
 
 def test_herorun_itself_is_no_part_of_the_run() -> None:
@@ -68,8 +68,8 @@ def test_another_checkout_is_recognised_by_its_paths_though_its_folder_is_no_roo
 
     assert strays(here, CODE, files, ("", "src")) == ({}, 1)
     assert strays(there, CODE, files, ("", "src")) == (there, 1)
-    installed = {"levanter.optim": "/env/lib/python3.11/site-packages/levanter/optim.py"}
-    assert strays(installed, CODE, files, ("", "src")) == ({}, 0)
+    installed_files = {"levanter.optim": "/env/lib/python3.11/site-packages/levanter/optim.py"}
+    assert strays(installed_files, CODE, files, ("", "src")) == ({}, 0)
 
 
 def test_a_file_of_the_same_name_in_another_package_is_no_stray() -> None:
@@ -83,14 +83,17 @@ SITE = "/env/lib/python3.11/site-packages"
 
 def test_an_installed_package_that_only_shares_the_name_is_no_stray() -> None:
     files = [*FILES, "datasets/__init__.py"]
-    loaded = {"datasets": f"{SITE}/datasets/__init__.py"} | {
+    loaded_modules = {"datasets": f"{SITE}/datasets/__init__.py"} | {
         f"datasets.{name}": f"{SITE}/datasets/{name}.py" for name in ("load", "features", "arrow")
     }
-    assert strays(loaded, CODE, files, ("", "src")) == ({}, 0)
+    assert strays(loaded_modules, CODE, files, ("", "src")) == ({}, 0)
 
 
 def test_an_installed_copy_of_the_runs_own_package_is_a_stray() -> None:
-    loaded = {"grug": f"{SITE}/grug/__init__.py", "grug.model": f"{SITE}/grug/model.py"}
+    loaded_modules = {"grug": f"{SITE}/grug/__init__.py", "grug.model": f"{SITE}/grug/model.py"}
 
-    assert strays_of(loaded) == (["grug", "grug.model"], 2)
-    assert strays_of({**loaded, "grug.gone": f"{SITE}/grug/gone.py"}) == (["grug", "grug.model"], 2)
+    assert strays_of(loaded_modules) == (["grug", "grug.model"], 2)
+    assert strays_of({**loaded_modules, "grug.gone": f"{SITE}/grug/gone.py"}) == (
+        ["grug", "grug.model"],
+        2,
+    )

@@ -159,8 +159,8 @@ def test_one_of_its_own_that_a_person_names_with_a_reason_is_chosen():
     own, history = [a_checkpoint(100), a_checkpoint(150)], a_history()
 
     assert a_plan(a_contract(start=start), own, history=history).start.value.step == 150
-    decided = a_contract(start={**start, "reason": "before the bad data"})
-    path = a_plan(decided, own, history=history).start.value
+    decided_contract = a_contract(start={**start, "reason": "before the bad data"})
+    path = a_plan(decided_contract, own, history=history).start.value
     assert path == StartPoint(f"{ROOT}/step-100", 100, "full-state")
 
 
@@ -171,7 +171,7 @@ def test_one_that_nobody_looked_into_is_never_chosen():
 
 
 @pytest.mark.parametrize(
-    ("path", "rejected"),
+    ("path", "rejected_paths"),
     [
         ("/a/b", True),
         ("/a/b/", False),
@@ -181,8 +181,8 @@ def test_one_that_nobody_looked_into_is_never_chosen():
         ("/c/step-1", True),
     ],
 )
-def test_a_lineage_is_a_path_and_all_below_it(path, rejected):
-    assert is_rejected(path.rstrip("/"), ("/a/b", "/c/")) is (rejected or path == "/a/b/")
+def test_a_lineage_is_a_path_and_all_below_it(path, rejected_paths):
+    assert is_rejected(path.rstrip("/"), ("/a/b", "/c/")) is (rejected_paths or path == "/a/b/")
 
 
 def test_a_relaunch_is_the_same_plan_from_another_checkpoint():
@@ -198,14 +198,14 @@ def test_a_relaunch_is_the_same_plan_from_another_checkpoint():
 # --- the command line and the rest ----------------------------------------------------------------
 
 
-RESUMED = {
+RESUME_COMMAND = {
     "argv": ["python", "t.py"],
     "resume_argv": ["python", "t.py", "--from={start}", "{start}"],
 }
 
 
 def test_the_resume_command_line_gets_the_start():
-    contract = a_contract(command=RESUMED)
+    contract = a_contract(command=RESUME_COMMAND)
     plan = a_plan(contract)
 
     assert plan.command_line == ("python", "t.py")
@@ -231,8 +231,8 @@ def test_the_roots_come_without_a_slash_at_the_end():
 
 def test_what_is_inferred_is_labelled():
     assert str(a_plan().tracker).endswith("(runs/tiny.toml)")
-    inferred = a_plan(a_contract(tracker={"id": None, "name": None})).tracker
-    assert inferred.inferred and inferred.value.id == "tiny"
+    inferred_plan = a_plan(a_contract(tracker={"id": None, "name": None})).tracker
+    assert inferred_plan.inferred and inferred_plan.value.id == "tiny"
 
 
 def test_the_retention_of_an_ordinary_run_is_labelled():
@@ -333,8 +333,10 @@ def test_of_a_long_list_only_what_differs_is_shown():
 
 def test_a_submission_takes_the_plans_command_folder_and_start():
     plan = a_plan()
-    started = replace(plan, start=Sourced(StartPoint("/data/step-7", 7, "full-state"), "contract"))
-    submission = submission_of(started, "tiny-1")
+    started_plan = replace(
+        plan, start=Sourced(StartPoint("/data/step-7", 7, "full-state"), "contract")
+    )
+    submission = submission_of(started_plan, "tiny-1")
 
     assert (submission.instance, submission.argv) == ("tiny-1", plan.command_line)
     assert (submission.cwd, submission.secrets) == (plan.cwd.value, plan.secrets.value)

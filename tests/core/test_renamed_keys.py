@@ -38,12 +38,12 @@ TABLES: list[type[RenamedKeys]] = [
         if issubclass(options, RenamedKeys)
     ),
 ]
-RENAMED = [(table, old, new) for table in TABLES for old, new in table.RENAMED.items()]
+RENAMED_KEYS = [(table, old, new) for table in TABLES for old, new in table.RENAMED.items()]
 HEAD = 'slug = "tiny"\n[command]\nargv = ["x"]\n[output]\nroot = "/data/tiny"\n'
 
 
 def test_a_renamed_key_is_one_that_there_is() -> None:
-    for table, old, new in RENAMED:
+    for table, old, new in RENAMED_KEYS:
         there = new in table.model_fields and old not in table.model_fields
         assert there, (table.__module__, old)
 
@@ -51,7 +51,7 @@ def test_a_renamed_key_is_one_that_there_is() -> None:
 def test_the_code_names_a_key_by_its_present_name() -> None:
     """As in "[scheduler] slurm_bin"."""
     tables = {each: each.__name__.removesuffix("Table").lower() for each in TABLES[:6]}
-    names = [rf"\[{tables.get(table, 'scheduler')}\] {old}" for table, old, _ in RENAMED]
+    names = [rf"\[{tables.get(table, 'scheduler')}\] {old}" for table, old, _ in RENAMED_KEYS]
     earlier_name = re.compile(rf"({'|'.join(names)})\b")
     lines = [
         (path.name, line.strip())
@@ -93,9 +93,9 @@ def test_the_number_of_a_slurm_job_stays_one_whatever_submits_the_runs_own(key: 
 
 
 def test_both_names_at_once_are_refused() -> None:
-    with pytest.raises(WrongUse) as refused:
+    with pytest.raises(WrongUse) as error:
         parse_contract(f'{HEAD}[logbook]\nquiet = "each"\nquiet_ticks = "hourly"\n', "tiny.toml")
-    assert mentions(str(refused.value), "`quiet`", "earlier", "`quiet_ticks`")
+    assert mentions(str(error.value), "`quiet`", "earlier", "`quiet_ticks`")
 
 
 def test_two_names_of_a_key_hide_no_other_fault() -> None:
@@ -112,9 +112,9 @@ memory = 0.5
 memory_fraction = 0.6
 success_pattern = "["
 """
-    with pytest.raises(WrongUse) as refused:
+    with pytest.raises(WrongUse) as error:
         parse_contract(f"{HEAD}{tables}", "tiny.toml")
-    message = str(refused.value)
+    message = str(error.value)
     assert mentions(message, "line 7", "[logbook]", "`quiet`", "`quiet_ticks`", "line 8")
     assert mentions(
         message, "`logbook.quiet_ticks`", "line 9", "`logbook.brnch`", "line 12", "chain"
@@ -125,9 +125,9 @@ success_pattern = "["
 def test_two_names_of_an_adapters_key_hide_no_other_fault() -> None:
     place = Place("tiny", "state", "/data/tiny", ".")
     options = {"start_within": "7s", "start_timeout": "soon", "grce": "1s"}
-    with pytest.raises(WrongUse) as refused:
+    with pytest.raises(WrongUse) as error:
         adapters.connect("schedulers", "local", options, place)
-    assert mentions(str(refused.value), "`start_within`", "`start_timeout`", "`grce`")
+    assert mentions(str(error.value), "`start_within`", "`start_timeout`", "`grce`")
 
 
 def test_the_options_of_an_adapter_keep_the_digest_of_a_plan_that_was_admitted() -> None:
@@ -162,9 +162,9 @@ def test_the_values_of_ssh_code_have_one_word_with_the_other_schedulers() -> Non
     ],
 )
 def test_a_wrong_value_is_reported_by_the_key_that_the_file_has(text: str, words: str) -> None:
-    with pytest.raises(WrongUse) as caught:
+    with pytest.raises(WrongUse) as error:
         parse_contract(f"{HEAD}{text}\n", "runs/tiny.toml")
-    assert words in str(caught.value)
+    assert words in str(error.value)
 
 
 def test_a_wrong_option_is_reported_by_the_key_that_the_contract_has() -> None:

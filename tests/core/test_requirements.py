@@ -5,7 +5,7 @@ import pytest
 from herorun.core.requirements import exact_versions, problem_of, specifier_problem, unmet
 from screens.notices import Notice
 
-INSTALLED = {"numpy": "2.1.0", "torch": "2.9.1+cu128", "my-package": "1.0"}
+INSTALLED_PACKAGES = {"numpy": "2.1.0", "torch": "2.9.1+cu128", "my-package": "1.0"}
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ INSTALLED = {"numpy": "2.1.0", "torch": "2.9.1+cu128", "my-package": "1.0"}
     ],
 )
 def test_a_requirement_is_judged_as_pip_would(text: str, notice: Notice) -> None:
-    assert unmet(text, INSTALLED) == notice
+    assert unmet(text, INSTALLED_PACKAGES) == notice
 
 
 def test_what_is_no_requirement_is_reported() -> None:
@@ -34,8 +34,8 @@ def test_what_is_no_requirement_is_reported() -> None:
 
 
 def test_only_exact_versions_can_be_compared_in_the_job() -> None:
-    stated = ["NumPy==2.1.0", "torch>=2", "jax==0.4.*", "a_b===1", "two==1,==1", "broken = 1"]
-    assert exact_versions(stated) == {"numpy": "2.1.0", "a-b": "1"}
+    requirements = ["NumPy==2.1.0", "torch>=2", "jax==0.4.*", "a_b===1", "two==1,==1", "broken = 1"]
+    assert exact_versions(requirements) == {"numpy": "2.1.0", "a-b": "1"}
 
 
 @pytest.mark.parametrize("text", ["~=0.4", "==0.4.*", ">=0.4,<1", ">=0.1.dev0"])

@@ -123,9 +123,9 @@ def test_no_time_is_left_to_a_run_that_makes_no_steps() -> None:
     )
     assert going.time_left == timedelta(seconds=120)
     assert replace(going, quiet=700.0).time_left is None
-    stalled = OpenAlert("stalled-steps", "critical", "firing", "")
-    assert replace(going, alerts=(stalled,)).time_left is None
-    assert replace(going, alerts=(replace(stalled, state="pending"),)).time_left == timedelta(
+    stalled_alert = OpenAlert("stalled-steps", "critical", "firing", "")
+    assert replace(going, alerts=(stalled_alert,)).time_left is None
+    assert replace(going, alerts=(replace(stalled_alert, state="pending"),)).time_left == timedelta(
         seconds=120
     )
 

@@ -19,7 +19,7 @@ LOOKS = tuple(
     Decided(at=START + n * EVERY, run="healthy", monitor="fresh", progress="~1/2")
     for n in range(1, 5)
 )
-KNOWN = Memory(
+FULL_MEMORY = Memory(
     instances=(an_instance(),),
     ends={"tiny-1": End(instance="tiny-1", state=JobState.SUCCEEDED, at=NOON)},
 )
@@ -38,9 +38,9 @@ NOTHING_JUDGED = HealthAssessment()
 
 
 def caveats_of(
-    memory=KNOWN,
+    memory=FULL_MEMORY,
     looks=LOOKS,
-    judged=NOTHING_JUDGED,
+    assessment=NOTHING_JUDGED,
     waivers=(),
     manifest=WHOLE,
     verified_names=("tiny-1",),
@@ -48,7 +48,7 @@ def caveats_of(
     return caveats(
         memory=memory,
         events=looks,
-        assessment=judged,
+        assessment=assessment,
         waivers=waivers,
         manifest=manifest,
         verified_names=frozenset(verified_names),
@@ -64,11 +64,11 @@ def test_of_a_run_of_which_all_is_known_there_is_none():
 @pytest.mark.parametrize(
     "change",
     [
-        {"memory": replace(KNOWN, caveats=("a data fix",))},
-        {"memory": replace(KNOWN, ended={STALL.key: STALL})},
-        {"memory": replace(KNOWN, ended={STALL.key: STALL}, acked={STALL.key: ACK})},
-        {"judged": HealthAssessment((("loss-spike", "high"),))},
-        {"judged": HealthAssessment((), (("monitor-blind", "403"),))},
+        {"memory": replace(FULL_MEMORY, caveats=("a data fix",))},
+        {"memory": replace(FULL_MEMORY, ended={STALL.key: STALL})},
+        {"memory": replace(FULL_MEMORY, ended={STALL.key: STALL}, acked={STALL.key: ACK})},
+        {"assessment": HealthAssessment((("loss-spike", "high"),))},
+        {"assessment": HealthAssessment((), (("monitor-blind", "403"),))},
         {"verified_names": ()},
         {"waivers": [Waiver("no-remote", "a laptop", "@dri", NOON + EVERY)]},
         {
@@ -86,21 +86,21 @@ def test_each_doubt_is_one_caveat(change, notice):
 
 def test_a_blind_look_closes_no_gap_and_nobody_need_look_after_the_end():
     blind = tuple(replace(look, monitor="stale") for look in LOOKS)
-    ended = replace(
-        KNOWN,
+    ended_memory = replace(
+        FULL_MEMORY,
         ends={
             "tiny-1": End(instance="tiny-1", state=JobState.SUCCEEDED, at=NOON, ended=START + EVERY)
         },
     )
 
     assert len(caveats_of(looks=blind)) == 1
-    assert caveats_of(ended, looks=()) == []
-    assert caveats_of(ended, looks=LOOKS[:1]) == []
+    assert caveats_of(ended_memory, looks=()) == []
+    assert caveats_of(ended_memory, looks=LOOKS[:1]) == []
 
 
 def test_a_gap_between_two_looks_is_named():
     second = replace(an_instance(2), started=NOON - timedelta(minutes=5))
-    memory = replace(KNOWN, instances=(an_instance(), second))
+    memory = replace(FULL_MEMORY, instances=(an_instance(), second))
     (gap,) = caveats_of(memory, looks=LOOKS[-1:], verified_names=("tiny-1", "tiny-2"))
 
     assert gap.endswith("(55m)") and "tiny-1" in gap

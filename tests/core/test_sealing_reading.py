@@ -48,7 +48,7 @@ FACTS = {
 }
 
 
-def made(**changes: Any) -> dict[str, Any]:
+def statement_with(**changes: Any) -> dict[str, Any]:
     """A whole statement with some facts changed."""
     fields: dict[str, Any] = json.loads(
         json.dumps(statement(SealFacts(facts=FACTS, plan={}, commit=COMMIT, manifest=MANIFEST)))
@@ -76,9 +76,9 @@ def in_tag(text: str) -> str:
 
 
 def why(text: str) -> str:
-    with pytest.raises(ValueError, match=r"it is|it holds") as raised:
+    with pytest.raises(ValueError, match=r"it is|it holds") as error:
         statement_in(in_tag(text))
-    output = str(raised.value)
+    output = str(error.value)
     assert "\n" not in output and len(output) < 300, output
     return output
 
@@ -116,7 +116,7 @@ def test_a_statement_of_little_holds_nothing_empty(notice: Notice) -> None:
     ],
 )
 def test_the_lines_of_a_seal(changes: dict[str, Any], notice: Notice) -> None:
-    lines = seal_lines(made(tracker_label="W&B", **changes), "herorun/tiny/seal-1")
+    lines = seal_lines(statement_with(tracker_label="W&B", **changes), "herorun/tiny/seal-1")
     assert "\n".join(f"{name}: {text}" for name, text in lines.items()) == notice
 
 
@@ -134,15 +134,15 @@ def test_a_tag_of_an_earlier_version_has_the_label_that_it_had(
     tracker: dict[str, Any], label: str
 ) -> None:
     of_run = {"id": "tiny", "name": "tiny", **tracker}
-    assert label in seal_lines(made(tracker=of_run), "x")
+    assert label in seal_lines(statement_with(tracker=of_run), "x")
 
 
 def test_a_trackers_label_is_a_text() -> None:
-    assert mentions(why(json.dumps(made(tracker_label=7))), "valid", "tracker_label")
+    assert mentions(why(json.dumps(statement_with(tracker_label=7))), "valid", "tracker_label")
 
 
 def test_what_was_written_is_read() -> None:
-    statement = made()
+    statement = statement_with()
     assert (
         statement_of(f"object {COMMIT}\n\n{tag_message(statement, 'herorun/tiny/seal-1')}")
         == statement
@@ -182,7 +182,7 @@ def test_no_fact_of_another_type_is_used(value: Any) -> None:
     fitting = {("final_step", int), ("reached_step", int), ("final_checkpoint_temporary", bool)}
     fitting |= {(name, str) for name in texts} | {("final_metrics", dict)}
     for name in FACTS:
-        statement = made(**{name: value})
+        statement = statement_with(**{name: value})
         if (name, type(value)) in fitting:
             assert parse_statement(json.dumps(statement)) == statement
         else:
@@ -191,7 +191,7 @@ def test_no_fact_of_another_type_is_used(value: Any) -> None:
 
 @pytest.mark.parametrize("name", FACTS)
 def test_no_fact_is_lacking(name: str) -> None:
-    statement = made()
+    statement = statement_with()
     del statement["predicate"]["herorun_seal"][name]
     assert mentions(why(json.dumps(statement)), "valid", "statement")
 
@@ -200,7 +200,7 @@ def test_no_fact_is_lacking(name: str) -> None:
     "subject", [None, [], {}, [{}], [{"digest": 5}], [{"digest": {"gitCommit": 5}}]]
 )
 def test_a_statement_without_its_subjects_is_none(subject: Any) -> None:
-    fields = {**copy.deepcopy(made()), "subject": subject}
+    fields = {**copy.deepcopy(statement_with()), "subject": subject}
     assert mentions(why(json.dumps(fields)), "valid", "statement")
 
 
@@ -208,7 +208,7 @@ def test_another_form_of_a_seal_is_no_fault_and_says_what_it_names() -> None:
     flat = {"schema": 1, "run": "tiny", "commit": COMMIT, "final_checkpoint": "/data/step-4"}
     with pytest.raises(OtherForm, match=f"flat.*{COMMIT}.*/data/step-4"):
         statement_in(in_tag(json.dumps(flat)))
-    newer = made()
+    newer = statement_with()
     newer["predicate"]["herorun_seal"]["schema"] = 2
     with pytest.raises(OtherForm, match=r"2.*1.*upgrade"):
         statement_in(in_tag(json.dumps(newer)))
@@ -217,7 +217,7 @@ def test_another_form_of_a_seal_is_no_fault_and_says_what_it_names() -> None:
 def test_the_lines_for_people_carry_each_fact_of_the_seal() -> None:
     waiver = {"check": "dirty-tree", "reason": "known", "approved_by": "@dri"}
     facts = {"caveats": ["one", "two"], "waivers": [waiver], "dirty_tree": "yes"}
-    lines = seal_lines(made(**facts), "herorun/tiny/seal-1")
+    lines = seal_lines(statement_with(**facts), "herorun/tiny/seal-1")
     assert mentions(lines["Status"], "herorun/tiny/seal-1", COMMIT)
     assert mentions(lines["Checkpoint"], "/data/step-4", "1 file", "8 bytes", MANIFEST.digest)
     assert (lines["Output root"], lines["Metrics"]) == ("/data", "loss 2.5")
@@ -226,24 +226,24 @@ def test_the_lines_for_people_carry_each_fact_of_the_seal() -> None:
     assert lines["Waivers"] == "dirty-tree: known (@dri)"
     assert mentions(lines["Evidence"], "/data/step-4", "4 of 4", "loss 2.5")
     assert "temporary" not in lines["Evidence"]
-    kept_for_a_time = seal_lines(made(final_checkpoint_temporary=True), "x")["Evidence"]
+    kept_for_a_time = seal_lines(statement_with(final_checkpoint_temporary=True), "x")["Evidence"]
     assert mentions(kept_for_a_time, "/data/step-4 (temporary)")
 
 
 def test_a_seal_of_nothing_says_so_in_each_line() -> None:
     empty = {"final_metrics": {}, "manifest": None, "final_checkpoint": None, "final_step": None}
-    lines = seal_lines(made(**empty), "x")
+    lines = seal_lines(statement_with(**empty), "x")
     assert [lines[name] for name in ("Checkpoint", "Metrics", "Caveats")] == ["none"] * 3
     assert mentions(lines["Evidence"], "no complete", "4 of unknown", "no metrics")
 
 
 def test_a_signed_tag_is_split_into_what_was_signed_and_the_signature() -> None:
     """A verifier gets the message to its last line break, as git signs it."""
-    text = tag_message(made(), "x")
+    text = tag_message(statement_with(), "x")
     signature = "-----BEGIN SSH SIGNATURE-----\nU1NI\n-----END SSH SIGNATURE-----\n"
     head = f"object {COMMIT}\ntype commit"
-    fields, message, signed = split_tag(f"{head}\n\n{text}{signature}")
-    assert (fields, message, signed) == (
+    fields, message, signed_tag = split_tag(f"{head}\n\n{text}{signature}")
+    assert (fields, message, signed_tag) == (
         {"object": COMMIT, "type": "commit"},
         text,
         signature,

@@ -38,5 +38,7 @@ def test_a_start_of_the_runs_own_or_of_its_contract_is_stated():
         )
         == ""
     )
-    forked = a_contract(start={"from": "/data/parent/step-2/"})
-    assert describe_unstated_parts(forked, plan(start={"path": "/data/parent/step-2"})) == ""
+    forked_contract = a_contract(start={"from": "/data/parent/step-2/"})
+    assert (
+        describe_unstated_parts(forked_contract, plan(start={"path": "/data/parent/step-2"})) == ""
+    )

@@ -23,7 +23,9 @@ OTHERWISE = Replay(
     differences=("alerts.a[].state: 1 -> 2",),
 )
 ACTS = replace(OTHERWISE, interventions=("relaunch/tiny-1: only now",))
-LOST = Replay(at=NOON, version=OLD, same_rules=False, result=ReplayResult.UNKNOWN, why="it is gone")
+UNKNOWN_REPLAY = Replay(
+    at=NOON, version=OLD, same_rules=False, result=ReplayResult.UNKNOWN, why="it is gone"
+)
 BEFORE = VersionGate().after_tick(OLD)
 
 
@@ -57,8 +59,8 @@ def test_it_is_compared_once_a_change() -> None:
     judge = after(SAME)
     assert not must_replay(judge, NEW, "")
     assert must_replay(judge.after_tick(OLD), NEW, "") and must_replay(judge, OLD, "")
-    pinned = after(SAME, pin="==9")
-    assert not must_replay(pinned, NEW, "==9") and must_replay(pinned, NEW, "==8")
+    pinned_answer = after(SAME, pin="==9")
+    assert not must_replay(pinned_answer, NEW, "==9") and must_replay(pinned_answer, NEW, "==8")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,7 @@ def test_it_is_compared_once_a_change() -> None:
         (SAME, SAME),
         (SAME, OTHERWISE),
         (SAME, ACTS),
-        (SAME, LOST),
+        (SAME, UNKNOWN_REPLAY),
         (),
     ],
 )

@@ -76,9 +76,9 @@ def test_the_block_is_toml_and_refused_until_somebody_signs(subject):
     assert "expires = 2026-01-02T12:00:00Z\n" in text
     with pytest.raises(WrongUse, match="approved_by"):
         contract_from({**SMALL, "waiver": [table]}, "here")
-    (signed,) = contract_from(
+    (signed_waiver,) = contract_from(
         {**SMALL, "waiver": [{**table, "approved_by": "@dri"}]}, "here"
     ).waiver
-    assert signed.as_signed_waiver() == Waiver(
+    assert signed_waiver.as_signed_waiver() == Waiver(
         "dirty-tree", 'only "notes"', "@dri", LATER, subject, True
     )

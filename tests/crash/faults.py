@@ -53,19 +53,19 @@ class Fault:
     at: int
     after: bool
     die: Callable[[], None]
-    seen: list[str] = field(default_factory=list)
+    calls_seen: list[str] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
-    def struck(self) -> bool:
-        return len(self.seen) >= self.at
+    def has_struck(self) -> bool:
+        return len(self.calls_seen) >= self.at
 
     def wrap(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **options: Any) -> Any:
             with self._lock:
                 counts = not (self.after and is_read(name))
-                self.seen += [name] if counts else []
-                is_this_one = counts and len(self.seen) == self.at
+                self.calls_seen += [name] if counts else []
+                is_this_one = counts and len(self.calls_seen) == self.at
             if is_this_one and not self.after:
                 self.die()
             try:

@@ -104,28 +104,28 @@ class Outage:
     name: str = ""
     at: int = 0
     trouble: Trouble = Trouble.FAILS
-    seen: Counter[str] = field(default_factory=Counter)
+    call_counts: Counter[str] = field(default_factory=Counter)
     late: list[Callable[[], Any]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _busy: threading.local = field(default_factory=threading.local)
 
     @property
-    def struck(self) -> bool:
-        return self.seen[self.name] >= self.at
+    def has_struck(self) -> bool:
+        return self.call_counts[self.name] >= self.at
 
     def wrap(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **options: Any) -> Any:
             if getattr(self._busy, "inside", False):  # a port that calls itself is one call
                 return real(*args, **options)
             with self._lock:
-                self.seen[name] += 1
-                hit = self.name == name and self._hits(self.seen[name])
+                self.call_counts[name] += 1
+                hit = self.name == name and self._hits(self.call_counts[name])
             if name == "Local.find":
                 self.deliver()  # within the scheduler's settle time
             self._busy.inside = True
             try:
                 return (
-                    self._troubled(name, lambda: real(*args, **options))
+                    self._fail_call(name, lambda: real(*args, **options))
                     if hit
                     else real(*args, **options)
                 )
@@ -137,7 +137,7 @@ class Outage:
     def _hits(self, count: int) -> bool:
         return count >= self.at if self.trouble is Trouble.DOWN else count == self.at
 
-    def _troubled(self, name: str, real: Callable[[], Any]) -> Any:
+    def _fail_call(self, name: str, real: Callable[[], Any]) -> Any:
         match self.trouble:
             case Trouble.TWICE:
                 real()

@@ -21,15 +21,15 @@ STEPS: tuple[tuple[Any, str], ...] = (
 CUT = "cut"  # killed while git is being told what to pack; git goes on with what it has heard
 
 
-def opened(work: Path) -> Record:
+def open_record(work: Path) -> Record:
     return Record(find_repository(work), "tiny", "herorun/tiny", None, lambda: "")
 
 
-def packed(work: Path, fault: Fault | None = None) -> None:
+def pack_all(work: Path, fault: Fault | None = None) -> None:
     """Pack all that there is, whatever little it is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(maintenance, "PACK", 1)
-        under = opened(work)
+        under = open_record(work)
         assert under.tip
         for owner, name in STEPS if fault else ():
             label = f"{owner.__name__.rpartition('.')[2]}.{name}"
@@ -60,9 +60,9 @@ def main(work: str, at: str, moment: str) -> None:
         Repository.git = lambda self, *args, **options: (
             cut_off if args[0] == "pack-objects" else real
         )(self, *args, **options)
-        packed(Path(work))
+        pack_all(Path(work))
     else:
-        packed(Path(work), Fault(int(at), moment == "after", kill_self))
+        pack_all(Path(work), Fault(int(at), moment == "after", kill_self))
 
 
 if __name__ == "__main__":

@@ -45,23 +45,23 @@ class Stage:
     rest: Callable[[Story], object] = lambda story: None
     # what a copied world cannot hold: a live job
     ready: Callable[[Story], object] = lambda story: None
-    typed: Callable[[Story], str] = lambda story: ""  # what a person types when asked
+    prompt_answer: Callable[[Story], str] = lambda story: ""  # what a person types when asked
 
     def begin(self, story: Story) -> None:
         """To where the command is to be said; from there each point starts with a copy anyhow."""
 
-        def made() -> int:
+        def begin_made() -> int:
             self.before(story)
             return 0
 
-        assert story.make_or_copy(f"before {self.name}", made, lasts=600.0) == 0
+        assert story.make_or_copy(f"before {self.name}", begin_made, lasts=600.0) == 0
 
     def act(self, story: Story) -> int:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "stdin", io.StringIO(self.typed(story)))
-            return story.herorun(*self.said(story))
+            patch.setattr(sys, "stdin", io.StringIO(self.prompt_answer(story)))
+            return story.herorun(*self.command_of(story))
 
-    def said(self, story: Story) -> list[str]:
+    def command_of(self, story: Story) -> list[str]:
         return [word.replace("HOME", str(story.home)) for word in self.words]
 
     def again(self, story: Story) -> None:
@@ -82,7 +82,7 @@ def _until_told(story: Story) -> None:
     """Tick until the end of the run was told, as the babysitter does."""
     for _ in range(MAX_STARTS):
         for name in (path.name for path in story.jobs.iterdir() if path.is_dir()):
-            story.ended(name)
+            story.wait_for_end(name)
         story.tick()
         if any(key.endswith("/finished") for key in story.run.record.memory().done):
             return
@@ -90,7 +90,7 @@ def _until_told(story: Story) -> None:
 
 
 def _ready_to_seal(story: Story) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     _until_told(story)
 
 
@@ -99,13 +99,13 @@ def _waiting(story: Story) -> None:
     story.init()
 
 
-def _crashed(story: Story) -> None:
-    story.launched(CRASH)
+def _begin_crash(story: Story) -> None:
+    story.run_first_job(CRASH)
 
 
-def _forked(story: Story) -> None:
+def _begin_fork(story: Story) -> None:
     """Crashed, and the contract of a fork is written, read and published."""
-    _crashed(story)
+    _begin_crash(story)
     assert story.herorun("fork", SLUG, FORK, "--reason", "fp8 from here on") == 0
     story.publish()
 
@@ -117,19 +117,19 @@ def _begun_once(story: Story) -> None:
     assert story.herorun("logbook", "verify", FORK) == 0
 
 
-def _asked(story: Story) -> None:
+def _ask_after_crash(story: Story) -> None:
     """Crashed under `recovery = "ask"`, and the question was put."""
     story.sign(babysit={"recovery": "ask"})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tick()
 
 
-def _paused(story: Story) -> None:
-    _asked(story)
+def _pause_run(story: Story) -> None:
+    _ask_after_crash(story)
     assert story.herorun("pause", SLUG, "--until", LATER) == 0
 
 
-def _planned(story: Story) -> None:
+def _plan_pruning(story: Story) -> None:
     """Ended and told, with two temporary checkpoints that a printed plan names."""
     story.sign(checkpoints={"keep": 1})
     _ready_to_seal(story)
@@ -159,24 +159,28 @@ STAGES = (
     Stage("init", lambda story: None, ("init", SLUG)),
     # A launch that is done, and is started again, is blocked by the live job.
     Stage("launch", _waiting, ("launch", SLUG, "--no-babysit"), good=(0, 1), rest=_go_on),
-    Stage("tick", _crashed, ("babysit", SLUG, "--once"), good=(0, 1), rest=_until_told),
+    Stage("tick", _begin_crash, ("babysit", SLUG, "--once"), good=(0, 1), rest=_until_told),
     Stage("note", Story.init, ("note", SLUG, *NOTE)),
-    Stage("relaunch", _crashed, ("relaunch", SLUG, "--no-babysit"), good=(0, 1), rest=_until_told),
-    Stage("rollback", _crashed, ("rollback", SLUG, "--to", "2", "--no-babysit"), rest=_until_told),
-    Stage("fork", _forked, ("fork", SLUG, FORK), rest=_begun_once),
+    Stage(
+        "relaunch", _begin_crash, ("relaunch", SLUG, "--no-babysit"), good=(0, 1), rest=_until_told
+    ),
+    Stage(
+        "rollback", _begin_crash, ("rollback", SLUG, "--to", "2", "--no-babysit"), rest=_until_told
+    ),
+    Stage("fork", _begin_fork, ("fork", SLUG, FORK), rest=_begun_once),
     Stage("seal", _ready_to_seal, ("seal", SLUG)),
-    Stage("handoff", _crashed, ("handoff", SLUG, "--to", "eve@there")),
+    Stage("handoff", _begin_crash, ("handoff", SLUG, "--to", "eve@there")),
     Stage("stop", _waiting, ("stop", SLUG), rest=Story.tick, ready=_live),
-    Stage("ack", _asked, ("ack", SLUG)),
-    Stage("approve", _asked, ("approve", SLUG), rest=Story.tick),
-    Stage("deny", _asked, ("deny", SLUG)),
-    Stage("pause", _asked, ("pause", SLUG, "--until", LATER)),
-    Stage("resume", _paused, ("resume", SLUG)),
+    Stage("ack", _ask_after_crash, ("ack", SLUG)),
+    Stage("approve", _ask_after_crash, ("approve", SLUG), rest=Story.tick),
+    Stage("deny", _ask_after_crash, ("deny", SLUG)),
+    Stage("pause", _ask_after_crash, ("pause", SLUG, "--until", LATER)),
+    Stage("resume", _pause_run, ("resume", SLUG)),
     Stage(
         "prune",
-        _planned,
+        _plan_pruning,
         ("checkpoints", "prune", SLUG, "--plan", "HOME/prune.json"),
-        typed=_digest,
+        prompt_answer=_digest,
     ),
 )
 
@@ -198,7 +202,7 @@ def of_the_day(stages: Sequence[Stage]) -> list[ParameterSet]:
     ]
 
 
-def undisturbed(stage: Stage, story: Story) -> dict[str, Any]:
+def undisturbed_outcome(stage: Stage, story: Story) -> dict[str, Any]:
     """How it ends when nothing goes wrong."""
     stage.again(story)
     stage.rest(story)
@@ -223,9 +227,9 @@ def must_hold(story: Story) -> None:
     assert _once(_names(story)), _names(story)
     tags = story.tags()
     assert len(tags) <= 1 and tags == story.tags(story.origin)
-    for sealed in story.events("Sealed"):
+    for sealed_event in story.events("Sealed"):
         assert story.statement_in_tag == story.statement_in_record
-        assert digest(story.statement_in_tag) == sealed.statement_digest
+        assert digest(story.statement_in_tag) == sealed_event.statement_digest
     assert story.herorun("logbook", "verify", SLUG) == 0
     record = story.run.record
     remote_tip = git(story.origin, "rev-parse", "refs/heads/herorun/tiny").strip()

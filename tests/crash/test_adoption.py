@@ -30,7 +30,7 @@ def test_ending_before_any_call_a_job_is_adopted_once(
         copy(story.home, tmp_path / "kept")
         for at in range(1 + part, MAX_CALLS, 5):
             copy(tmp_path / "kept", story.home)
-            if not _interrupted(story, str(job.pid), at).struck:
+            if not _interrupt_adoption(story, str(job.pid), at).has_struck:
                 return
             for _ in range(3):
                 if story.launch("--adopt", str(job.pid)) == 0:
@@ -42,7 +42,7 @@ def test_ending_before_any_call_a_job_is_adopted_once(
         job.wait()
 
 
-def _interrupted(story: Story, job: str, at: int) -> Fault:
+def _interrupt_adoption(story: Story, job: str, at: int) -> Fault:
     fault = Fault(at, False, raise_dead)
     with deadly(), pytest.MonkeyPatch.context() as patch, contextlib.suppress(Dead):
         fault.install(patch)

@@ -24,14 +24,14 @@ from crash.stages import (
     must_hold,
     of_the_day,
     outcome,
-    undisturbed,
+    undisturbed_outcome,
 )
 from herorun.operations.checkpoints import prune
 from herorun.operations.seal import tag
 from herorun.schedulers.local import Local
 from stories import Story, copy, git
 
-SAMPLED = ("rollback", "fork", "stop", "approve", "prune")
+SAMPLED_STAGES = ("rollback", "fork", "stop", "approve", "prune")
 MAX_CALLS = 100  # calls of one command
 
 # how a stage ends undisturbed, by its place and by all refs of its world: another world, though
@@ -43,7 +43,7 @@ def parts_of_today(name: str, parts: int) -> Sequence[int]:
     """Half of the slices, so that two days go through every point; of a sampled command one."""
     if EVERY:
         return range(parts)
-    count = 1 if name in SAMPLED else (parts + 1) // 2
+    count = 1 if name in SAMPLED_STAGES else (parts + 1) // 2
     return sorted((TODAY + 2 * number) % parts for number in range(count))
 
 
@@ -73,7 +73,7 @@ def witness(story: Story) -> Iterator[None]:
 
     def after_the_record(real: Callable[..., Any]) -> Callable[..., Any]:
         def act(*args: Any, **keywords: Any) -> Any:
-            assert story.published, "the record was not pushed before"
+            assert story.is_published, "the record was not pushed before"
             return real(*args, **keywords)
 
         return act
@@ -107,28 +107,30 @@ def _ends_well_at(stage: Stage, points: range, after: bool, story: Story, path: 
     world = stage.name, story.home, git(story.work, "show-ref", "--head")
     if world not in _targets:
         stage.ready(story)
-        _targets[world] = undisturbed(stage, story)
+        _targets[world] = undisturbed_outcome(stage, story)
         story.end()
     target = _targets[world]
     for at in points:
         copy(path, story.home)
         stage.ready(story)
-        fault = _interrupted(stage, story, at, after)
-        if not fault.struck:
+        fault = _interrupt_stage(stage, story, at, after)
+        if not fault.has_struck:
             return
-        with _named(fault):
+        with _name_fault(fault):
             stage.again(story)
             stage.rest(story)
             must_hold(story)
-            ended = outcome(story)
+            end_outcome = outcome(story)
             assert not {
-                key: (ended[key], target[key]) for key in target if ended[key] != target[key]
+                key: (end_outcome[key], target[key])
+                for key in target
+                if end_outcome[key] != target[key]
             }
         story.end()
     raise AssertionError("the command makes more calls than this test goes through")
 
 
-def _interrupted(stage: Stage, story: Story, at: int, after: bool) -> Fault:
+def _interrupt_stage(stage: Stage, story: Story, at: int, after: bool) -> Fault:
     fault = Fault(at, after, raise_dead)
     with pytest.MonkeyPatch.context() as patch, contextlib.suppress(Dead):
         fault.install(patch)
@@ -137,9 +139,11 @@ def _interrupted(stage: Stage, story: Story, at: int, after: bool) -> Fault:
 
 
 @contextlib.contextmanager
-def _named(fault: Fault) -> Iterator[None]:
+def _name_fault(fault: Fault) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        error.add_note(f"it ended {'after' if fault.after else 'before'} the last of {fault.seen}")
+        error.add_note(
+            f"it ended {'after' if fault.after else 'before'} the last of {fault.calls_seen}"
+        )
         raise

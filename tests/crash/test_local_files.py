@@ -33,10 +33,10 @@ HOSTILE = {
 
 
 @pytest.fixture
-def watched(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
+def watched_story(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
     """A live run that was ticked, so that all that a machine keeps is there."""
     monkeypatch.setattr(maintenance, "REMEMBER", 1)
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.tick() == 0
     return story
 
@@ -60,23 +60,23 @@ def run_command(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, str]:
 @pytest.mark.thorough
 @pytest.mark.parametrize("word", HOSTILE if EVERY else ("half", "nested", "table"))
 def test_a_cache_that_cannot_be_read_is_a_lost_cache(
-    watched: Story, capsys: CAPTURE, word: str
+    watched_story: Story, capsys: CAPTURE, word: str
 ) -> None:
-    caches = [path for path in local_files(watched) if path.name in CACHES]
+    caches = [path for path in local_files(watched_story) if path.name in CACHES]
     assert {path.name for path in caches} == CACHES
     for path in caches:
         path.write_bytes(HOSTILE[word] or path.read_bytes()[: path.stat().st_size // 2])
-    assert run_command(watched, capsys, "babysit", SLUG, "--once")[0] == 0
-    assert run_command(watched, capsys, "status", SLUG)[0] == 0
-    assert run_command(watched, capsys, "logbook", "verify", SLUG)[0] == 0
+    assert run_command(watched_story, capsys, "babysit", SLUG, "--once")[0] == 0
+    assert run_command(watched_story, capsys, "status", SLUG)[0] == 0
+    assert run_command(watched_story, capsys, "logbook", "verify", SLUG)[0] == 0
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("word", HOSTILE if EVERY else ("half", "nested"))
 def test_no_file_of_this_machine_brings_a_command_down(
-    watched: Story, capsys: CAPTURE, word: str
+    watched_story: Story, capsys: CAPTURE, word: str
 ) -> None:
-    for path in local_files(watched):
+    for path in local_files(watched_story):
         if path.name in CACHES:
             continue
         before = path.read_bytes()
@@ -86,11 +86,11 @@ def test_no_file_of_this_machine_brings_a_command_down(
             if EVERY
             else (("babysit", SLUG, "--once"),)
         ):
-            code, err = run_command(watched, capsys, *words)
+            code, err = run_command(watched_story, capsys, *words)
             assert code in (0, 1, 3), (path, code, err)
         path.write_bytes(before)
-    assert watched.tick() in (0, 1)
-    assert len(watched.starts) == 1
+    assert watched_story.tick() in (0, 1)
+    assert len(watched_story.starts) == 1
 
 
 @pytest.mark.parametrize("word", [word for word in HOSTILE if word != "half"])

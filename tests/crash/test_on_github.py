@@ -19,7 +19,7 @@ from wording import mentions
 
 LAUNCH, TICK = (stage for stage in STAGES if stage.name in ("launch", "tick"))
 POST = "GitHubIssue.post"
-SAID = "post/submit/tiny-1"  # the key of the launch's comment
+SUBMIT_KEY = "post/submit/tiny-1"  # the key of the launch's comment
 READS = 5  # requests of a launch before it posts
 MARK = re.compile(r"<!-- herorun key=(\S*) -->")
 
@@ -54,7 +54,7 @@ def test_a_launch_whose_comment_arrived_while_its_answer_was_lost_says_it_once(
     github.fault(method="POST", url="/comments", after=True)
     assert on_github.launch() == 0
     must_hold(on_github, github, "tiny-1")
-    assert keys(github)[SAID] == len(github.asked("POST", "/comments")) == 1
+    assert keys(github)[SUBMIT_KEY] == len(github.exchanges_of("POST", "/comments")) == 1
 
 
 @pytest.mark.thorough
@@ -67,12 +67,12 @@ def test_while_nobody_can_look_nothing_is_launched_and_the_comment_says_so_once_
     github.fault(method="POST", url="/comments", after=True)
     github.fault(method="GET", times=-1, skip=READS)
     assert on_github.launch() != 0 and on_github.starts == []
-    assert len(github.asked("POST", "/comments")) == 1
+    assert len(github.exchanges_of("POST", "/comments")) == 1
     github.heal()
     assert on_github.launch() == 0
     TICK.rest(on_github)
     must_hold(on_github, github, "tiny-2")
-    (first,) = (each["body"] for each in github.comments() if SAID in each["body"])
+    (first,) = (each["body"] for each in github.comments() if SUBMIT_KEY in each["body"])
     assert mentions(first, "without", "submission")
 
 
@@ -82,7 +82,7 @@ def test_a_tick_whose_answers_are_lost_says_each_thing_once(
 ) -> None:
     on_github.order("tiny-1", CRASH)
     assert on_github.launch() == 0
-    on_github.ended()
+    on_github.wait_for_end()
     github.fault(method="POST", url="/comments", after=True, times=-1)
     TICK.again(on_github)
     github.heal()
@@ -108,9 +108,9 @@ def test_a_launch_that_is_killed_around_its_comment_says_it_once(
     github.heal()
     assert not keys(github)
     copy(tmp_path / "kept", on_github.home)
-    calls = [call for call in counting.seen if moment == "before" or not is_read(call)]
+    calls = [call for call in counting.calls_seen if moment == "before" or not is_read(call)]
     kill(LAUNCH, on_github, calls.index(POST) + 1, moment)
-    assert keys(github)[SAID] == (moment == "after") and on_github.starts == []
+    assert keys(github)[SUBMIT_KEY] == (moment == "after") and on_github.starts == []
     assert on_github.launch() == 0
     must_hold(on_github, github, "tiny-1")
-    assert keys(github)[SAID] == 1
+    assert keys(github)[SUBMIT_KEY] == 1

@@ -28,10 +28,10 @@ def _stopping(story: Story) -> None:
 
 
 TICK = ("babysit", SLUG, "--once")
-NAMED = {stage.name: stage for stage in STAGES}
-CHOSEN = (
-    *(NAMED[name] for name in ("launch", "tick", "relaunch", "seal", "handoff")),
-    replace(NAMED["stop"], name="stopping", words=TICK, good=(0, 1), ready=_stopping),
+STAGE_BY_NAME = {stage.name: stage for stage in STAGES}
+OUTAGE_STAGES = (
+    *(STAGE_BY_NAME[name] for name in ("launch", "tick", "relaunch", "seal", "handoff")),
+    replace(STAGE_BY_NAME["stop"], name="stopping", words=TICK, good=(0, 1), ready=_stopping),
 )
 
 
@@ -59,7 +59,7 @@ def cases(observed_at: Counter[str]) -> list[Case]:
 
 def some(stage: Stage, value: list[Case]) -> list[Case]:
     """Another few each day, so that all have their turn."""
-    first = TODAY * SAMPLE + CHOSEN.index(stage)
+    first = TODAY * SAMPLE + OUTAGE_STAGES.index(stage)
     stride = max(1, len(value) // SAMPLE)
     return [value[(first + number * stride) % len(value)] for number in range(SAMPLE)]
 
@@ -69,7 +69,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     impatient(monkeypatch)
 
 
-@pytest.mark.parametrize("stage", of_the_day(CHOSEN))
+@pytest.mark.parametrize("stage", of_the_day(OUTAGE_STAGES))
 def test_after_any_trouble_with_a_port_it_is_done_once(
     stage: Stage, story: Story, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -80,9 +80,9 @@ def test_after_any_trouble_with_a_port_it_is_done_once(
     quiet, _ = _under(Outage(), stage, story)
     stage.rest(story)
     must_hold(story)
-    target = _renamed(story)
+    target = _rename_instances(story)
     story.end()
-    all_cases = cases(quiet.seen)
+    all_cases = cases(quiet.call_counts)
     for case in all_cases if EVERY else some(stage, all_cases):
         copy(path, story.home)
         stage.ready(story)
@@ -90,44 +90,48 @@ def test_after_any_trouble_with_a_port_it_is_done_once(
         outage, code = _under(Outage(case.name, case.at, case.trouble), stage, story)
         errors = capsys.readouterr().err
         try:
-            assert outage.struck, "the call was not made"
+            assert outage.has_struck, "the call was not made"
             assert code in (0, 1, 3)
             assert "internal error" not in errors and "Traceback" not in errors
             stage.again(story)
             stage.rest(story)
             must_hold(story)
-            assert _renamed(story) == target
+            assert _rename_instances(story) == target
         except BaseException as error:
             error.add_note(f"{case}, and it said: {errors}")
             raise
         story.end()
 
 
-def _renamed(story: Story) -> dict[str, Any]:
+def _rename_instances(story: Story) -> dict[str, Any]:
     """The outcome, with instances counted by what started: a launch that was given up has used its
     number.
     """
-    started = [start.partition(" ")[0] for start in story.starts]
+    started_names = [start.partition(" ")[0] for start in story.starts]
     memory = story.run.record.memory()
-    given_up = [name for name in memory.launchings if name not in started]
+    given_up = [name for name in memory.launchings if name not in started_names]
     for name in given_up:
         post = f"post/submit/{name}"
         assert post not in story.comments or f"unsubmitted/submit/{name}" in memory.done, name
     of_those = re.compile("|".join(rf"{name}(?!\d)" for name in given_up) or "(?!)")
 
-    def told(value: Any) -> Any:
+    def number_of(value: Any) -> Any:
         if isinstance(value, str):
             return re.sub(
                 r"\btiny-(\d+)\b",
-                lambda m: f"tiny-{started.index(m[0]) + 1}" if m[0] in started else m[0],
+                lambda m: (
+                    f"tiny-{started_names.index(m[0]) + 1}" if m[0] in started_names else m[0]
+                ),
                 value,
             )
         if isinstance(value, list | tuple):
-            return [told(each) for each in value if not of_those.search(str(each))]
-        return started.index(f"tiny-{value}") + 1 if f"tiny-{value}" in started else value
+            return [number_of(each) for each in value if not of_those.search(str(each))]
+        return (
+            started_names.index(f"tiny-{value}") + 1 if f"tiny-{value}" in started_names else value
+        )
 
-    facts = {name: told(value) for name, value in outcome(story).items()}
-    facts["relaunches"] = told([memory.launchings[name].relaunch_of for name in started])
+    facts = {name: number_of(value) for name, value in outcome(story).items()}
+    facts["relaunches"] = number_of([memory.launchings[name].relaunch_of for name in started_names])
     return {**facts, "comments": sorted(facts["comments"]), "entries": sorted(facts["entries"])}
 
 
@@ -147,10 +151,12 @@ def test_what_gives_no_answer_is_unknown_and_nothing_is_done_on_a_guess(
     """A crash that cannot be seen is none yet, and no checkpoint is guessed from a root that nobody
     can list.
     """
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     capsys.readouterr()
     _, code = _under(
-        Outage(name, 1, Trouble.DOWN), replace(NAMED["tick"], words=(*TICK, "--json")), story
+        Outage(name, 1, Trouble.DOWN),
+        replace(STAGE_BY_NAME["tick"], words=(*TICK, "--json")),
+        story,
     )
     document = json.loads(capsys.readouterr().out)
     assert document["monitor"] != "fresh" and len(story.starts) == 1
@@ -158,5 +164,5 @@ def test_what_gives_no_answer_is_unknown_and_nothing_is_done_on_a_guess(
     if name == "Local.find":
         assert code == 3 and document["run"] == "unknown"
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert [start.partition(" ")[0] for start in story.starts] == ["tiny-1", "tiny-2"]

@@ -25,18 +25,18 @@ def long_story(story: Story) -> Story:
     """A record with a pack of its own and as many loose commits again, which the next packing makes
     one of.
     """
-    record = packing.opened(story.work)
+    record = packing.open_record(story.work)
     for number in range(NOTES):
         record.append(note(f"{number}"))
         if number == NOTES // 2 - 1:
-            packing.packed(story.work)
+            packing.pack_all(story.work)
     return story
 
 
 def steps(story: Story) -> list[str]:
     counting = Fault(0, False, lambda: None)
-    packing.packed(story.work, counting)
-    return counting.seen
+    packing.pack_all(story.work, counting)
+    return counting.calls_seen
 
 
 def ends_of(names: list[str]) -> list[tuple[str, str]]:
@@ -50,7 +50,7 @@ def ends_of(names: list[str]) -> list[tuple[str, str]]:
     return [*points, (packing.CUT, "")]
 
 
-def killed(story: Story, at: str, moment: str) -> None:
+def kill_packing(story: Story, at: str, moment: str) -> None:
     assert packing.__file__
     argv = [sys.executable, packing.__file__, str(story.work), at, moment]
     path = os.pathsep.join(str(SOURCES / name) for name in ("src", "tests"))
@@ -62,9 +62,9 @@ def killed(story: Story, at: str, moment: str) -> None:
 
 def must_be_whole(story: Story, notes: int) -> None:
     git(story.work, "fsck", "--full", "--strict", "--no-dangling")
-    assert [getattr(line.event, "title", "") for line in packing.opened(story.work).lines()] == [
-        f"{number}" for number in range(notes)
-    ]
+    assert [
+        getattr(line.event, "title", "") for line in packing.open_record(story.work).lines()
+    ] == [f"{number}" for number in range(notes)]
 
 
 def must_be_clean(story: Story, before: set[str]) -> None:
@@ -86,16 +86,16 @@ def loose(story: Story) -> set[str]:
 
 
 def survives(story: Story, points: list[tuple[str, str]], path: Path) -> None:
-    record = packing.opened(story.work)
+    record = packing.open_record(story.work)
     objects = git(story.work, "rev-list", "--objects", str(record.tip)).splitlines()
     theirs = loose(story) - {row[2:40] for row in objects}
     copy(story.home, path)
     for at, moment in points:
         copy(path, story.home)
-        killed(story, at, moment)
+        kill_packing(story, at, moment)
         must_be_whole(story, NOTES)
-        packing.opened(story.work).append(note(f"{NOTES}"))
-        packing.packed(story.work)
+        packing.open_record(story.work).append(note(f"{NOTES}"))
+        packing.pack_all(story.work)
         must_be_whole(story, NOTES + 1)
         must_be_clean(story, theirs)
 

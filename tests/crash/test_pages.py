@@ -22,7 +22,7 @@ from crash.test_sigkill import kill
 from services.channel_servers import WebService, web_service
 from stories import CRASH, Story, copy
 
-TOLD: dict[str, Any] = {"notify": {"targets": ["FIRST", "SECOND"]}}
+NOTIFY_TABLES: dict[str, Any] = {"notify": {"targets": ["FIRST", "SECOND"]}}
 TOGETHER = (  # they wait at the same time, so they are one message
     "crashed [tiny-1] (critical)",
     "Relaunch requested: tiny-2",
@@ -39,13 +39,15 @@ def service() -> Iterator[WebService]:
 
 
 @pytest.fixture
-def paged(story: Story, service: WebService, monkeypatch: pytest.MonkeyPatch) -> Iterator[Story]:
+def paged_story(
+    story: Story, service: WebService, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Story]:
     """A run that crashed, whose DRI has two channels and knows nothing of it yet."""
     impatient(monkeypatch)
-    for name in TOLD["notify"]["targets"]:
+    for name in NOTIFY_TABLES["notify"]["targets"]:
         monkeypatch.setenv(name, f"json://{service.place}/{name}")
-    story.sign(**TOLD)
-    story.launched(CRASH)
+    story.sign(**NOTIFY_TABLES)
+    story.run_first_job(CRASH)
     with deadly():
         yield story
 
@@ -62,54 +64,56 @@ def _after(story: Story, service: WebService) -> list[tuple[str, str]]:
     TICK.rest(story)
     must_hold(story)
     story.end()
-    return [(body["title"], body["message"]) for _, body in service.taken]
+    return [(body["title"], body["message"]) for _, body in service.deliveries]
 
 
 @pytest.mark.thorough
 def test_a_process_that_ends_around_a_page_loses_none_and_repeats_only_what_it_must(
-    paged: Story, service: WebService, tmp_path: Path
+    paged_story: Story, service: WebService, tmp_path: Path
 ) -> None:
-    pair = _kept_and_seen(paged, tmp_path / "kept")
+    pair = _kept_and_seen(paged_story, tmp_path / "kept")
     for at, after in _around(pair) if EVERY else _around(pair)[TODAY % 6 :: 6]:
-        _begins_again(paged, service, tmp_path / "kept")
+        _begins_again(paged_story, service, tmp_path / "kept")
         fault = Fault(at, after, raise_dead)
-        _under(fault, paged)
-        calls = _counted(pair, after)
+        _under(fault, paged_story)
+        calls = _counted_calls(pair, after)
         # the line of each of its pages is written before and after the sending
-        in_doubt = SENDING in fault.seen[-3:] or SENDING in calls[at : at + 2]
+        in_doubt = SENDING in fault.calls_seen[-3:] or SENDING in calls[at : at + 2]
         where = f"it ended {'after' if after else 'before'} call {at} of {calls}"
-        _must_have_come(_after(paged, service), in_doubt, where)
+        _must_have_come(_after(paged_story, service), in_doubt, where)
 
 
 @pytest.mark.thorough
 def test_a_process_that_is_killed_around_a_page_loses_none_and_repeats_only_what_it_must(
-    paged: Story, service: WebService, tmp_path: Path
+    paged_story: Story, service: WebService, tmp_path: Path
 ) -> None:
     """With a real SIGKILL; what the killed process sent is on its way for good."""
-    pair = _kept_and_seen(paged, tmp_path / "kept")
+    pair = _kept_and_seen(paged_story, tmp_path / "kept")
     for at, after in _around(pair) if EVERY else _around(pair)[TODAY % 4 :: 4]:
-        _begins_again(paged, service, tmp_path / "kept")
-        kill(TICK, paged, at, "after" if after else "before")
-        calls = _counted(pair, after)
+        _begins_again(paged_story, service, tmp_path / "kept")
+        kill(TICK, paged_story, at, "after" if after else "before")
+        calls = _counted_calls(pair, after)
         where = f"killed {'after' if after else 'before'} call {at} of {calls}"
-        _must_have_come(_after(paged, service), SENDING in calls[max(0, at - 3) : at + 2], where)
+        _must_have_come(
+            _after(paged_story, service), SENDING in calls[max(0, at - 3) : at + 2], where
+        )
 
 
-def _kept_and_seen(paged: Story, path: Path) -> list[str]:
+def _kept_and_seen(paged_story: Story, path: Path) -> list[str]:
     """The calls of an undisturbed tick; the world before it is kept."""
-    copy(paged.home, path)
+    copy(paged_story.home, path)
     counting = Fault(0, False, lambda: None)
-    _under(counting, paged)
-    paged.end()
-    return counting.seen
+    _under(counting, paged_story)
+    paged_story.end()
+    return counting.calls_seen
 
 
-def _begins_again(paged: Story, service: WebService, path: Path) -> None:
-    copy(path, paged.home)
-    service.taken.clear()
+def _begins_again(paged_story: Story, service: WebService, path: Path) -> None:
+    copy(path, paged_story.home)
+    service.deliveries.clear()
 
 
-def _counted(lines: list[str], after: bool) -> list[str]:
+def _counted_calls(lines: list[str], after: bool) -> list[str]:
     """The calls among which a fault finds its own: after a read it never strikes."""
     return [call for call in lines if not (after and is_read(call))]
 
@@ -121,7 +125,7 @@ def _around(lines: list[str]) -> list[tuple[int, bool]]:
     points = [
         (at, after)
         for after in (False, True)
-        for calls in [_counted(lines, after)]
+        for calls in [_counted_calls(lines, after)]
         for at in range(calls.index(SENDING), len(calls) + 1)
     ]
     return sorted(points)
@@ -148,12 +152,12 @@ def _must_have_come(came: list[tuple[str, str]], may_repeat: bool, where: str) -
     "trouble", list(Trouble) if EVERY else [list(Trouble)[TODAY % len(Trouble)]]
 )
 def test_a_channel_that_misbehaves_loses_no_page(
-    paged: Story, service: WebService, trouble: Trouble
+    paged_story: Story, service: WebService, trouble: Trouble
 ) -> None:
     outage = Outage(SENDING, 1, trouble)
-    _under(outage, paged)
+    _under(outage, paged_story)
     outage.deliver()
-    came = _titles(_after(paged, service))
-    assert outage.struck and set(came) == PAGES
-    forced = len(TOGETHER) if trouble in (Trouble.LOST, Trouble.LATE) else 0
-    assert sum(came.values()) == len(PAGES) + forced
+    came = _titles(_after(paged_story, service))
+    assert outage.has_struck and set(came) == PAGES
+    forced_repeats = len(TOGETHER) if trouble in (Trouble.LOST, Trouble.LATE) else 0
+    assert sum(came.values()) == len(PAGES) + forced_repeats

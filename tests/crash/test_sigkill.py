@@ -14,7 +14,16 @@ import pytest
 
 from crash import killed
 from crash.faults import Fault, is_read
-from crash.stages import EVERY, STAGES, TODAY, Stage, must_hold, of_the_day, outcome, undisturbed
+from crash.stages import (
+    EVERY,
+    STAGES,
+    TODAY,
+    Stage,
+    must_hold,
+    of_the_day,
+    outcome,
+    undisturbed_outcome,
+)
 from stories import Story, copy
 
 SAMPLE = {"launch": 2, "tick": 3, "relaunch": 2, "seal": 2, "prune": 2}  # the others: one
@@ -31,20 +40,20 @@ def test_a_killed_command_is_done_once(stage: Stage, story: Story, tmp_path: Pat
     with pytest.MonkeyPatch.context() as patch:
         counting.install(patch)
         stage.act(story)
-    target = undisturbed(stage, story)
+    target = undisturbed_outcome(stage, story)
     story.end()
-    for at, moment in _chosen(stage, counting.seen):
+    for at, moment in _choose_points(stage, counting.calls_seen):
         copy(path, story.home)
         stage.ready(story)
         kill(stage, story, at, moment)
         stage.again(story)
         stage.rest(story)
         must_hold(story)
-        assert outcome(story) == target, f"killed {moment} call {at} of {counting.seen}"
+        assert outcome(story) == target, f"killed {moment} call {at} of {counting.calls_seen}"
         story.end()
 
 
-def _chosen(stage: Stage, calls: list[str]) -> list[tuple[int, str]]:
+def _choose_points(stage: Stage, calls: list[str]) -> list[tuple[int, str]]:
     writes = [call for call in calls if not is_read(call)]
     points = [(at, "before") for at in range(1, len(calls) + 1)]
     points += [(at, "after") for at in range(1, len(writes) + 1)]
@@ -66,10 +75,10 @@ def kill(stage: Stage, story: Story, at: int, moment: str) -> None:
         moment,
         "-C",
         str(story.work),
-        *stage.said(story),
+        *stage.command_of(story),
     ]
-    typed = stage.typed(story).encode()
+    typed_content = stage.prompt_answer(story).encode()
     process = subprocess.run(
-        argv, input=typed, capture_output=True, cwd=SOURCES / "tests", check=False
+        argv, input=typed_content, capture_output=True, cwd=SOURCES / "tests", check=False
     )
     assert process.returncode == -signal.SIGKILL, process.stderr.decode()

@@ -34,7 +34,7 @@ from wording import mentions
 
 EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
 CAPTURE = pytest.CaptureFixture[str]
-NAMED = {stage.name: stage for stage in STAGES}
+STAGE_BY_NAME = {stage.name: stage for stage in STAGES}
 BRANCH = "refs/heads/herorun/tiny"
 
 
@@ -90,7 +90,7 @@ def sentence(capsys: CAPTURE, story: Story, stage: Stage) -> tuple[int, str]:
 def test_a_full_disk_is_reported_and_loses_nothing(
     name: str, disk: Path, room: int, small: Story, capsys: CAPTURE
 ) -> None:
-    stage = NAMED[name]
+    stage = STAGE_BY_NAME[name]
     stage.before(small)
     with full(disk, room):
         code, output = sentence(capsys, small, stage)
@@ -114,7 +114,7 @@ def test_a_full_disk_is_reported_and_loses_nothing(
 def test_a_disk_that_is_read_only_is_reported_and_nothing_is_done(
     name: str, disk: Path, small: Story, capsys: CAPTURE
 ) -> None:
-    stage = NAMED[name]
+    stage = STAGE_BY_NAME[name]
     stage.before(small)
     before = list(small.starts)
     with read_only(disk):
@@ -131,9 +131,9 @@ def test_a_disk_that_is_read_only_is_reported_and_nothing_is_done(
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("damaged", every(b"") + at_length(b"0123456789abcdef", bytes(41)))
+@pytest.mark.parametrize("damaged_ref", every(b"") + at_length(b"0123456789abcdef", bytes(41)))
 def test_a_ref_that_was_cut_off_stops_every_act_and_is_not_touched(
-    damaged: bytes, story: Story, capsys: CAPTURE
+    damaged_ref: bytes, story: Story, capsys: CAPTURE
 ) -> None:
     """As a machine that loses its power leaves it: the record is whole, and nothing says where it
     ends.
@@ -141,23 +141,23 @@ def test_a_ref_that_was_cut_off_stops_every_act_and_is_not_touched(
     story.init()
     ref = story.work / ".git" / "refs" / "herorun" / "record" / SLUG
     good = ref.read_bytes()
-    ref.write_bytes(damaged)
-    code, output = sentence(capsys, story, NAMED["launch"])
+    ref.write_bytes(damaged_ref)
+    code, output = sentence(capsys, story, STAGE_BY_NAME["launch"])
     assert code == 3 and mentions(output, "refs/herorun/record/tiny", "damaged")
-    assert ref.read_bytes() == damaged and story.starts == []
+    assert ref.read_bytes() == damaged_ref and story.starts == []
     ref.write_bytes(good)
     assert story.launch() == 0
-    story.ended()
+    story.wait_for_end()
 
 
 @pytest.mark.thorough
 def test_a_journal_whose_last_line_was_torn_stops_every_act(story: Story, capsys: CAPTURE) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tamper(".jsonl", lambda text: text[:-40])
     tip = story.run.record.tip
-    code, output = sentence(capsys, story, NAMED["tick"])
+    code, output = sentence(capsys, story, STAGE_BY_NAME["tick"])
     assert code == 1 and mentions(output, "tiny", "damaged")
-    assert mentions(output, story.typed("`herorun verify tiny`"))
+    assert mentions(output, story.shown_commands("`herorun verify tiny`"))
     assert story.run.record.tip == tip and len(story.starts) == 1
 
 
@@ -165,7 +165,7 @@ def test_a_journal_whose_last_line_was_torn_stops_every_act(story: Story, capsys
 def test_the_local_line_of_evidence_that_was_torn_stays_one_line(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.tick() == 0
     (paths,) = (story.state / "evidence").glob("*.jsonl")
     whole = paths.read_bytes()
@@ -173,7 +173,7 @@ def test_the_local_line_of_evidence_that_was_torn_stays_one_line(
     assert story.tick() == 0
     lines = paths.read_bytes().splitlines()
     assert len(lines) == 2 and lines[0] == whole[:-40].splitlines()[0]
-    code, output = sentence(capsys, story, replace(NAMED["tick"], words=("replay", SLUG)))
+    code, output = sentence(capsys, story, replace(STAGE_BY_NAME["tick"], words=("replay", SLUG)))
     assert code == 3 and mentions(output, "complete", "line")
 
 
@@ -184,12 +184,12 @@ def test_a_clock_that_is_set_back_makes_nothing_happen_twice(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clock, "datetime", Clock)
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     for hours in (3, -2):
         monkeypatch.setattr(Clock, "by", timedelta(hours=hours))
         assert story.tick() in (0, 1, 3)
-        story.ended("tiny-2")
-    NAMED["tick"].rest(story)
+        story.wait_for_end("tiny-2")
+    STAGE_BY_NAME["tick"].rest(story)
     must_hold(story)
     assert [start.partition(" ")[0] for start in story.starts] == ["tiny-1", "tiny-2"]
     at = [line.event.at for line in story.lines]
@@ -203,7 +203,7 @@ def test_a_clock_that_is_set_back_makes_nothing_happen_twice(
 def test_of_two_babysitters_that_start_at_once_one_watches(story: Story) -> None:
     story.sign(babysit={"cadence": "1s"})
     story.order("tiny-2", WAIT)
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "babysit", SLUG]
     both = [
         subprocess.Popen(argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in range(2)
@@ -232,15 +232,15 @@ def test_of_two_babysitters_that_start_at_once_one_watches(story: Story) -> None
 def test_a_remote_that_rejects_holds_up_no_relaunch_and_gets_all_later(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     hook = story.refuse_pushes()
-    code, output = sentence(capsys, story, NAMED["tick"])
-    story.ended("tiny-2")
+    code, output = sentence(capsys, story, STAGE_BY_NAME["tick"])
+    story.wait_for_end("tiny-2")
     assert code == 1 and "no room" in output
     assert len(story.starts) == 2
     assert story.run.record.pushed_tip != story.run.record.tip
     hook.unlink()
-    NAMED["tick"].rest(story)
+    STAGE_BY_NAME["tick"].rest(story)
     must_hold(story)
 
 
@@ -249,20 +249,20 @@ def test_a_remote_that_rejects_holds_up_no_relaunch_and_gets_all_later(
 def test_a_record_that_somebody_rewrote_on_the_remote_is_never_overwritten(
     name: str, story: Story, capsys: CAPTURE
 ) -> None:
-    stage = NAMED[name]
+    stage = STAGE_BY_NAME[name]
     stage.begin(story)
     before = len(story.starts)
     tree = git(story.origin, "rev-parse", f"{BRANCH}^{{tree}}").strip()
     identity = ("-c", "user.name=x", "-c", "user.email=x")
-    forged = git(story.origin, *identity, "commit-tree", tree, "-m", "rewritten").strip()
+    forged_commit = git(story.origin, *identity, "commit-tree", tree, "-m", "rewritten").strip()
     true = git(story.origin, "rev-parse", BRANCH).strip()
-    git(story.origin, "update-ref", BRANCH, forged)
+    git(story.origin, "update-ref", BRANCH, forged_commit)
     code, output = sentence(capsys, story, stage)
     why = f"herorun/tiny on origin was rewritten: it does not contain {true[:9]}"
     assert (
         why if name != "seal" else "unpushed-record"
     ) in output  # a seal pushes nothing then, and asks first
-    assert git(story.origin, "rev-parse", BRANCH).strip() == forged
+    assert git(story.origin, "rev-parse", BRANCH).strip() == forged_commit
     assert not story.tags(story.origin)
     if name != "tick":  # whose relaunch is worth more than the remote
         assert code != 0 and len(story.starts) == before
@@ -278,22 +278,22 @@ def test_a_remote_that_is_away_for_a_day_has_all_of_it_afterwards_by_one_push(
 ) -> None:
     monkeypatch.setattr(clock, "datetime", Clock)
     story.sign(babysit={"cadence": "4h"})
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     pushes = count_pushes(story)
     away = story.home / "away"
     story.origin.rename(away)
     for hours in range(4, 29, 4):
         monkeypatch.setattr(Clock, "by", timedelta(hours=hours))
-        _, output = sentence(capsys, story, NAMED["tick"])
+        _, output = sentence(capsys, story, STAGE_BY_NAME["tick"])
         assert "not pushed" in output
-    queued = story.run.record.tip
+    queued_tip = story.run.record.tip
     away.rename(story.origin)
     assert pushes() == 0
-    NAMED["tick"].act(story)
+    STAGE_BY_NAME["tick"].act(story)
     assert pushes() == 1
     record = story.run.record
     assert record.pushed_tip == record.tip == git(story.origin, "rev-parse", BRANCH).strip()
-    assert queued and record.repository.is_ancestor(queued, record.tip)
+    assert queued_tip and record.repository.is_ancestor(queued_tip, record.tip)
     assert [key for key in story.comments if "/day" in key] == ["tell/tiny-1/day-1"]
     assert story.herorun("logbook", "verify", SLUG) == 0
 
@@ -315,16 +315,16 @@ def test_after_a_long_outage_a_thousand_events_go_out_in_order_in_one_push(
 ) -> None:
     """Also where another clone has written meanwhile, and they must go on top of that."""
 
-    def opened(of: Story) -> Record:
+    def open_copy(of: Story) -> Record:
         return Record(
             find_repository(of.work), SLUG, "herorun/tiny", "origin", lambda: template("logbook.md")
         )
 
-    mine = opened(story)
+    mine = open_copy(story)
     mine.append(Initialised(NOON, SLUG, {"DRI": "@dri"}, "issue.md"))
     assert mine.push()
     if others:
-        theirs = opened(story.clone("elsewhere"))
+        theirs = open_copy(story.clone("elsewhere"))
         theirs.fetch()
         theirs.append(note("theirs"))
     away = story.home / "away"
@@ -340,7 +340,7 @@ def test_after_a_long_outage_a_thousand_events_go_out_in_order_in_one_push(
     pushes = count_pushes(story)
     assert mine.push()
     assert pushes() == 1
-    there = opened(story.clone("afterwards"))
+    there = open_copy(story.clone("afterwards"))
     there.fetch()
     titles = [line.event.title for line in there.lines() if isinstance(line.event, Noted)]
     assert titles == [*(["theirs"] if others else []), *(f"{n:04}" for n in range(1000))]

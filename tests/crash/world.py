@@ -22,9 +22,9 @@ def small_disk(folder: Path, size: str = "8m") -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small disk")
-    mounted = _mount("-t", "tmpfs", "-o", f"size={size},mode=700", "herorun-small", str(folder))
-    if mounted.returncode:
-        pytest.skip(f"no small disk can be mounted here: {mounted.stderr.strip()}")
+    is_mounted = _mount("-t", "tmpfs", "-o", f"size={size},mode=700", "herorun-small", str(folder))
+    if is_mounted.returncode:
+        pytest.skip(f"no small disk can be mounted here: {is_mounted.stderr.strip()}")
     try:
         yield folder
     finally:

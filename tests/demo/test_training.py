@@ -83,7 +83,7 @@ def stop_when(process: subprocess.Popen[str], marker: Path, number: signal.Signa
         return process.returncode
 
 
-def logged(folder: Path, name: str = "train/loss") -> dict[int, Any]:
+def logged_metrics(folder: Path, name: str = "train/loss") -> dict[int, Any]:
     lines = (folder / "run" / "metrics.jsonl").read_text().splitlines()
     return {row["step"]: row["metrics"][name] for row in map(json.loads, lines)}
 
@@ -114,7 +114,7 @@ def with_a_bad_shard(tmp_path_factory: pytest.TempPathFactory) -> list[float]:
     quick = {"num_train_steps": 300, "min_step_seconds": 0}
     code, output = train(a_config(folder, trainer=quick, data={"bad_shard": [220, 235]}))
     assert code == 0, output
-    return list(logged(folder).values())
+    return list(logged_metrics(folder).values())
 
 
 @pytest.mark.thorough
@@ -134,7 +134,9 @@ def test_a_bad_shard_makes_a_real_spike_that_passes(with_a_bad_shard: list[float
 def test_a_run_resumed_in_the_middle_equals_an_unbroken_one(unbroken: Path, tmp_path: Path) -> None:
     code, output = train(small(tmp_path), "--resume", str(unbroken / "run/step-30"))
     assert code == 0, output
-    assert logged(tmp_path) == {step: loss for step, loss in logged(unbroken).items() if step >= 30}
+    assert logged_metrics(tmp_path) == {
+        step: loss for step, loss in logged_metrics(unbroken).items() if step >= 30
+    }
     assert same_state(tmp_path, unbroken)
 
 
@@ -151,7 +153,7 @@ def test_a_run_that_is_killed_again_and_again_equals_an_unbroken_one(
         stop_when(process, roots[0] / f"step-{step}", signal.SIGKILL)
     code, output = train(config, "--resume", str(newest_complete(roots)))
     assert code == 0, output
-    assert logged(tmp_path) == logged(unbroken)
+    assert logged_metrics(tmp_path) == logged_metrics(unbroken)
     assert same_state(tmp_path, unbroken)
 
 
@@ -181,7 +183,7 @@ def test_sigterm_ends_with_a_temporary_checkpoint_of_the_last_step(tmp_path: Pat
     slow = {"num_train_steps": 1000, "min_step_seconds": 0.02}
     process = start(small(tmp_path, trainer=slow))
     assert stop_when(process, tmp_path / "temporary/step-15/metadata.json", signal.SIGTERM) == 143
-    last = max(logged(tmp_path)) + 1
+    last = max(logged_metrics(tmp_path)) + 1
     record = complete(tmp_path / "temporary")
     assert max(record) == last >= 15
     assert record[last]["is_temporary"]
@@ -221,40 +223,49 @@ def test_an_incomplete_checkpoint_is_refused(tmp_path: Path) -> None:
 
 
 def an_admission(folder: Path, config: Path, **changes: Any) -> str:
-    admitted = {
+    admission = {
         "schema": 1,
         "instance": "tiny-1",
         "config": tomllib.loads(config.read_text()),
         "output_root": str(folder / "run"),
         "tracker_id": "tiny-lm",
     }
-    (folder / "admission.json").write_text(json.dumps(admitted | changes))
+    (folder / "admission.json").write_text(json.dumps(admission | changes))
     return str(folder / "admission.json")
 
 
-def arguments(config: Path, loaded: str) -> list[str]:
-    return [sys.executable, str(DEMO / "train.py"), "--config", str(config), "--resume", loaded]
+def arguments(config: Path, loaded_path: str) -> list[str]:
+    return [
+        sys.executable,
+        str(DEMO / "train.py"),
+        "--config",
+        str(config),
+        "--resume",
+        loaded_path,
+    ]
 
 
 def test_it_checks_in_with_what_it_really_uses(unbroken: Path, tmp_path: Path) -> None:
-    config, loaded = small(tmp_path), str(unbroken / "run/step-30")
-    admission = an_admission(tmp_path, config, start=loaded, argv=arguments(config, loaded))
-    code, output = train(config, "--resume", loaded, HERORUN_ADMISSION=admission)
+    config, loaded_path = small(tmp_path), str(unbroken / "run/step-30")
+    admission = an_admission(
+        tmp_path, config, start=loaded_path, argv=arguments(config, loaded_path)
+    )
+    code, output = train(config, "--resume", loaded_path, HERORUN_ADMISSION=admission)
     assert code == 0, output
     receipt = json.loads((tmp_path / "run/_herorun/receipts/tiny-1.1.json").read_text())
     outcomes = {item["item"]: item["outcome"] for item in receipt["items"]}
-    assert receipt["loaded"] == loaded
+    assert receipt["loaded"] == loaded_path
     assert {
         outcomes[name] for name in ("argv", "resolved-config", "output-root", "tracker-id", "start")
     } == {"pass"}
 
 
 def test_it_does_not_train_when_it_is_refused(unbroken: Path, tmp_path: Path) -> None:
-    config, loaded = small(tmp_path), str(unbroken / "run/step-30")
+    config, loaded_path = small(tmp_path), str(unbroken / "run/step-30")
     admission = an_admission(
-        tmp_path, config, start="/elsewhere/step-30", argv=arguments(config, loaded)
+        tmp_path, config, start="/elsewhere/step-30", argv=arguments(config, loaded_path)
     )
-    assert train(config, "--resume", loaded, HERORUN_ADMISSION=admission)[0] == 78
+    assert train(config, "--resume", loaded_path, HERORUN_ADMISSION=admission)[0] == 78
     assert not (tmp_path / "run/metrics.jsonl").exists()
 
 
@@ -278,7 +289,7 @@ def test_each_step_is_one_line_and_a_cut_line_stays_apart(tmp_path: Path) -> Non
 
 def test_numbers_that_are_not_finite_are_logged_as_strings(tmp_path: Path) -> None:
     train(small(tmp_path, optimizer={"learning_rate": 1e30}, trainer={"num_train_steps": 12}))
-    assert "NaN" in logged(tmp_path).values()
+    assert "NaN" in logged_metrics(tmp_path).values()
 
 
 def demo_model() -> ModuleType:

@@ -44,8 +44,10 @@ class Bench:
     def connect(self) -> channel.AppriseChannel:
         return channel.connect(channel.Options(variable="ALERTS"), self._place)
 
-    def said(self) -> str:
-        return "\n".join(f"{body['title']}\n{body['message']}" for _, body in self._service.taken)
+    def read_messages(self) -> str:
+        return "\n".join(
+            f"{body['title']}\n{body['message']}" for _, body in self._service.deliveries
+        )
 
     def cut_off(self) -> None:
         self._service.server_close()
@@ -67,16 +69,16 @@ class TestChannel(NotifierSuite):
 
 def complaint(bench: Bench, capfd: pytest.CaptureFixture[str]) -> str:
     """Why a post failed. Neither it nor what reached the screen says anything of the address."""
-    with pytest.raises(OSError, match=r".") as caught:
+    with pytest.raises(OSError, match=r".") as error:
         bench.connect().post(a_post())
-    assert ADDRESS not in repr(caught.value) + "".join(capfd.readouterr())
+    assert ADDRESS not in repr(error.value) + "".join(capfd.readouterr())
     assert bench.connect().find(a_post().key) is None
-    return str(caught.value)
+    return str(error.value)
 
 
 def test_a_webhook_gets_the_run_and_the_words(bench: Bench, service: WebService) -> None:
     bench.connect().post(a_post())
-    ((path, body),) = service.taken
+    ((path, body),) = service.deliveries
     assert path == f"/{ADDRESS}"
     assert (body["title"], body["message"]) == ("tiny: tiny-1 crashed", "It ended.")
 
@@ -87,7 +89,7 @@ def test_slack_gets_it(bench: Bench, service: WebService, monkeypatch: pytest.Mo
     monkeypatch.setattr(NotifySlack, "webhook_url", f"http://{service.place}/services")
     bench.point_at("https://hooks.slack.com/services/T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ")
     bench.connect().post(a_post(body="see <!channel> & <b>"))
-    ((path, body),) = service.taken
+    ((path, body),) = service.deliveries
     assert path == "/services/T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ"
     assert "tiny-1 crashed" in str(body)
     assert "<!channel>" not in str(body)
@@ -104,7 +106,7 @@ def test_discord_gets_it_and_pages_nobody_else(
     )
     end = "While the job runs: it costs.\n\nLook: `herorun status tiny`"
     bench.connect().post(a_post(body="@everyone " + "a line\n" * 2_000 + end))
-    ((path, body),) = service.taken
+    ((path, body),) = service.deliveries
     assert path.startswith("/api/webhooks/4174216298/")
     assert "tiny-1 crashed" in str(body)
     assert "@everyone" not in str(body)
@@ -114,13 +116,13 @@ def test_discord_gets_it_and_pages_nobody_else(
 
 def test_what_was_escaped_for_an_issue_is_read_as_it_was(bench: Bench, service: WebService) -> None:
     bench.connect().post(a_post(body=without_markup("loss <nan>, says me@box <!channel>")))
-    ((_, body),) = service.taken
+    ((_, body),) = service.deliveries
     assert body["message"] == "loss <nan>, says me@\u200bbox <\u200b!channel>"
 
 
 def test_a_command_for_another_machine_is_no_markdown(bench: Bench, service: WebService) -> None:
     bench.connect().post(a_post(body=f"{elsewhere('herorun babysit tiny')} there"))
-    ((_, body),) = service.taken
+    ((_, body),) = service.deliveries
     assert body["message"] == "`herorun babysit tiny` there"
 
 
@@ -149,7 +151,7 @@ def test_a_service_that_fails_names_its_answer(
     assert mentions(complaint(bench, capfd), "ALERTS", "answered", "500")
     service.fault = None
     bench.connect().post(a_post())
-    assert len(service.taken) == 1
+    assert len(service.deliveries) == 1
 
 
 def test_a_service_that_is_not_there(bench: Bench, capfd: pytest.CaptureFixture[str]) -> None:

@@ -45,8 +45,8 @@ class Bench:
     def connect_elsewhere(self) -> IssueTracker:
         return GitHubIssue(Options(repo=ANOTHER, base_url=self._github.url), ANOTHER, [].append)
 
-    def said(self) -> str:
-        return self._github.said()
+    def read_messages(self) -> str:
+        return self._github.read_messages()
 
     def cut_off(self) -> None:
         self._github.fault(times=-1)
@@ -59,7 +59,7 @@ class TestGitHubIssue(IssueTrackerSuite):
 
 
 @pytest.fixture
-def opened(github: GitHub) -> GitHubIssue:
+def open_issue(github: GitHub) -> GitHubIssue:
     """A page that was opened and read by this very process."""
     issue = an_issue(github)
     issue.open(START, LABELS)
@@ -77,7 +77,9 @@ def test_a_new_page_has_its_labels_and_they_are_made(github: GitHub) -> None:
     (page,) = github.issues()
     assert page["title"] == START.title
     assert {label["name"] for label in page["labels"]} == set(LABELS)
-    assert [each.sent["name"] for each in github.asked("POST", "/labels")] == ["agent-generated"]
+    assert [each.request_body["name"] for each in github.exchanges_of("POST", "/labels")] == [
+        "agent-generated"
+    ]
 
 
 def test_a_label_that_another_machine_makes_meanwhile_is_given(github: GitHub) -> None:
@@ -128,9 +130,9 @@ def test_a_page_is_found_again_by_its_marker(github: GitHub) -> None:
 
 def test_a_marker_in_an_issue_of_somebody_else_is_no_page_of_ours(github: GitHub) -> None:
     an_issue(github).open(START, ())
-    forged = github.issues()[0]["body"].replace("init:tiny", "init:other")
+    forged_issue = github.issues()[0]["body"].replace("init:tiny", "init:other")
     github.ask(
-        "POST", f"/repos/{REPO}/issues", {"title": "forged", "body": forged}, "token-of-other"
+        "POST", f"/repos/{REPO}/issues", {"title": "forged", "body": forged_issue}, "token-of-other"
     )
     assert an_issue(github).find("init:other") is None
 
@@ -138,12 +140,12 @@ def test_a_marker_in_an_issue_of_somebody_else_is_no_page_of_ours(github: GitHub
 def test_what_the_record_names_in_another_repository_is_not_looked_for_here(github: GitHub) -> None:
     elsewhere = f"https://github.com/{ANOTHER}/issues/1"
     assert an_issue(github, recorded_issue=elsewhere).find("init:tiny") is None
-    assert github.asked("GET", "/issues/1") == []
+    assert github.exchanges_of("GET", "/issues/1") == []
 
 
 # --- an answer that is lost ----------------------------------------------------------------------
 
-LOST = {
+LOST_ANSWERS = {
     "the connection dropped": {},
     "502 as a page": {"status": 502, "body": "<html>Bad Gateway</html>"},
     "502 as JSON": {"status": 502, "body": {"message": "Server Error"}},
@@ -151,25 +153,25 @@ LOST = {
 }
 
 
-@pytest.mark.parametrize("answer", LOST.values(), ids=LOST)
+@pytest.mark.parametrize("answer", LOST_ANSWERS.values(), ids=LOST_ANSWERS)
 def test_a_post_that_was_carried_out_is_not_sent_again(
-    github: GitHub, opened: GitHubIssue, answer: dict[str, Any]
+    github: GitHub, open_issue: GitHubIssue, answer: dict[str, Any]
 ) -> None:
     github.fault(method="POST", url="/comments", after=True, **answer)
-    reference = opened.post(a_post())
+    reference = open_issue.post(a_post())
     (comment,) = github.comments()
     assert reference == comment["html_url"]
-    assert len(github.asked("POST")) == 1
+    assert len(github.exchanges_of("POST")) == 1
 
 
-@pytest.mark.parametrize("answer", LOST.values(), ids=LOST)
+@pytest.mark.parametrize("answer", LOST_ANSWERS.values(), ids=LOST_ANSWERS)
 def test_a_post_that_was_not_carried_out_is_sent_again(
-    github: GitHub, opened: GitHubIssue, answer: dict[str, Any]
+    github: GitHub, open_issue: GitHubIssue, answer: dict[str, Any]
 ) -> None:
     github.fault(method="POST", url="/comments", **answer)
-    opened.post(a_post())
+    open_issue.post(a_post())
     assert len(github.comments()) == 1
-    assert len(github.asked("POST")) == 2
+    assert len(github.exchanges_of("POST")) == 2
 
 
 @pytest.mark.parametrize("after", [True, False])
@@ -179,19 +181,21 @@ def test_a_page_whose_answer_is_lost_is_opened_once(github: GitHub, after: bool)
     assert [page["html_url"] for page in github.issues()] == [link]
 
 
-def test_while_nobody_can_look_nothing_is_sent_again(github: GitHub, opened: GitHubIssue) -> None:
+def test_while_nobody_can_look_nothing_is_sent_again(
+    github: GitHub, open_issue: GitHubIssue
+) -> None:
     github.fault(method="POST", url="/comments", after=True)
     github.fault(method="GET", times=-1, skip=1)
     with pytest.raises(CouldNotLook, match="answer"):
-        opened.post(a_post())
-    assert len(github.asked("POST")) == 1
+        open_issue.post(a_post())
+    assert len(github.exchanges_of("POST")) == 1
     github.heal()
     an_issue(github, number=1).post(a_post())
     assert len(github.comments()) == 1
 
 
-def test_a_read_is_asked_again(github: GitHub, opened: GitHubIssue) -> None:
-    opened.post(a_post())
+def test_a_read_is_asked_again(github: GitHub, open_issue: GitHubIssue) -> None:
+    open_issue.post(a_post())
     github.fault(method="GET", status=503, body={"message": "unavailable"}, times=2)
     assert an_issue(github, number=1).find(a_post().key) == github.comments()[0]["html_url"]
 
@@ -226,20 +230,22 @@ def test_the_wait_that_a_secondary_limit_asks_for_is_kept(github: GitHub, status
     assert len(github.comments()) == 1
 
 
-def test_a_long_limit_is_not_waited_for(github: GitHub, opened: GitHubIssue) -> None:
+def test_a_long_limit_is_not_waited_for(github: GitHub, open_issue: GitHubIssue) -> None:
     reset = int(time.time()) + 1800
     headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(reset)}
     github.fault(method="POST", url="/comments", status=403, body=PRIMARY, headers=headers)
     at = time.strftime("%H:%M:%S", time.gmtime(reset))
     with pytest.raises(CouldNotLook, match=f"{REPO}.*{at} UTC"):
-        opened.post(a_post())
-    assert len(github.asked("POST")) == 1
+        open_issue.post(a_post())
+    assert len(github.exchanges_of("POST")) == 1
 
 
-def test_a_secondary_limit_without_a_time_is_a_minute(github: GitHub, opened: GitHubIssue) -> None:
+def test_a_secondary_limit_without_a_time_is_a_minute(
+    github: GitHub, open_issue: GitHubIssue
+) -> None:
     github.fault(method="POST", url="/comments", status=403, body=SECONDARY)
     with pytest.raises(CouldNotLook, match="limit"):
-        opened.post(a_post())
+        open_issue.post(a_post())
 
 
 def test_two_writes_are_a_second_apart(github: GitHub) -> None:
@@ -252,7 +258,7 @@ def test_two_writes_are_a_second_apart(github: GitHub) -> None:
 
 SSO = {"X-GitHub-SSO": "required; url=https://github.com/orgs/lab/sso?authorization_request=abc"}
 SCOPES = {"X-OAuth-Scopes": "gist", "X-Accepted-OAuth-Scopes": "repo"}
-REFUSED = {
+REFUSALS = {
     "sso": (
         403,
         "Resource protected by organization SAML enforcement.",
@@ -269,25 +275,30 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("status", "text", "headers", "words"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("status", "text", "headers", "words"), REFUSALS.values(), ids=REFUSALS)
 def test_a_refusal_says_what_to_do_and_is_not_tried_again(
-    github: GitHub, opened: GitHubIssue, status: int, text: str, headers: dict[str, str], words: str
+    github: GitHub,
+    open_issue: GitHubIssue,
+    status: int,
+    text: str,
+    headers: dict[str, str],
+    words: str,
 ) -> None:
     body = {"message": text, "documentation_url": "https://docs.github.com"}
     github.fault(method="POST", url="/comments", status=status, body=body, headers=headers)
     with pytest.raises(CouldNotLook, match=words):
-        opened.post(a_post())
-    assert len(github.asked("POST")) == 1
+        open_issue.post(a_post())
+    assert len(github.exchanges_of("POST")) == 1
 
 
-def test_a_refusal_echoes_no_secret(github: GitHub, opened: GitHubIssue) -> None:
+def test_a_refusal_echoes_no_secret(github: GitHub, open_issue: GitHubIssue) -> None:
     token = "ghp_" + "s3cr3t" * 6
     github.fault(
         method="POST", url="/comments", status=403, body={"message": f"token {token} is bad"}
     )
-    with pytest.raises(CouldNotLook) as caught:
-        opened.post(a_post())
-    assert token not in str(caught.value)
+    with pytest.raises(CouldNotLook) as error:
+        open_issue.post(a_post())
+    assert token not in str(error.value)
 
 
 def test_a_token_that_github_does_not_know(github: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,8 +312,8 @@ def test_a_number_that_is_not_there(github: GitHub) -> None:
         an_issue(github, number=7).open(START, ())
 
 
-def test_a_body_is_cut_to_what_github_takes(github: GitHub, opened: GitHubIssue) -> None:
-    opened.post(a_post(body="🤖" * 70_000))
+def test_a_body_is_cut_to_what_github_takes(github: GitHub, open_issue: GitHubIssue) -> None:
+    open_issue.post(a_post(body="🤖" * 70_000))
     (comment,) = github.comments()
     assert len(comment["body"]) <= 65_536
     assert "cut here" in comment["body"]
@@ -317,18 +328,18 @@ def test_an_address_that_is_not_the_api_is_reported(github: GitHub) -> None:
 # --- whose comments count ------------------------------------------------------------------------
 
 
-def test_a_marker_by_another_login_does_not_count(github: GitHub, opened: GitHubIssue) -> None:
-    forged = text_of(a_post(body="forged"))
-    github.ask("POST", COMMENTS, {"body": forged}, "token-of-other")
-    assert opened.find(a_post().key) is None
-    opened.post(a_post(body="genuine"))
+def test_a_marker_by_another_login_does_not_count(github: GitHub, open_issue: GitHubIssue) -> None:
+    forged_body = text_of(a_post(body="forged"))
+    github.ask("POST", COMMENTS, {"body": forged_body}, "token-of-other")
+    assert open_issue.find(a_post().key) is None
+    open_issue.post(a_post(body="genuine"))
     assert [comment["user"]["login"] for comment in github.comments()] == ["other", "dri"]
-    opened.edit(a_post(body="edited"))
+    open_issue.edit(a_post(body="edited"))
     assert ["forged" in comment["body"] for comment in github.comments()] == [True, False]
 
 
 def test_only_our_own_comments_are_read_back_and_nothing_is_written(
-    github: GitHub, opened: GitHubIssue
+    github: GitHub, open_issue: GitHubIssue
 ) -> None:
     github.ask("POST", COMMENTS, {"body": text_of(a_post(body="forged"))}, "token-of-other")
     for words in ("older", "newer"):
@@ -339,27 +350,29 @@ def test_only_our_own_comments_are_read_back_and_nothing_is_written(
         "newer",
     ]
     assert len(github.comments()) == 3 and not comments.more
-    assert opened.comments(START.key, 2).more
+    assert open_issue.comments(START.key, 2).more
 
 
-def test_of_two_under_one_key_the_older_stays(github: GitHub, opened: GitHubIssue) -> None:
+def test_of_two_under_one_key_the_older_stays(github: GitHub, open_issue: GitHubIssue) -> None:
     for words in ("older", "newer"):
         github.ask("POST", COMMENTS, {"body": text_of(a_post(body=words))})
-    assert opened.find(a_post().key) == github.comments()[0]["html_url"]
+    assert open_issue.find(a_post().key) == github.comments()[0]["html_url"]
     (comment,) = github.comments()
     assert "older" in comment["body"]
 
 
-def test_a_comment_that_somebody_deleted_is_said_again(github: GitHub, opened: GitHubIssue) -> None:
-    opened.post(a_post(body="first"))
+def test_a_comment_that_somebody_deleted_is_said_again(
+    github: GitHub, open_issue: GitHubIssue
+) -> None:
+    open_issue.post(a_post(body="first"))
     github.ask("DELETE", f"/repos/{REPO}/issues/comments/{github.comments()[0]['id']}")
-    opened.edit(a_post(body="second"))
+    open_issue.edit(a_post(body="second"))
     (comment,) = github.comments()
     assert "second" in comment["body"]
 
 
-def test_more_than_a_page_of_comments_is_read(github: GitHub, opened: GitHubIssue) -> None:
-    opened.post(a_post())
+def test_more_than_a_page_of_comments_is_read(github: GitHub, open_issue: GitHubIssue) -> None:
+    open_issue.post(a_post())
     for number in range(101):
         github.ask("POST", COMMENTS, {"body": f"words {number}"}, "token-of-other")
     github.ask("POST", COMMENTS, {"body": text_of(a_post("last"))})
@@ -367,10 +380,10 @@ def test_more_than_a_page_of_comments_is_read(github: GitHub, opened: GitHubIssu
     assert fresh.find(a_post().key) != fresh.find("last") is not None
 
 
-def test_only_what_is_new_is_read_again(github: GitHub, opened: GitHubIssue) -> None:
-    opened.post(a_post())
-    opened.find("something")
-    assert "since=" in github.asked("GET", COMMENTS)[-1].path
+def test_only_what_is_new_is_read_again(github: GitHub, open_issue: GitHubIssue) -> None:
+    open_issue.post(a_post())
+    open_issue.find("something")
+    assert "since=" in github.exchanges_of("GET", COMMENTS)[-1].path
 
 
 # --- who we are ----------------------------------------------------------------------------------
@@ -398,11 +411,11 @@ def test_an_app_writes_as_its_bot(github: GitHub, monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_account_that_was_renamed_since_is_still_ours(
-    github: GitHub, opened: GitHubIssue
+    github: GitHub, open_issue: GitHubIssue
 ) -> None:
     """The babysitter has asked who it is long before."""
-    opened.post(a_post())
-    session = replace(opened._session, login="before")
+    open_issue.post(a_post())
+    session = replace(open_issue._session, login="before")
     later = an_issue(github, number=1)
     later.__dict__["_session"] = session
     assert session.account is not None and later.find(a_post().key) is not None
@@ -458,10 +471,10 @@ def test_the_description_of_the_api_is_held_against_every_request(github: GitHub
         ("no such operation", lambda each: _but(each, path="/repos/a/b/hero")),
         ("takes no parameter", lambda each: _but(each, path=f"{each.path}?colour=1")),
         ("never answers 299", lambda each: _but(each, status=299)),
-        ("is a required property", lambda each: _but(each, sent={})),
+        ("is a required property", lambda each: _but(each, request_body={})),
         ("is a required property", lambda each: _but(each, answer={"number": 1})),
     ]
-    (issue,) = github.asked("POST", "/issues")
+    (issue,) = github.exchanges_of("POST", "/issues")
     assert github_api.faults([issue]) == []
     for words, change in wrong:
         assert any(words in fault for fault in github_api.faults([change(issue)])), words
@@ -477,7 +490,7 @@ def _but(each: Any, **changes: Any) -> Any:
 def test_who_we_are_there_is_told_without_writing(github: GitHub) -> None:
     (part,) = an_issue(github).examine()
     assert (part.status, part.name) == (Fit.OK, f"github {REPO}") and "writes as" in part.message
-    assert github.asked("POST") == []
+    assert github.exchanges_of("POST") == []
 
 
 def test_a_token_that_is_refused_is_broken_and_says_what_one_needs(github: GitHub) -> None:

@@ -39,7 +39,7 @@ class Bench:
         place = Place("tiny", str(self._folder / state), "/data/tiny", str(self._folder))
         return local.connect(local.Options(), place)
 
-    def said(self) -> str:
+    def read_messages(self) -> str:
         return self.page.read_bytes().decode()
 
     def cut_off(self) -> None:
@@ -61,7 +61,9 @@ class TestLocalIssue(IssueTrackerSuite):
 def test_the_page_reads_well(bench: Bench) -> None:
     body = "It ended with exit code 1."
     bench.connect().post(a_post(body=body))
-    visible = [line for line in bench.said().splitlines() if line and not line.startswith("<!--")]
+    visible = [
+        line for line in bench.read_messages().splitlines() if line and not line.startswith("<!--")
+    ]
     assert visible == [
         f"# {START.title}",
         "Labels: experiment, agent-generated",
@@ -85,14 +87,14 @@ def test_the_comments_are_read_back_without_the_page_s_own_text(bench: Bench) ->
 def test_the_reference_leads_to_the_comment(bench: Bench) -> None:
     path, _, anchor = bench.connect().post(a_post()).rpartition("#")
     assert path == str(bench.page)
-    assert f'<a id="{anchor}"></a>' in bench.said()
+    assert f'<a id="{anchor}"></a>' in bench.read_messages()
 
 
 def test_a_title_that_the_body_says_is_not_said_twice(bench: Bench) -> None:
     bench.connect().post(
         a_post(title="tiny-1 crashed", body="🤖 **tiny-1 crashed** with exit code 1")
     )
-    assert bench.said().count("tiny-1 crashed") == 1
+    assert bench.read_messages().count("tiny-1 crashed") == 1
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,7 @@ def test_a_title_that_the_body_says_is_not_said_twice(bench: Bench) -> None:
 def test_what_a_body_leaves_open_hides_no_later_comment(bench: Bench, body: str) -> None:
     bench.connect().post(a_post("cut", body=body))
     bench.connect().post(a_post("later", title="later", body="**shown**"))
-    assert "<strong>shown</strong>" in MarkdownIt().render(bench.said())
+    assert "<strong>shown</strong>" in MarkdownIt().render(bench.read_messages())
 
 
 def test_what_people_wrote_into_it_stays(bench: Bench) -> None:
@@ -159,18 +161,18 @@ def test_a_killed_writer_tears_nothing_and_the_next_one_repeats_nothing(bench: B
             for _ in range(observations):
                 writer.stdout.readline()
             writer.send_signal(signal.SIGKILL)
-        whole(bench.said())
-    size = whole(bench.said())
+        whole(bench.read_messages())
+    size = whole(bench.read_messages())
     with start(bench, size + 3) as writer:
         assert writer.wait(60) == 0
-    assert whole(bench.said()) == size + 3
+    assert whole(bench.read_messages()) == size + 3
 
 
 @pytest.mark.thorough
 def test_two_writers_at_once_say_each_key_once(bench: Bench) -> None:
     with start(bench, 30) as one, start(bench, 30) as two:
         assert (one.wait(60), two.wait(60)) == (0, 0)
-    assert whole(bench.said()) == 30
+    assert whole(bench.read_messages()) == 30
 
 
 def whole(page: str) -> int:

@@ -29,7 +29,7 @@ class Bench:
     def connect(self) -> Notifier:
         return terminal.connect(terminal.Options(), self._place)
 
-    def said(self) -> str:
+    def read_messages(self) -> str:
         self._output += self._capsys.readouterr().err
         return self._output
 
@@ -56,12 +56,12 @@ class TestTerminal(NotifierSuite):
 
 def test_a_block_is_short_and_plain(bench: Bench) -> None:
     bench.connect().post(a_post(body="It ended.\n\nexit code 1"))
-    assert bench.said() == "tiny: tiny-1 crashed\n  It ended.\n  exit code 1\n"
+    assert bench.read_messages() == "tiny: tiny-1 crashed\n  It ended.\n  exit code 1\n"
 
 
 def test_a_long_body_is_cut_and_says_so(bench: Bench) -> None:
     bench.connect().post(a_post(body="\n".join(["x" * 3000] * 100)))
-    lines = bench.said().splitlines()
+    lines = bench.read_messages().splitlines()
     assert len(lines) == 1 + terminal.MAX_LINES + 1
     assert lines[-1] == "  ... (80 more lines)"
     assert max(map(len, lines)) == terminal.MAX_LINE_LENGTH
@@ -71,7 +71,7 @@ def test_what_would_steer_the_terminal_is_written_out(bench: Bench) -> None:
     bench.connect().post(
         a_post(title="a\x1b]0;b\x07\nc", body="\x1b[2J\rhidden \u202e \x9b31m \udcff\tdone")
     )
-    assert bench.said() == (
+    assert bench.read_messages() == (
         "tiny: a\\x1b]0;b\\x07 c\n  \\x1b[2J\\rhidden \\u202e \\x9b31m \\udcff\tdone\n"
     )
 
@@ -86,21 +86,22 @@ def test_a_closed_stream_is_an_error_and_the_post_was_not_said(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        closed = io.StringIO()
-        closed.close()
-        patch.setattr(sys, "stderr", closed)
+        closed_file = io.StringIO()
+        closed_file.close()
+        patch.setattr(sys, "stderr", closed_file)
         with pytest.raises(OSError, match=r"standard.*error"):
             bench.connect().post(a_post())
     assert bench.connect().find(a_post().key) is None
     bench.connect().post(a_post())
-    assert "It ended." in bench.said()
+    assert "It ended." in bench.read_messages()
 
 
 @pytest.mark.parametrize(
-    ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+    ("environment", "is_coloured"),
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)],
 )
 def test_only_a_terminal_gets_bold_and_only_if_it_may(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], coloured: bool
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], is_coloured: bool
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
@@ -112,8 +113,8 @@ def test_only_a_terminal_gets_bold_and_only_if_it_may(
         bench.connect().post(a_post())
         output = os.read(screen, 4096)
     os.close(screen)
-    assert (b"\x1b[1mtiny: tiny-1 crashed\x1b[0m" in output) is coloured
-    assert (b"\x1b" in output) is coloured
+    assert (b"\x1b[1mtiny: tiny-1 crashed\x1b[0m" in output) is is_coloured
+    assert (b"\x1b" in output) is is_coloured
 
 
 def test_a_line_is_broken_at_the_width_of_the_terminal(

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from builders import NOON, a_contract
-from core.story import launched
+from core.story import launch_events
 from herorun.core.event import Initialised, Intended
 from herorun.core.journal import Memory, fold
 
@@ -22,7 +22,7 @@ class Journal:
     branch = "herorun/tiny"
 
     def __init__(self) -> None:
-        self.events: list[Any] = [Initialised(START, "tiny", {}), *launched(1, START)]
+        self.events: list[Any] = [Initialised(START, "tiny", {}), *launch_events(1, START)]
         self.began = len(self.events)
 
     def append(self, *events: Any) -> None:
@@ -39,9 +39,9 @@ class Journal:
 class ToldRun(SimpleNamespace):
     """`acted` gets each stop of a job, and each post on the terminal."""
 
-    def __init__(self, acted: list[Any]) -> None:
+    def __init__(self, actions: list[Any]) -> None:
         def stop(instance: str, owner: str) -> None:
-            acted.append(("stop", instance, owner))
+            actions.append(("stop", instance, owner))
 
         super().__init__(
             slug="tiny",
@@ -50,7 +50,7 @@ class ToldRun(SimpleNamespace):
             contract=a_contract(),
             launcher=SimpleNamespace(owner=OWNER, user="ada"),
             scheduler=SimpleNamespace(stop=stop, cluster_wide=False),
-            terminal=SimpleNamespace(post=lambda post: acted.append(("shown", post.key))),
+            terminal=SimpleNamespace(post=lambda post: actions.append(("shown", post.key))),
             channels=SimpleNamespace(all=[]),
             answers=lambda ways, about: "ANSWERS",
         )
@@ -63,5 +63,5 @@ def fails(error: Exception) -> Any:
     return act
 
 
-def intended(key: str, attempt: int = 1, body: str = "", at: Any = NOON) -> Intended:
+def an_intent(key: str, attempt: int = 1, body: str = "", at: Any = NOON) -> Intended:
     return Intended(at=at, key=key, attempt=attempt, what="what", body=body)

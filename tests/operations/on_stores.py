@@ -26,8 +26,10 @@ import herorun
 
 with open("config.toml", "rb") as file:
     CONFIG = tomllib.load(file)
-TOLD, START = CONFIG["trainer"], os.environ["HERORUN_START"]
-herorun.check_in(config=CONFIG, output_root=TOLD["root"], tracker_id=TOLD["id"], loaded=START)
+TRAINER_CONFIG, START = CONFIG["trainer"], os.environ["HERORUN_START"]
+herorun.check_in(
+    config=CONFIG, output_root=TRAINER_CONFIG["root"], tracker_id=TRAINER_CONFIG["id"], loaded=START
+)
 
 STORES = {"gs": gcsfs.GCSFileSystem(token="anon"), "s3": s3fs.S3FileSystem()}
 
@@ -37,7 +39,7 @@ def save(root: str, step: int) -> None:
     marker = {
         "step": step,
         "timestamp": datetime.now(UTC).isoformat(),
-        "is_temporary": root == TOLD["temporary_root"],
+        "is_temporary": root == TRAINER_CONFIG["temporary_root"],
     }
     store.pipe_file(f"{path}/weights/0", b"weights")
     store.pipe_file(f"{path}/metadata.json", json.dumps(marker).encode())
@@ -46,13 +48,18 @@ def save(root: str, step: int) -> None:
 step = json.loads(STORES[START[:2]].cat_file(f"{START}/metadata.json"))["step"]
 SOON = wandb.Settings(x_file_stream_transmit_interval=1)  # seconds; less counts as none
 run = wandb.init(
-    entity="ent", project="proj", id=TOLD["id"], resume="allow", config=CONFIG, settings=SOON
+    entity="ent",
+    project="proj",
+    id=TRAINER_CONFIG["id"],
+    resume="allow",
+    config=CONFIG,
+    settings=SOON,
 )
-while step < TOLD["steps"]:
+while step < TRAINER_CONFIG["steps"]:
     run.log({"train/loss": 2.5 - 0.01 * step}, step=step, commit=True)
     step += 1
     if step % 2 == 0:
-        save(TOLD["temporary_root"] if step % 4 else TOLD["root"], step)
+        save(TRAINER_CONFIG["temporary_root"] if step % 4 else TRAINER_CONFIG["root"], step)
     while os.path.exists(f"{sys.argv[1]}/{os.environ['HERORUN_INSTANCE']}-{step}"):
         time.sleep(0.02)
 run.finish()

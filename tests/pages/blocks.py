@@ -15,7 +15,7 @@ class Typed:
 
     page: str
     line: str
-    shown: tuple[str, ...] = ()
+    answer_lines: tuple[str, ...] = ()
 
 
 def commands(page: str, text: str) -> Iterator[Typed]:
@@ -37,12 +37,12 @@ def files(text: str) -> dict[str, str]:
     return dict(FILE.findall(text))
 
 
-def answered(expected: tuple[str, ...], output: str) -> bool:
+def holds_answer(expectation: tuple[str, ...], output: str) -> bool:
     """Whether the answer holds the shown lines, next to each other but for a line `...`; `...` in a
     line is anything.
     """
     parts = [
         r".*?" if line == "..." else re.escape(line).replace(r"\.\.\.", r"[^\n]*") + r"\n"
-        for line in expected
+        for line in expectation
     ]
     return re.search("^" + "".join(parts), output, re.MULTILINE | re.DOTALL) is not None

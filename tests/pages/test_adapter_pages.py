@@ -41,12 +41,12 @@ def test_a_back_end_has_a_page_whose_contract_is_valid(
         table = tomllib.loads(text)[name]
         assert table["kind"] == kind
         whole = tomli_w.dumps({**tomllib.loads(REST), **tomllib.loads(text)})
-        signed = getattr(parse_contract(whole, "the page"), name)
-        stated = {
+        signed_table = getattr(parse_contract(whole, "the page"), name)
+        stated_options = {
             "id": "tiny",
             "name": "tiny",
-            **signed.model_dump(exclude=set(signed.options), exclude_none=True),
+            **signed_table.model_dump(exclude=set(signed_table.options), exclude_none=True),
         }
-        adapter = adapters.connect(port, kind, signed.options, place, stated)
+        adapter = adapters.connect(port, kind, signed_table.options, place, stated_options)
         assert callable(adapter.read if port == "trackers" else adapter.submit)
     assert f"{kind}.md" in (DOCS / f"{port}.md").read_text(encoding="utf-8")

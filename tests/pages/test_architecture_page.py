@@ -45,7 +45,7 @@ def test_the_picture_shows_every_room() -> None:
 
 
 @contextmanager
-def entered(files: set[str]) -> Iterator[None]:
+def record_files(files: set[str]) -> Iterator[None]:
     """Collect the files of the package in which a function is called, in any thread."""
 
     def note(frame: FrameType, event: str, arg: object) -> None:
@@ -70,9 +70,9 @@ def test_a_launch_and_a_tick_pass_these_files(story: Story) -> None:
     assert story.herorun("preflight", "tiny", "--out", plan) == 0
     launch: set[str] = set()
     tick: set[str] = set()
-    with entered(launch):
+    with record_files(launch):
         assert story.launch("--plan", plan) == 0
-    with entered(tick):
+    with record_files(tick):
         story.tick()
     assert set(path_of("launch")) - launch == {"operations/launch/start_babysitter.py"}
     assert set(path_of("tick")) - tick == set()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from pages.blocks import Typed, answered, commands, files
+from pages.blocks import Typed, commands, files, holds_answer
 from pages.world import ENV, World
 from stories import Story, contract_of, eventually
 
@@ -87,7 +87,7 @@ def text(page: str) -> str:
 
 
 PAGES = ["README.md", *sorted(str(path.relative_to(TOP)) for path in (TOP / "docs").rglob("*.md"))]
-TYPED = {page: list(commands(page, text(page))) for page in PAGES}
+COMMANDS = {page: list(commands(page, text(page))) for page in PAGES}
 
 
 # --- the worlds: what is there before a page begins, and what happens between its commands --------
@@ -130,12 +130,12 @@ sleep 60
 
 def grug(world: World) -> None:
     """A run that is long under way: its first instance is at step 41,600 and continues."""
-    planned(world)
+    plan_run(world)
     assert world.type(Typed("", "herorun launch grug --no-babysit")).code == 0
-    logged(world, "grug", 41_600)
+    wait_for_step(world, "grug", 41_600)
 
 
-def planned(world: World) -> None:
+def plan_run(world: World) -> None:
     """The same run before its launch, in a repository that is `~/project` too."""
     story = Story(world.home).begin()
     (story.work / "runs" / "tiny.toml").unlink()
@@ -154,14 +154,14 @@ def planned(world: World) -> None:
     assert world.type(Typed("", "herorun init grug")).code == 0
 
 
-def logged(world: World, slug: str, step: int) -> None:
+def wait_for_step(world: World, slug: str, step: int) -> None:
     rows = world.home / "data" / slug / "metrics.jsonl"
     eventually(lambda: rows.exists() and f'"step": {step},' in rows.read_text())
 
 
 def both_logged(world: World) -> None:
     for slug in ("grug", "grug-fp8"):
-        logged(world, slug, 43_000)
+        wait_for_step(world, slug, 43_000)
 
 
 def two_curves(world: World) -> None:
@@ -174,7 +174,7 @@ WORLDS: Mapping[str, tuple[Callable[[World], object], PreviousTick]] = {
         nothing,
         {
             "git add train.py config.toml runs": as_shown,
-            "herorun babysit my-run --once": lambda world: world.ended("my-run-1"),
+            "herorun babysit my-run --once": lambda world: world.wait_for_end("my-run-1"),
         },
     ),
     "docs/rollback.md": (
@@ -187,7 +187,7 @@ WORLDS: Mapping[str, tuple[Callable[[World], object], PreviousTick]] = {
             "herorun compare before.csv after.csv --repeat": two_curves,
         },
     ),
-    "docs/integration.md": (planned, {}),
+    "docs/integration.md": (plan_run, {}),
     "docs/metrics.md": (grug, {}),
 }
 CODES = {
@@ -213,14 +213,14 @@ def world(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 def test_a_page_can_be_followed_word_for_word(page: str, world: World) -> None:
     begin, before = WORLDS[page]
     begin(world)
-    for typed in TYPED[page]:
-        if typed.line in NOT_RUN:
+    for command in COMMANDS[page]:
+        if command.line in NOT_RUN:
             continue
-        before.get(typed.line, nothing)(world)
-        output = world.type(typed)
-        assert output.code in CODES.get(typed.line, {0}), output
-        assert answered(typed.shown, output.out + output.err), output
-    assert set(before) <= {typed.line for typed in TYPED[page]}
+        before.get(command.line, nothing)(world)
+        output = world.type(command)
+        assert output.code in CODES.get(command.line, {0}), output
+        assert holds_answer(command.answer_lines, output.out + output.err), output
+    assert set(before) <= {command.line for command in COMMANDS[page]}
 
 
 # --- that none is left out ------------------------------------------------------------------------
@@ -229,29 +229,30 @@ def test_a_page_can_be_followed_word_for_word(page: str, world: World) -> None:
 def run_somewhere() -> dict[str, list[Typed]]:
     fields: dict[str, list[Typed]] = {}
     for page in WORLDS:
-        for typed in TYPED[page]:
-            fields.setdefault(typed.line, []).append(typed)
+        for command in COMMANDS[page]:
+            fields.setdefault(command.line, []).append(command)
     return fields
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_of_a_page_is_typed_or_it_is_said_why_not(page: str) -> None:
     names = {*run_somewhere(), *NOT_RUN}
-    assert [typed.line for typed in TYPED[page] if typed.line not in names] == []
+    assert [command.line for command in COMMANDS[page] if command.line not in names] == []
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in WORLDS])
 def test_an_answer_that_is_shown_again_is_the_one_that_was_seen(page: str) -> None:
     observations = run_somewhere()
-    for typed in TYPED[page]:
-        if typed.shown:
+    for command in COMMANDS[page]:
+        if command.answer_lines:
             assert any(
-                set(typed.shown) <= set(other.shown) for other in observations.get(typed.line, [])
-            ), typed
+                set(command.answer_lines) <= set(other.answer_lines)
+                for other in observations.get(command.line, [])
+            ), command
 
 
 def test_no_reason_outlives_its_command_or_the_test_that_it_names() -> None:
-    assert set(NOT_RUN) <= {typed.line for value in TYPED.values() for typed in value}
+    assert set(NOT_RUN) <= {command.line for value in COMMANDS.values() for command in value}
     paths = {name for why in NOT_RUN.values() for name in re.findall(r"tests/[\w/]+\.py", why)}
     assert [name for name in paths if not (TOP / name).is_file()] == []
 
@@ -266,7 +267,7 @@ def test_a_console_block_holds_commands_with_their_answers_and_a_shell_block_com
         "```console\n$ a b  # why\nsaid\n$ c\n```\n\n```sh\n# of these\nd --e 'f # g'\n```\n\n"
         "```text\n$ no\n```\n"
     )
-    assert [(typed.line, typed.shown) for typed in commands("p", page)] == [
+    assert [(command.line, command.answer_lines) for command in commands("p", page)] == [
         ("a b", ("said",)),
         ("c", ()),
         ("d --e 'f # g'", ()),
@@ -284,4 +285,4 @@ def test_a_console_block_holds_commands_with_their_answers_and_a_shell_block_com
     ],
 )
 def test_an_answer_is_the_shown_lines_in_their_order(lines: tuple[str, ...], true: bool) -> None:
-    assert answered(lines, "one\ntwo\nthree\n") is true
+    assert holds_answer(lines, "one\ntwo\nthree\n") is true

@@ -33,7 +33,7 @@ def type_line(line: str, clone: Path, programs: Path, **variables: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_installs_both_parts_from_a_clone(page: str) -> None:
-    lines = [typed.line for typed in commands(page, (TOP / page).read_text(encoding="utf-8"))]
+    lines = [command.line for command in commands(page, (TOP / page).read_text(encoding="utf-8"))]
     assert {COMMANDS, TRAINING} <= set(lines)
 
 

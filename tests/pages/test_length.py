@@ -7,7 +7,7 @@ from pathlib import Path
 
 TOP = Path(__file__).parents[2]
 MAX_WORDS = 17_000  # words
-PRINTED = re.compile(r"^<!-- (?:Printed|Written) by .* -->$", re.MULTILINE)
+PRINTED_MARK = re.compile(r"^<!-- (?:Printed|Written) by .* -->$", re.MULTILINE)
 PART = re.compile(r"^<!-- \w+ -->\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 
 
@@ -15,7 +15,7 @@ def written_by_hand() -> list[Path]:
     """All pages, except those that name their printer; the changelog only grows."""
     pages = [TOP / f"{name}.md" for name in ("README", "CONTRIBUTING", "AGENTS")]
     pages += sorted((TOP / "docs").rglob("*.md"))
-    return [page for page in pages if not PRINTED.search(page.read_text(encoding="utf-8"))]
+    return [page for page in pages if not PRINTED_MARK.search(page.read_text(encoding="utf-8"))]
 
 
 def words_of(page: Path) -> int:
@@ -34,8 +34,8 @@ def test_the_pages_written_by_hand_have_a_limit_of_words() -> None:
 
 def test_only_pages_that_a_program_writes_are_left_out() -> None:
     pages = {path.relative_to(TOP / "docs").as_posix() for path in (TOP / "docs").rglob("*.md")}
-    counted = {page.name for page in written_by_hand()}
-    assert {page for page in pages if Path(page).name not in counted} == {
+    counted_pages = {page.name for page in written_by_hand()}
+    assert {page for page in pages if Path(page).name not in counted_pages} == {
         "agents.md",
         "backtest.md",
         "benchmarks.md",

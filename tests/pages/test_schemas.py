@@ -23,7 +23,7 @@ from stories import TAG, Story
 
 # The story of a run: each command, and the document that it prints. `!` stands before one that ends
 # with 1, `?` before one that asks the machine, and may end with 3.
-TOLD = """
+COMMANDS_BY_SCHEMA = """
 init: init tiny
 preflight: preflight tiny
 launch: launch tiny --no-babysit
@@ -81,7 +81,7 @@ ELSEWHERE = {
 }
 
 
-def lost(document: Any, model: BaseModel) -> Iterator[str]:
+def unknown_keys(document: Any, model: BaseModel) -> Iterator[str]:
     """The keys that the schema does not know, and those of the schema that the document lacks."""
     yield from differing(document, json.loads(model.model_dump_json(by_alias=True)), "")
 
@@ -99,7 +99,7 @@ def differing(values: Any, names: Any, where: str) -> Iterator[str]:
 
 def must_fit(name: str, document: Any) -> None:
     model = DOCUMENTS[name].model_validate(document)
-    assert list(lost(document, model)) == [], name
+    assert list(unknown_keys(document, model)) == [], name
 
 
 @pytest.mark.thorough
@@ -111,19 +111,19 @@ def test_every_document_of_a_run_has_its_schema(
     rows = [f"{step},{2.5 if step < 80 else 'nan'}\n" for step in range(99)]
     (story.data / "curve.csv").write_text("step,loss\n" + "".join(rows))
     (story.data / "job.log").write_text("torch.cuda.OutOfMemoryError: CUDA out of memory.\n")
-    for line in TOLD.strip().splitlines():
-        name, _, typed = line.partition(": ")
-        words = typed.format(tag=TAG, job=story.jobs / "tiny-1").lstrip("!?")
+    for line in COMMANDS_BY_SCHEMA.strip().splitlines():
+        name, _, command = line.partition(": ")
+        words = command.format(tag=TAG, job=story.jobs / "tiny-1").lstrip("!?")
         words = words.replace("curve.csv", f"{story.data}/curve.csv").replace(
             "job.log", f"{story.data}/job.log"
         )
         capsys.readouterr()
         code = story.herorun(*shlex.split(words), "--json")
         output = capsys.readouterr()
-        assert code == int("!" in typed) or ("?" in typed and code == 3), (line, output)
+        assert code == int("!" in command) or ("?" in command and code == 3), (line, output)
         must_fit(name, json.loads(output.out))
         if name == "launch":
-            story.ended()
+            story.wait_for_end()
             job = str(story.jobs / "tiny-1")
             assert story.herorun("jobs", "add", "local", job, "--no-watch", "--session", "s") == 0
 
@@ -176,9 +176,9 @@ def test_what_could_not_be_done_is_reported_in_a_document_too(
     capsys.readouterr()
     assert story.herorun(*words.format(data=story.data, work=story.work).split(), "--json") == code
     output = capsys.readouterr()
-    failed = FailureDocument.model_validate_json(output.out)
-    assert failed.exit_code == code
-    assert output.err == f"herorun: {in_folder(failed.error, str(story.work))}\n"
+    failure_document = FailureDocument.model_validate_json(output.out)
+    assert failure_document.exit_code == code
+    assert output.err == f"herorun: {in_folder(failure_document.error, str(story.work))}\n"
 
 
 def test_without_json_nothing_is_reported_on_standard_output(
@@ -212,7 +212,7 @@ def all_commands() -> set[str]:
 
 def test_every_command_with_json_has_a_schema_and_a_test_of_it() -> None:
     assert all_commands() - {"schema"} == {re.split(" --| [A-Z]", name)[0] for name in DOCUMENTS}
-    partitions = {line.partition(": ")[0] for line in TOLD.strip().splitlines()}
+    partitions = {line.partition(": ")[0] for line in COMMANDS_BY_SCHEMA.strip().splitlines()}
     assert partitions | {*ORDERS, "checkpoints prune", *ELSEWHERE} == set(DOCUMENTS)
 
 

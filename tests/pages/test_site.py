@@ -23,41 +23,41 @@ def site() -> Any:
 
 
 @pytest.fixture(scope="module")
-def staged(site: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def staged_folder(site: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("site") / "site"
     site.stage(folder)
     return folder
 
 
-def test_the_readme_is_the_first_page_and_its_links_lead_to_pages(staged: Path) -> None:
-    first = (staged / "pages" / "index.md").read_text(encoding="utf-8")
+def test_the_readme_is_the_first_page_and_its_links_lead_to_pages(staged_folder: Path) -> None:
+    first = (staged_folder / "pages" / "index.md").read_text(encoding="utf-8")
     assert "](tutorial.md)" in first
     assert "](docs/" not in first
 
 
-def test_a_file_of_the_tree_that_a_page_links_to_lies_on_the_site(staged: Path) -> None:
-    first = (staged / "pages" / "index.md").read_text(encoding="utf-8")
+def test_a_file_of_the_tree_that_a_page_links_to_lies_on_the_site(staged_folder: Path) -> None:
+    first = (staged_folder / "pages" / "index.md").read_text(encoding="utf-8")
     assert "](files/templates/watchdog.yml)" in first
-    assert (staged / "pages/files/templates/watchdog.yml").read_bytes() == (
+    assert (staged_folder / "pages/files/templates/watchdog.yml").read_bytes() == (
         TOP / "templates/watchdog.yml"
     ).read_bytes()
 
 
-def test_of_headings_with_one_name_the_second_has_the_anchor_of_github(staged: Path) -> None:
-    assert "### contract-drift {#contract-drift-1}\n" in (staged / "pages/checks.md").read_text(
-        encoding="utf-8"
-    )
+def test_of_headings_with_one_name_the_second_has_the_anchor_of_github(staged_folder: Path) -> None:
+    assert "### contract-drift {#contract-drift-1}\n" in (
+        staged_folder / "pages/checks.md"
+    ).read_text(encoding="utf-8")
 
 
 def test_what_stands_in_a_block_of_code_is_left_alone(site: Any) -> None:
-    assert site.numbered("# a\n", {"a": 0}) == "# a {#a-1}\n"
+    assert site.name_anchor("# a\n", {"a": 0}) == "# a {#a-1}\n"
     assert "# What the tests and the checks" not in site.FENCE.sub(
         "", "```sh\n# What the tests and the checks\n```"
     )
 
 
-def test_every_page_is_in_the_navigation(site: Any, staged: Path) -> None:
-    document = site.tomllib.loads((staged / "zensical.toml").read_text(encoding="utf-8"))
+def test_every_page_is_in_the_navigation(site: Any, staged_folder: Path) -> None:
+    document = site.tomllib.loads((staged_folder / "zensical.toml").read_text(encoding="utf-8"))
     pages = list(site.flat(document["project"]["nav"]))
     assert len(pages) == len(set(pages))
     assert set(pages) == set(site.page_names().values())

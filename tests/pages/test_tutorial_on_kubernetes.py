@@ -12,7 +12,7 @@ import pytest
 import tomli_w
 
 from pages.blocks import FENCE, files
-from pages.test_commands import CODES, NOT_RUN, TYPED, as_shown, text, world
+from pages.test_commands import CODES, COMMANDS, NOT_RUN, as_shown, text, world
 from pages.world import World
 from schedulers.kubernetes_rig import contract_table
 from services.k8s import Space, kubectl
@@ -57,7 +57,7 @@ def claim(space: Space, folder: Path) -> None:
     space.control.ask("POST", path, body)
 
 
-def ended(space: Space) -> bool:
+def has_ended(space: Space) -> bool:
     (job,) = space.jobs()
     return any(each["type"] == "Complete" for each in job["status"].get("conditions", ()))
 
@@ -65,25 +65,25 @@ def ended(space: Space) -> bool:
 def test_the_tutorial_can_be_followed_on_a_cluster(
     world: World, space: Space, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    added, block = TYPED[PAGE][:2]
+    first_command, block = COMMANDS[PAGE][:2]
     monkeypatch.setenv("KUBECONFIG", space.kubeconfig)  # of the person, who types kubectl
     claim(space, world.home / "data")
-    for typed in TYPED["docs/tutorial.md"]:
-        if typed.line in NOT_RUN:
+    for command in COMMANDS["docs/tutorial.md"]:
+        if command.line in NOT_RUN:
             continue
-        if typed.line == "git add train.py config.toml runs":
+        if command.line == "git add train.py config.toml runs":
             as_shown(world)
             on_a_cluster(world, space)
-            assert world.type(added).code == 0
-        if typed.line == "herorun babysit my-run --once":
-            wait_for(lambda: ended(space), 120)
-        if typed.line == "herorun status my-run":
+            assert world.type(first_command).code == 0
+        if command.line == "herorun babysit my-run --once":
+            wait_for(lambda: has_ended(space), 120)
+        if command.line == "herorun status my-run":
             # its pod succeeds before the Job is concluded, and between the two its end is unknown
-            wait_for(lambda: ended(space), 120)
-        output = world.type(typed)
-        assert output.code in CODES.get(typed.line, {0}), output.out + output.err
-        if typed.line.startswith("herorun launch"):
+            wait_for(lambda: has_ended(space), 120)
+        output = world.type(command)
+        assert output.code in CODES.get(command.line, {0}), output.out + output.err
+        if command.line.startswith("herorun launch"):
             line = block.line.replace("train-cluster", "test").replace("heroes", space.name)
             output = world.type(type(block)(PAGE, line.replace("kubectl", kubectl(), 1)))
             assert output.code == 0 and "my-run-1" in output.out, output
-    assert world.said[-1].typed.line == "herorun verify my-run"
+    assert world.posted_comments[-1].command.line == "herorun verify my-run"

@@ -34,7 +34,7 @@ ENV = {
 class PostedComment:
     """How one command ended. The scratch folder reads `/home/you`, and its `data` reads `/data`."""
 
-    typed: Typed
+    command: Typed
     code: int
     out: str
     err: str
@@ -44,14 +44,14 @@ class PostedComment:
 class World:
     home: Path
     here: Path
-    said: list[PostedComment] = field(default_factory=list)
+    posted_comments: list[PostedComment] = field(default_factory=list)
 
     def real(self, text: str) -> str:
         """What a page writes as `/data/...` and `/home/you/...`, where it lies here."""
         text = re.sub(r"(?<![\w/.])/data/", f"{self.home}/data/", text)
         return re.sub(r"(?<![\w/.])/home/you(?=/)", str(self.home), text)
 
-    def shown(self, text: str) -> str:
+    def screen_text(self, text: str) -> str:
         return text.replace(f"{self.home}/data/", "/data/").replace(str(self.home), "/home/you")
 
     def write(self, files: Mapping[str, str]) -> None:
@@ -60,9 +60,9 @@ class World:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(self.real(text))
 
-    def type(self, typed: Typed) -> PostedComment:
+    def type(self, command: Typed) -> PostedComment:
         """As somebody would who follows the page from its beginning."""
-        line = self.real(typed.line)
+        line = self.real(command.line)
         if line.startswith("cd "):
             self.here /= line.removeprefix("cd ")
             code, out, err = 0, "", ""
@@ -75,8 +75,10 @@ class World:
                 ["sh", "-c", line], cwd=self.here, capture_output=True, text=True, timeout=60
             )
             code, out, err = process.returncode, process.stdout, process.stderr
-        self.said.append(PostedComment(typed, code, self.shown(out), self.shown(err)))
-        return self.said[-1]
+        self.posted_comments.append(
+            PostedComment(command, code, self.screen_text(out), self.screen_text(err))
+        )
+        return self.posted_comments[-1]
 
     def _herorun(self, argv: list[str]) -> tuple[int, str, str]:
         """In this process, which remembers nothing of an earlier call."""
@@ -92,7 +94,7 @@ class World:
 
     # --- the jobs ---------------------------------------------------------------------------------
 
-    def ended(self, instance: str) -> None:
+    def wait_for_end(self, instance: str) -> None:
         """Wait until nothing of the instance runs any more."""
         slug = instance.rpartition("-")[0]
         jobs = self.here / ".herorun" / slug / "jobs"
@@ -108,9 +110,9 @@ class World:
                 _end_babysitter(lock)
         for top in self.home.glob("*/.herorun"):
             for path in top.glob("*/jobs/*/started.json"):
-                started = decode_record(StartedProcess, path.read_bytes())
-                if started.lives:
-                    os.killpg(started.pid, signal.SIGKILL)
+                start_record = decode_record(StartedProcess, path.read_bytes())
+                if start_record.lives:
+                    os.killpg(start_record.pid, signal.SIGKILL)
             for lock in top.glob("*/jobs/*.lock"):
                 eventually(lambda lock=lock: not is_locked(lock))
 

@@ -20,9 +20,9 @@ def misshapen_members(port: str, adapter: Any) -> list[str]:
         f"{name}{inspect.signature(own)}"
         for protocol in _protocols(port)
         for name in sorted(members(protocol))
-        if callable(declared := getattr(protocol, name, None))
+        if callable(declared_member := getattr(protocol, name, None))
         and callable(own := getattr(adapter, name, None))
-        and not _fits(_parameters(declared), _parameters(own))
+        and not _fits(_parameters(declared_member), _parameters(own))
     ]
 
 
@@ -40,9 +40,9 @@ def _parameters(function: Any) -> list[inspect.Parameter]:
     return [parameter for parameter in parameters if parameter.name != "self"]
 
 
-def _fits(declared: list[inspect.Parameter], own: list[inspect.Parameter]) -> bool:
+def _fits(declared_parameters: list[inspect.Parameter], own: list[inspect.Parameter]) -> bool:
     """Whether it takes the declared parameters, by place and by name, and needs no others."""
-    names = [parameter.name for parameter in own[: len(declared)]]
-    return names == [parameter.name for parameter in declared] and all(
-        parameter.default is not parameter.empty for parameter in own[len(declared) :]
+    names = [parameter.name for parameter in own[: len(declared_parameters)]]
+    return names == [parameter.name for parameter in declared_parameters] and all(
+        parameter.default is not parameter.empty for parameter in own[len(declared_parameters) :]
     )

@@ -40,7 +40,7 @@ class ByIdRig:
     start: Callable[[], str]  # a job that has printed `one` and `two`, and waits: its id
     end: Callable[[str], None]  # let the job of this id fail
     absent: str  # an id of the right form that no job has
-    malformed: tuple[str, ...]  # ids of other schedulers, and of none
+    malformed_ids: tuple[str, ...]  # ids of other schedulers, and of none
     state: JobState = JobState.FAILED  # what its source says of such an end
     patience: float = 60.0  # seconds for anything
 
@@ -57,7 +57,7 @@ class ByIdRig:
             time.sleep(0.05)
         return answer
 
-    def started(self) -> str:
+    def start_job(self) -> str:
         """The id of a job that runs, and whose log is there."""
         job = self.start()
         self.once(job, lambda answer: answer.state is JobState.RUNNING)
@@ -84,14 +84,14 @@ class ByIdSuite:
         assert misshapen_members("schedulers.external", rig.connect()) == []
 
     def test_a_job_is_live_until_it_has_ended(self, rig: ByIdRig) -> None:
-        job = rig.started()
+        job = rig.start_job()
         live = rig.now(job)
         assert (live.id, live.state, live.ended) == (job, JobState.RUNNING, None)
         assert live.raw  # its source's own word
         rig.end(job)
-        ended = rig.once(job, lambda answer: answer.state.is_final)
-        assert (ended.id, ended.state) == (job, rig.state)
-        assert ended.raw and ended.raw != live.raw
+        final_answer = rig.once(job, lambda answer: answer.state.is_final)
+        assert (final_answer.id, final_answer.state) == (job, rig.state)
+        assert final_answer.raw and final_answer.raw != live.raw
 
     def test_an_unknown_id_is_no_job_and_has_not_ended(self, rig: ByIdRig) -> None:
         job_kinds.must_be_id(rig.kind, rig.absent)
@@ -107,12 +107,12 @@ class ByIdSuite:
 
     def test_an_id_of_another_form_is_refused(self, rig: ByIdRig) -> None:
         job_kinds.must_be_id(rig.kind, rig.start())
-        for job in ("", "a\0b", *rig.malformed):
+        for job in ("", "a\0b", *rig.malformed_ids):
             with pytest.raises(WrongUse):
                 job_kinds.must_be_id(rig.kind, job)
 
     def test_a_back_end_that_cannot_be_read_is_no_answer(self, rig: ByIdRig) -> None:
-        job, adapter, began = rig.started(), rig.blind(), time.monotonic()
+        job, adapter, began = rig.start_job(), rig.blind(), time.monotonic()
         answer = adapter.find_job(job)
         assert isinstance(answer, Unknown) and answer.why, answer
         for question in (lambda: adapter.tail(job, 5), lambda: adapter.stop(job)):
@@ -122,14 +122,14 @@ class ByIdSuite:
         assert rig.now(job).state is JobState.RUNNING
 
     def test_its_log_is_read_from_the_end(self, rig: ByIdRig) -> None:
-        job = rig.started()
+        job = rig.start_job()
         adapter = rig.connect()
         *_, one, two = adapter.tail(job, 100).splitlines()
         assert one.endswith("one") and two.endswith("two")
         assert adapter.tail(job, 1).splitlines() == [two]
 
     def test_the_age_of_its_log_is_one(self, rig: ByIdRig) -> None:
-        job, ask = rig.started(), getattr(rig.connect(), "log_age", None)
+        job, ask = rig.start_job(), getattr(rig.connect(), "log_age", None)
         if ask is None:
             return
         # clocks that count in seconds may be one ahead
@@ -138,15 +138,15 @@ class ByIdSuite:
             ask(rig.absent)
 
     def test_a_stop_ends_it_and_another_does_nothing(self, rig: ByIdRig) -> None:
-        job = rig.started()
+        job = rig.start_job()
         rig.connect().stop(job)
-        ended = rig.once(job, lambda answer: answer.state.is_final)
-        assert ended.state is not JobState.SUCCEEDED
+        final_answer = rig.once(job, lambda answer: answer.state.is_final)
+        assert final_answer.state is not JobState.SUCCEEDED
         rig.connect().stop(job)
-        assert rig.now(job).state is ended.state
+        assert rig.now(job).state is final_answer.state
 
     def test_a_job_is_not_its_own_namesake(self, rig: ByIdRig) -> None:
-        job, adapter = rig.started(), rig.connect()
+        job, adapter = rig.start_job(), rig.connect()
         ask = getattr(adapter, "live_namesakes", None)
         adapter.find_job(job)  # some know a job's name from the first query on
         assert ask is None or job not in ask(job)

@@ -61,8 +61,10 @@ class LayoutSuite:
         disk.save(trainer, 10)
         store = Through(disk.store)
         (candidate,) = trainer.layout.listed(disk.store, disk.root, False)
-        examined = trainer.layout.examined(store, candidate)  # Through answers every call
-        assert examined and examined.complete
+        examined_checkpoint = trainer.layout.examined(
+            store, candidate
+        )  # Through answers every call
+        assert examined_checkpoint and examined_checkpoint.complete
         assert len(store.calls) <= self.requests
 
     def test_when_it_was_written_is_reported(self, trainer: Trainer, disk: Disk) -> None:
@@ -116,24 +118,24 @@ class LayoutSuite:
         path = disk.save(trainer, 20)
         (candidate,) = trainer.layout.listed(disk.store, disk.root, False)
 
-        def broken(call: str, called: str) -> None:
-            if called.startswith(path):
-                raise OSError(f"{called}: input/output error")
+        def fail_call(call: str, called_path: str) -> None:
+            if called_path.startswith(path):
+                raise OSError(f"{called_path}: input/output error")
 
-        with pytest.raises(OSError, match="input/output") as caught:
+        with pytest.raises(OSError, match="input/output") as error:
             # Through answers every call
-            trainer.layout.examined(Through(disk.store, broken), candidate)
-        assert not isinstance(caught.value, FileNotFoundError)
+            trainer.layout.examined(Through(disk.store, fail_call), candidate)
+        assert not isinstance(error.value, FileNotFoundError)
 
     def test_one_that_is_pruned_meanwhile_is_left_out(self, trainer: Trainer, disk: Disk) -> None:
-        doomed = disk.save(trainer, 10)
+        pruned_checkpoint = disk.save(trainer, 10)
         disk.save(trainer, 20)
-        pruned = []
+        pruned_paths = []
 
         def prune(call: str, path: str) -> None:
-            if path.rstrip("/") != disk.root and not pruned:
-                pruned.append(doomed)
-                disk.prune(doomed)
+            if path.rstrip("/") != disk.root and not pruned_paths:
+                pruned_paths.append(pruned_checkpoint)
+                disk.prune(pruned_checkpoint)
 
         candidates = all_of(trainer.layout, disk, Through(disk.store, prune))
         assert [(candidate.step, candidate.problem) for candidate in candidates] == [(20, "")]

@@ -32,7 +32,7 @@ WEIRD_KEYS = (
 class NotifierBench(Protocol):
     def connect(self) -> Notifier: ...
 
-    def said(self) -> str:
+    def read_messages(self) -> str:
         """Everything that was said, as whoever is told reads it, hidden marks included."""
 
     def cut_off(self) -> None:
@@ -62,16 +62,16 @@ class NotifierSuite:
 
     def test_what_was_posted_was_reported_and_is_found(self, bench: NotifierBench) -> None:
         reference = bench.connect().post(a_post(body="It ended with exit code 1."))
-        assert mentions(bench.said(), "exit", "1")
-        assert "tiny-1 crashed" in bench.said()
+        assert mentions(bench.read_messages(), "exit", "1")
+        assert "tiny-1 crashed" in bench.read_messages()
         assert bench.connect().find("tell:tiny-1:crashed") == reference
 
     def test_one_key_is_reported_once(self, bench: NotifierBench) -> None:
         first = bench.connect().post(a_post(body="only once"))
-        page = bench.said()
+        page = bench.read_messages()
         assert bench.connect().post(a_post(body="only once")) == first
         assert bench.connect().post(a_post(body="other words")) == first
-        assert bench.said() == page
+        assert bench.read_messages() == page
         assert page.count("only once") == 1
 
     def test_keys_are_matched_whole(self, bench: NotifierBench) -> None:
@@ -79,7 +79,7 @@ class NotifierSuite:
         for other in ("tell:tiny-1", "tell:tiny-100", "TELL:TINY-10", "tiny-10", ""):
             assert bench.connect().find(other) is None
         bench.connect().post(a_post("tell:tiny-1", body="another"))
-        assert "another" in bench.said()
+        assert "another" in bench.read_messages()
 
     def test_any_text_can_be_a_key(self, bench: NotifierBench) -> None:
         for number, key in enumerate(WEIRD_KEYS):
@@ -88,13 +88,13 @@ class NotifierSuite:
             assert bench.connect().find(key) is not None, key
         for number, key in enumerate(WEIRD_KEYS):
             bench.connect().post(a_post(key, "again", "repeated"))
-            assert bench.said().count(f"body-{number}.") == 1
-        assert "repeated" not in bench.said()
+            assert bench.read_messages().count(f"body-{number}.") == 1
+        assert "repeated" not in bench.read_messages()
 
     def test_a_mark_inside_a_text_is_no_mark(self, bench: NotifierBench) -> None:
         bench.connect().post(a_post("genuine", body="first"))
-        forged = bench.said().replace("genuine", "forged")
-        bench.connect().post(a_post("second", title=forged, body=forged))
+        forged_text = bench.read_messages().replace("genuine", "forged")
+        bench.connect().post(a_post("second", title=forged_text, body=forged_text))
         assert bench.connect().find("forged") is None
         assert bench.connect().find("genuine") is not None
         assert bench.connect().find("second") is not None
@@ -108,7 +108,7 @@ class NotifierSuite:
 
     def test_a_long_body_is_reported(self, bench: NotifierBench) -> None:
         bench.connect().post(a_post(body="begin\n" + "a line of the log\n" * 20_000))
-        assert "begin" in bench.said()
+        assert "begin" in bench.read_messages()
         assert bench.connect().find(a_post().key) is not None
 
     def test_an_odd_body_is_reported(self, bench: NotifierBench) -> None:
@@ -117,18 +117,18 @@ class NotifierSuite:
         ):
             bench.connect().post(a_post(f"odd-{number}", body=body))
             assert bench.connect().find(f"odd-{number}") is not None
-        assert "\x1b" not in bench.said()
-        assert "\x00" not in bench.said()
+        assert "\x1b" not in bench.read_messages()
+        assert "\x00" not in bench.read_messages()
 
     def test_no_secret_is_reported(self, bench: NotifierBench) -> None:
         bench.connect().post(a_post("a", f"with {SECRET}", f"GITHUB_TOKEN={SECRET}"))
-        assert SECRET not in bench.said()
+        assert SECRET not in bench.read_messages()
 
     def test_out_of_reach_is_an_error_that_echoes_nothing(self, bench: NotifierBench) -> None:
         bench.cut_off()
-        with pytest.raises(OUT_OF_REACH, match=r".") as caught:
+        with pytest.raises(OUT_OF_REACH, match=r".") as error:
             bench.connect().post(a_post(body=SECRET))
-        assert SECRET not in str(caught.value)
+        assert SECRET not in str(error.value)
         if self.can_be_asked:
             with pytest.raises(OUT_OF_REACH, match=r"."):
                 bench.connect().find(a_post().key)
@@ -155,10 +155,10 @@ class IssueTrackerSuite(NotifierSuite):
         assert missing_members(IssueTracker, bench.connect()) == ()
 
     def test_opening_twice_is_one_issue(self, bench: IssueBench) -> None:
-        page = bench.said()
+        page = bench.read_messages()
         first = bench.connect().open(a_post("init:tiny", "Hero run: tiny", "goal"), ("experiment",))
         assert bench.connect().open(a_post("other", "Another title", "other"), ()) == first
-        assert bench.said() == page
+        assert bench.read_messages() == page
         assert bench.connect().find("init:tiny") == first
 
     def test_nothing_is_found_before_it_is_opened(self, bench: IssueBench) -> None:
@@ -170,42 +170,44 @@ class IssueTrackerSuite(NotifierSuite):
         assert bench.connect_elsewhere().find(a_post().key) is None
 
     def test_every_comment_is_signed_by_the_robot_once(self, bench: IssueBench) -> None:
-        before = bench.said().count("🤖")
+        before = bench.read_messages().count("🤖")
         bench.connect().post(a_post("plain", body="plain words"))
         bench.connect().post(a_post("signed", body="🤖 signed words"))
-        assert bench.said().count("🤖") == before + 2
+        assert bench.read_messages().count("🤖") == before + 2
 
     def test_an_edit_takes_the_place_of_what_was_reported(self, bench: IssueBench) -> None:
         first = bench.connect().post(a_post("alert", "it fires", "body-1."))
         bench.connect().post(a_post("later", "something else", "body-2."))
         assert bench.connect().edit(a_post("alert", "it is over", "body-3.")) == first
-        page = bench.said()
+        page = bench.read_messages()
         assert "body-1." not in page
         assert page.index("body-3.") < page.index("body-2.")
         assert bench.connect().find("alert") == first
 
     def test_an_edit_can_be_repeated(self, bench: IssueBench) -> None:
         bench.connect().post(a_post("alert", "it fires", "body-1."))
-        edited = [bench.connect().edit(a_post("alert", "it fires", "body-2.")) for _ in range(2)]
-        assert edited[0] == edited[1]
-        assert bench.said().count("body-2.") == 1
+        edit_results = [
+            bench.connect().edit(a_post("alert", "it fires", "body-2.")) for _ in range(2)
+        ]
+        assert edit_results[0] == edit_results[1]
+        assert bench.read_messages().count("body-2.") == 1
 
     def test_an_edit_of_what_was_never_said_says_it(self, bench: IssueBench) -> None:
         reference = bench.connect().edit(a_post("alert", "it fires", "body-1."))
-        assert bench.said().count("body-1.") == 1
+        assert bench.read_messages().count("body-1.") == 1
         assert bench.connect().find("alert") == reference
 
     def test_the_text_of_the_page_itself_stays(self, bench: IssueBench) -> None:
-        page = bench.said()
+        page = bench.read_messages()
         bench.connect().edit(a_post("init:tiny", "Another title", "another goal"))
         bench.connect().post(a_post("init:tiny", "Another title", "another goal"))
-        assert bench.said() == page
+        assert bench.read_messages() == page
 
     def test_an_edit_says_no_secret_and_keeps_to_its_marks(self, bench: IssueBench) -> None:
         bench.connect().post(a_post("alert"))
         bench.connect().edit(a_post("alert", f"with {SECRET}", f"```\n{SECRET}"))
         bench.connect().post(a_post("later", body="came later"))
-        assert SECRET not in bench.said()
+        assert SECRET not in bench.read_messages()
         assert None not in (bench.connect().find("alert"), bench.connect().find("later"))
 
     def test_an_edit_out_of_reach_is_an_error(self, bench: IssueBench) -> None:

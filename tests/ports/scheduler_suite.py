@@ -50,7 +50,7 @@ class Rig:
     resolution: timedelta = timedelta(0)  # of the back end's times, which it cuts off
     admission: str = "/state/tiny/admission.json"
     env: dict[str, str] = field(default_factory=dict)
-    settled: Callable[[], datetime] = lambda: (
+    settle_time: Callable[[], datetime] = lambda: (
         long_ago()
     )  # when an intent was made that "no such job" can answer
 
@@ -66,14 +66,14 @@ class Rig:
     def run(self, submission: Submission) -> Job:
         """Submit it and wait for its end."""
         self.submit(submission)
-        return self.ended(submission.instance)
+        return self.wait_for_end(submission.instance)
 
     def now(self, instance: str) -> Job:
         answer = self.connect().find(instance, long_ago())
         assert isinstance(answer, Found), answer
         return answer.job
 
-    def ended(self, instance: str) -> Job:
+    def wait_for_end(self, instance: str) -> Job:
         until = time.monotonic() + self.patience
         while not (job := self.now(instance)).state.is_final:
             assert time.monotonic() < until, job
@@ -160,7 +160,7 @@ class SchedulerSuite(UnusedSchedulerSuite):
     def test_submitting_twice_is_one_job(self, rig: Rig) -> None:
         submission = rig.job("echo ran >> ran; sleep 0.2")
         first, again = rig.submit(submission), rig.submit(submission)
-        rig.ended("tiny-1")
+        rig.wait_for_end("tiny-1")
         after = rig.submit(submission)
         assert first.id == again.id == after.id
         assert after.state is JobState.SUCCEEDED
@@ -168,12 +168,12 @@ class SchedulerSuite(UnusedSchedulerSuite):
 
     def test_an_unknown_instance_is_absent_once_the_intent_has_settled(self, rig: Rig) -> None:
         rig.run(rig.job("exit 0"))
-        assert rig.connect().find("tiny-2", rig.settled()) == Absent()
+        assert rig.connect().find("tiny-2", rig.settle_time()) == Absent()
 
     def test_names_are_matched_whole(self, rig: Rig) -> None:
         rig.submit(rig.job("sleep 30", number=11))
         scheduler = rig.connect()
-        assert scheduler.find("tiny-1", rig.settled()) == Absent()
+        assert scheduler.find("tiny-1", rig.settle_time()) == Absent()
         assert [job.instance for job in scheduler.live_jobs("tiny")] == ["tiny-11"]
         assert (
             scheduler.live_jobs("tin")
@@ -189,7 +189,7 @@ class SchedulerSuite(UnusedSchedulerSuite):
     def test_stop_ends_it_and_says_who_asked(self, rig: Rig) -> None:
         rig.submit(rig.job("sleep 30"))
         rig.connect().stop("tiny-1", "ada@box")
-        job = rig.ended("tiny-1")
+        job = rig.wait_for_end("tiny-1")
         assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")
         assert not job.has_crashed
 
@@ -202,8 +202,10 @@ class SchedulerSuite(UnusedSchedulerSuite):
         rig.run(rig.job("echo one; echo two >&2; printf 'three \\377\\n'"))
         assert rig.tail("tiny-1") == "one\ntwo\nthree \ufffd\n"
         assert rig.tail("tiny-1", 2) == "two\nthree \ufffd\n"
-        for lines, expected in ((None, "one\ntwo\nthree \ufffd\n"), (2, "two\nthree \ufffd\n")):
-            assert "".join(read_log(rig.connect(), "tiny-1", lines)) == expected  # `herorun logs`
+        for lines, expectation in ((None, "one\ntwo\nthree \ufffd\n"), (2, "two\nthree \ufffd\n")):
+            assert (
+                "".join(read_log(rig.connect(), "tiny-1", lines)) == expectation
+            )  # `herorun logs`
 
     def test_each_instance_has_its_own_log(self, rig: Rig) -> None:
         rig.run(rig.job("echo one"))
@@ -235,7 +237,7 @@ class SchedulerSuite(UnusedSchedulerSuite):
         monkeypatch.delenv("TRAINING_TOKEN", raising=False)
         with pytest.raises(WrongUse, match="TRAINING_TOKEN"):
             rig.submit(rig.job("echo ran > ran", secrets=("TRAINING_TOKEN",)))
-        assert rig.connect().find("tiny-1", rig.settled()) == Absent()
+        assert rig.connect().find("tiny-1", rig.settle_time()) == Absent()
         assert not (rig.code / "ran").exists()
 
 
@@ -270,7 +272,7 @@ class ReadsLogsOn:
         while not (part := read_or_none(read_log, "tiny-1")):
             assert time.monotonic() < until
         (rig.code / "go").touch()
-        rig.ended("tiny-1")
+        rig.wait_for_end("tiny-1")
         after = read_log("tiny-1", part.offset, 100, part.mark)
         assert (part.data + after.data, after.restarted) == (b"one\ntwo\n", False)
 
@@ -297,10 +299,10 @@ class SharesLooks:
     def test_a_look_that_is_shared_answers_as_the_scheduler_itself(self, rig: Rig) -> None:
         mine = rig.connect()
         rig.run(rig.job("exit 3"))
-        settled = rig.settled()  # at the time of the look
+        settled_at = rig.settle_time()  # at the time of the look
         snapshot = mine.with_snapshot(
-            rig.connect().snapshot({"tiny-1": long_ago(), "tiny-4": settled})
+            rig.connect().snapshot({"tiny-1": long_ago(), "tiny-4": settled_at})
         )
         assert snapshot.find("tiny-1", long_ago()) == mine.find("tiny-1", long_ago())
-        assert snapshot.find("tiny-4", settled) == Absent()
+        assert snapshot.find("tiny-4", settled_at) == Absent()
         assert snapshot.live_jobs("tiny") == () and mine.cluster == rig.connect().cluster

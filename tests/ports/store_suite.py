@@ -73,13 +73,13 @@ class StoreSuite:
             assert entry.modified == store.modified(f"{bench.root}/{entry.name}")
 
     @pytest.mark.parametrize(
-        ("count", "expected"), [(3, b"def"), (6, b"abcdef"), (99, b"abcdef"), (0, b"")]
+        ("count", "expectation"), [(3, b"def"), (6, b"abcdef"), (99, b"abcdef"), (0, b"")]
     )
-    def test_the_end_of_a_file(self, bench: StoreBench, count: int, expected: bytes) -> None:
+    def test_the_end_of_a_file(self, bench: StoreBench, count: int, expectation: bytes) -> None:
         store = bench.connect()
         store.create(f"{bench.root}/file", b"abcdef")
         store.create(f"{bench.root}/empty", b"")
-        assert store.end(f"{bench.root}/file", count) == expected
+        assert store.end(f"{bench.root}/file", count) == expectation
         assert store.end(f"{bench.root}/empty", count) == b""
 
     def test_a_digest_changes_with_the_content_and_not_with_the_size_alone(
@@ -150,20 +150,20 @@ class StoreSuite:
         store = bench.connect()
         store.create(f"{bench.root}/there", b"")
         bench.cut_off(f"{bench.root}/blocked")
-        blocked = f"{bench.root}/blocked"
+        blocked_path = f"{bench.root}/blocked"
         acts: tuple[Callable[[], object], ...] = (
-            lambda: store.read(blocked),
-            lambda: store.names(blocked),
-            lambda: store.entries(blocked),
-            lambda: store.end(blocked, 3),
-            lambda: store.create(f"{blocked}/new", b""),
-            lambda: store.swap(blocked, b"", b"new"),
-            lambda: store.probe(blocked),
+            lambda: store.read(blocked_path),
+            lambda: store.names(blocked_path),
+            lambda: store.entries(blocked_path),
+            lambda: store.end(blocked_path, 3),
+            lambda: store.create(f"{blocked_path}/new", b""),
+            lambda: store.swap(blocked_path, b"", b"new"),
+            lambda: store.probe(blocked_path),
         )
         for act in acts:
-            with pytest.raises(OSError, match=r".") as caught:
+            with pytest.raises(OSError, match=r".") as error:
                 act()
-            assert not isinstance(caught.value, (FileNotFoundError, FileExistsError))
+            assert not isinstance(error.value, (FileNotFoundError, FileExistsError))
 
     def test_swap_replaces_only_what_is_still_there(self, bench: StoreBench) -> None:
         store = bench.connect()
@@ -173,19 +173,19 @@ class StoreSuite:
         assert store.read(f"{bench.root}/lease") == b"two"
 
     def test_of_many_creators_one_wins_whole(self, bench: StoreBench) -> None:
-        path, won = f"{bench.root}/lease", []
+        path, winners = f"{bench.root}/lease", []
 
         def claim(number: int) -> None:
             data = bytes([number]) * 50_000
             try:
                 bench.connect().create(path, data)
-                won.append(data)
+                winners.append(data)
             except FileExistsError:
                 pass
 
         at_once(claim, 8)
-        assert len(won) == 1
-        assert bench.connect().read(path) == won[0]
+        assert len(winners) == 1
+        assert bench.connect().read(path) == winners[0]
 
     def test_no_swap_is_lost(self, bench: StoreBench) -> None:
         path = f"{bench.root}/count"
@@ -248,9 +248,9 @@ class StoreSuite:
         store = bench.connect()
         store.create(f"{bench.root}/there", b"")
         bench.cut_off(f"{bench.root}/blocked")
-        with pytest.raises(OSError, match=r".") as caught:
+        with pytest.raises(OSError, match=r".") as error:
             store.delete(f"{bench.root}/blocked/file")
-        assert isinstance(caught.value, FileNotFoundError) is not self.cut_off_folders
+        assert isinstance(error.value, FileNotFoundError) is not self.cut_off_folders
 
     def test_probe_makes_the_root_and_leaves_nothing_in_it(self, bench: StoreBench) -> None:
         store = bench.connect()
@@ -278,9 +278,9 @@ class StoreSuite:
             lambda path: store.create(path, b""),
         )
         for query in queries:
-            with pytest.raises(WrongUse) as caught:
+            with pytest.raises(WrongUse) as error:
                 query(f"{scheme}://user:hunter2hunter2@{address}")
-            assert "hunter2" not in str(caught.value)
+            assert "hunter2" not in str(error.value)
 
 
 def digests(

@@ -15,7 +15,7 @@ from herorun.core.ports import ClientEnvironment, Row, Tracker, missing_members,
 from ports.abilities import misshapen_members
 
 SECRET = "ghp_" + "s3cr3t" * 6
-Logged = tuple[int, Mapping[str, float]]
+LoggedRow = tuple[int, Mapping[str, float]]
 
 
 class TrackerBench(Protocol):
@@ -23,10 +23,10 @@ class TrackerBench(Protocol):
 
     def connect(self) -> Tracker: ...
 
-    def log(self, *rows: Logged) -> None:
+    def log(self, *rows: LoggedRow) -> None:
         """Append rows as the trainer does."""
 
-    def replace(self, *rows: Logged) -> None:
+    def replace(self, *rows: LoggedRow) -> None:
         """Let the source begin again with other rows."""
 
     def spoil(self, text: str) -> None:
@@ -109,9 +109,9 @@ class TrackerSuite:
             bench.connect().read("")
         bench.log((0, {"loss": 1.0}))
         bench.cut_off()
-        with pytest.raises(OSError, match=r".") as caught:
+        with pytest.raises(OSError, match=r".") as error:
             bench.connect().read("")
-        assert not isinstance(caught.value, FileNotFoundError)
+        assert not isinstance(error.value, FileNotFoundError)
 
     def test_non_finite_values_are_kept_apart(self, bench: TrackerBench) -> None:
         bench.log((0, {"a": math.nan, "b": math.inf, "c": -math.inf, "d": 1.0}))

@@ -83,7 +83,7 @@ class Seen:
 
 def contract_of(incident: Incident) -> Contract:
     """The contract of the header, with the default thresholds: no replay brings its own."""
-    tables = incident.told["contract"]
+    tables = incident.facts["contract"]
     assert "thresholds" not in tables.get("babysit", {})
     return contract_from(tables, FILE)
 
@@ -107,7 +107,7 @@ class Replay:
         self.memory = fold(
             [Initialised(incident.begin - timedelta(days=1), self.contract.slug, {})]
         )
-        self.heard = 0
+        self.line_count = 0
         parts = {
             SchedulerPort: ("scheduler", Scheduler(incident, self.clock, folder)),
             TrackerPort: ("tracker", tracker_of(incident, self.clock)),
@@ -127,12 +127,12 @@ class Replay:
     def _hear(self) -> None:
         """Launches and orders that happened since the last turn."""
         lines = [x for x in self.incident.lines if x["at"] <= self.clock.now]
-        for line in lines[self.heard :]:
+        for line in lines[self.line_count :]:
             if "launched" in line:
                 self.memory = fold(launches(line, FILE), self.memory)
             elif "ordered" in line:
                 self.memory = fold(order(line), self.memory)
-        self.heard = len(lines)
+        self.line_count = len(lines)
 
     def _turn(self) -> Seen:
         now, memory = self.clock.now, self.memory
@@ -140,14 +140,14 @@ class Replay:
         evidence = gather(
             [*needs, Metrics, Receipt, FinalStep, Checkpoints, Triage],
             discover.sources(),
-            self._given(),
+            self._evidence(),
         )
         turn = tick(memory.alerts, memory.ledger, evidence, self.rules, now)
         self._journal(turn, evidence)
         keep_metrics(self.place, evidence.get(Metrics))
         return Seen(now, turn, evidence)
 
-    def _given(self) -> dict[Any, Any]:
+    def _evidence(self) -> dict[Any, Any]:
         memory, now = self.memory, self.clock.now
         disks = self.incident.until(now, "disks")
         return {
@@ -176,7 +176,7 @@ class Replay:
 
     def _journal(self, turn: Tick, evidence: dict[Any, Any]) -> None:
         history = self.memory.history
-        decided = Decided(
+        decision = Decided(
             at=turn.at,
             run=turn.run.value,
             monitor=turn.monitor.value,
@@ -188,7 +188,7 @@ class Replay:
             saved=saved_to_record(evidence, history),
             failure=turn.ending,
         )
-        events: list[Any] = [decided]
+        events: list[Any] = [decision]
         for action in turn.actions:
             attempt = self.memory.attempt(action.key)
             events += [

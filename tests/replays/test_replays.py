@@ -47,14 +47,14 @@ from replays.played import CHECKS, Replay, Seen
 from replays.world import HERE, Clock, Incident, Scheduler, Store, load, tracker_of
 
 NAMES = sorted(path.parent.name for path in HERE.glob("*/incident.toml"))
-AT_LAUNCH = [name for name in NAMES if "gate" in load(name, "fault").told]
+AT_LAUNCH = [name for name in NAMES if "gate" in load(name, "fault").facts]
 RUNNING = [name for name in NAMES if name not in AT_LAUNCH]
 INTERVENTIONS = (Relaunch, Stop, DeleteNode)
 
 
-def played(name: str, part: str, folder: Path) -> tuple[dict[str, Any], list[Seen]]:
+def play_part(name: str, part: str, folder: Path) -> tuple[dict[str, Any], list[Seen]]:
     incident = load(name, part)
-    return incident.told, list(Replay(incident, folder).turns())
+    return incident.facts, list(Replay(incident, folder).turns())
 
 
 def begins(turns: list[Seen], check: str) -> list[Any]:
@@ -70,7 +70,7 @@ def begins(turns: list[Seen], check: str) -> list[Any]:
 
 @pytest.mark.parametrize("name", RUNNING)
 def test_the_named_check_fires_in_time_and_no_other_critical(name: str, tmp_path: Path) -> None:
-    output, turns = played(name, "fault", tmp_path)
+    output, turns = play_part(name, "fault", tmp_path)
     checks = [*output.get("fires", []), *output.get("warns", [])]
     for each in checks:
         times = begins(turns, each["check"])
@@ -79,10 +79,10 @@ def test_the_named_check_fires_in_time_and_no_other_critical(name: str, tmp_path
         assert critical is (each in output.get("fires", []))
     criticals = {check for turn in turns for check in turn.critical}
     assert criticals == {each["check"] for each in output.get("fires", [])}
-    _decided(output, turns)
+    _assert_decided(output, turns)
 
 
-def _decided(fields: dict[str, Any], turns: list[Seen]) -> None:
+def _assert_decided(fields: dict[str, Any], turns: list[Seen]) -> None:
     interventions = [
         action for turn in turns for action in turn.actions if isinstance(action, INTERVENTIONS)
     ]
@@ -91,15 +91,15 @@ def _decided(fields: dict[str, Any], turns: list[Seen]) -> None:
     ]
     assert turns[-1].tick.run == fields.get("run", turns[-1].tick.run)
     assert turns[-1].tick.monitor == fields.get("monitor", "fresh")
-    spoken = [
+    alert_messages = [
         alert.message for turn in turns for alert in turn.tick.alerts.values() if alert.firing
     ]
-    assert fields.get("says", "") in " ".join(spoken)
+    assert fields.get("says", "") in " ".join(alert_messages)
 
 
 @pytest.mark.parametrize("name", RUNNING)
 def test_without_the_fault_nothing_critical_fires(name: str, tmp_path: Path) -> None:
-    output, turns = played(name, "sound", tmp_path)
+    output, turns = play_part(name, "sound", tmp_path)
 
     assert {check for turn in turns for check in turn.critical} == set()
     assert not set(told_checks(output)) & {check for turn in turns for check in turn.firing}
@@ -117,14 +117,19 @@ def told_checks(fields: dict[str, Any]) -> list[str]:
 # --- at the launch gate ---------------------------------------------------------------------------
 
 
-def merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+def merge_fields(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
     return {
         **base,
-        **{k: merged(base.get(k, {}), v) if isinstance(v, dict) else v for k, v in change.items()},
+        **{
+            k: merge_fields(base.get(k, {}), v) if isinstance(v, dict) else v
+            for k, v in change.items()
+        },
     }
 
 
-def asked(incident: Incident, contract: Contract, config: dict[str, Any]) -> tuple[Plan, list[Any]]:
+def ask_plan(
+    incident: Incident, contract: Contract, config: dict[str, Any]
+) -> tuple[Plan, list[Any]]:
     """The plan that the real sources and `make_plan` come to, and what the launch gate says of
     it.
     """
@@ -155,7 +160,7 @@ def asked(incident: Incident, contract: Contract, config: dict[str, Any]) -> tup
     )
     place = Place(contract.slug, "/nowhere/at/all", contract.output.root, "/nowhere/at/all")
     metrics = read_metrics(tracker_of(incident, clock), contract, place, Now(clock.now), History())
-    source = incident.told.get("source_run")
+    source = incident.facts.get("source_run")
     evidence = {
         **healthy(Gate.LAUNCH),
         Contract: contract,
@@ -179,10 +184,10 @@ def newest(incident: Incident, kind: str, moment: datetime) -> Any:
 
 def environment(incident: Incident, contract: Contract, moment: datetime) -> Environment:
     """What the real rules let into the plan of the shell that the launch is typed in."""
-    values, withheld = from_shell(
+    values, withheld_names = from_shell(
         newest(incident, "shell", moment) or {}, contract.command.secrets, (), True
     )
-    return Environment(values, withheld)
+    return Environment(values, withheld_names)
 
 
 def bundle_of(incident: Incident, contract: Contract, moment: datetime) -> BundleContent | Nothing:
@@ -199,10 +204,12 @@ def launched_before(
     """The plan that the run was launched with, as the record holds it; only of an incident that
     tells of its world then.
     """
-    facts = incident.told
+    facts = incident.facts
     if "reads" not in facts:
         return {}
-    contract = contract_from(merged(facts["contract"], facts.get("sound", {})), "runs/replay.toml")
+    contract = contract_from(
+        merge_fields(facts["contract"], facts.get("sound", {})), "runs/replay.toml"
+    )
     began = incident.until(incident.end, "launched")[0]["at"]
     then, bundle = environment(incident, contract, began), bundle_of(incident, contract, began)
     none = History(initialised=True)
@@ -241,7 +248,7 @@ def _history(incident: Incident) -> History:
         {"name": x["instance"], "root": x["root"], "began": at}
         for x, at in zip(launches, began, strict=True)
     ]
-    past += incident.told.get("instances", [])
+    past += incident.facts.get("instances", [])
     instances = tuple(
         an_instance(
             n + 1,
@@ -264,18 +271,20 @@ def blocking(findings: list[Any]) -> set[str]:
 @pytest.mark.parametrize("name", AT_LAUNCH)
 def test_the_named_check_blocks_the_launch_and_no_other(name: str) -> None:
     incident = load(name, "fault")
-    contract = contract_from(incident.told["contract"], "runs/replay.toml")
-    _, findings = asked(incident, contract, incident.told.get("config", {"seed": 7}))
+    contract = contract_from(incident.facts["contract"], "runs/replay.toml")
+    _, findings = ask_plan(incident, contract, incident.facts.get("config", {"seed": 7}))
 
-    assert blocking(findings) == set(incident.told["blocks"])
+    assert blocking(findings) == set(incident.facts["blocks"])
 
 
 @pytest.mark.parametrize("name", AT_LAUNCH)
 def test_without_the_fault_the_launch_is_clear(name: str) -> None:
     incident = load(name, "sound")
-    facts = incident.told
-    contract = contract_from(merged(facts["contract"], facts.get("sound", {})), "runs/replay.toml")
-    plan, findings = asked(incident, contract, facts.get("sound_config", {"seed": 7}))
+    facts = incident.facts
+    contract = contract_from(
+        merge_fields(facts["contract"], facts.get("sound", {})), "runs/replay.toml"
+    )
+    plan, findings = ask_plan(incident, contract, facts.get("sound_config", {"seed": 7}))
 
     assert blocking(findings) == set()
     checks = {check.name: check for check in discover.checks(Gate.LAUNCH)}
@@ -289,7 +298,7 @@ def test_a_relaunch_by_the_babysitter_asks_about_drift_too(name: str) -> None:
     checks = {check.name: check for check in discover.checks(Gate.LAUNCH)}
 
     assert AtRelaunch.BLOCK in {
-        checks[each].at_relaunch for each in load(name, "fault").told["blocks"]
+        checks[each].at_relaunch for each in load(name, "fault").facts["blocks"]
     }
 
 
@@ -310,7 +319,7 @@ def test_while_the_queued_gang_may_live_a_second_one_is_refused() -> None:
 
 
 def test_the_files_are_what_the_script_writes() -> None:
-    for folder, name, text in write.written():
+    for folder, name, text in write.written_files():
         assert (HERE / folder / name).read_text() == text, (
             f"{folder}/{name}: python tests/replays/write.py"
         )
@@ -320,6 +329,6 @@ def test_every_incident_says_what_happened_and_where_that_is_reported() -> None:
     assert set(NAMES) == set(write.WORLDS)
     assert {name[:2] for name in NAMES} == {f"{number:02}" for number in range(1, 13)}
     for name in NAMES:
-        facts = load(name, "fault").told
+        facts = load(name, "fault").facts
         source = "marin-community/marin, " if name < "10" else "an incident of the field"
         assert facts["what"] and facts["source"].startswith(source)

@@ -35,17 +35,17 @@ class Incident:
     """One folder: its header, and what was said in it, in order."""
 
     name: str
-    told: dict[str, Any]
+    facts: dict[str, Any]
     lines: tuple[dict[str, Any], ...]
     rows: tuple[Row, ...]
 
     @property
     def begin(self) -> datetime:
-        return self.told["begin"]
+        return self.facts["begin"]
 
     @property
     def end(self) -> datetime:
-        return self.told["end"]
+        return self.facts["end"]
 
     def until(self, moment: datetime, kind: str) -> list[dict[str, Any]]:
         return [line for line in self.lines if kind in line and line["at"] <= moment]
@@ -109,10 +109,12 @@ def launches(line: dict[str, Any], contract: str) -> list[Any]:
 
 def order(line: dict[str, Any]) -> list[Event]:
     """A person's order; that of a stop is carried out, as `herorun stop` does."""
-    ordered = decode(Ordered, {"at": line["at"], **line["ordered"]})
-    stops = [write_key(Verb.STOP, name) for name in ordered.about if ordered.word is Word.STOP]
-    stop_events = [Done(at=ordered.at, key=key, attempt=1, result="stopped") for key in stops]
-    return [ordered, *stop_events]
+    stored_order = decode(Ordered, {"at": line["at"], **line["ordered"]})
+    stops = [
+        write_key(Verb.STOP, name) for name in stored_order.about if stored_order.word is Word.STOP
+    ]
+    stop_events = [Done(at=stored_order.at, key=key, attempt=1, result="stopped") for key in stops]
+    return [stored_order, *stop_events]
 
 
 # --- ports ----------------------------------------------------------------------------------------
@@ -152,20 +154,20 @@ class Scheduler:
     def log(self, instance: str) -> Path:
         """A file with the time of its newest line."""
         path = self.folder / f"{instance}.log"
-        if written_lines := self._said(instance):
+        if written_lines := self._log_lines(instance):
             path.touch()
             stamp = written_lines[-1]["at"].timestamp()
             os.utime(path, (stamp, stamp))
         return path
 
     def tail(self, instance: str, lines: int) -> str:
-        written_lines = self._said(instance)
+        written_lines = self._log_lines(instance)
         if not written_lines:
             raise FileNotFoundError(f"{instance}.log")
         text = [f"{line['log']}\n" for line in written_lines for _ in range(line.get("times", 1))]
         return "".join(text[-lines:])
 
-    def _said(self, instance: str) -> list[dict[str, Any]]:
+    def _log_lines(self, instance: str) -> list[dict[str, Any]]:
         return [
             line
             for line in self.incident.until(self.clock.now, "log")

@@ -242,12 +242,12 @@ def dead_before_its_first_save() -> World:
         world.begin, "grug-2", final_step=400_000, start=_start(SOON, 83_304), relaunch_of="grug-1"
     )
     world.runs(world.begin, "grug-2", tasks=88, running_tasks=88)
-    first, died = world.begin + 3 * MINUTE, world.begin + 54 * MINUTE
+    first, end_time = world.begin + 3 * MINUTE, world.begin + 54 * MINUTE
     world.train(first, range(83_305, 83_488), 16.7, loss, FAULT, "grug-2")
     world.train(first, range(83_305, 83_760), 16.7, loss, SOUND, "grug-2")
     world.save(world.begin + 61 * MINUTE, 83_510, SOUND, SOON)
     world.say(
-        died,
+        end_time,
         FAULT,
         log=(
             "E0910 08:54:00 cuda_executor.cc] CUDA_ERROR_NVLINK_UNCORRECTABLE: uncorrectable "
@@ -255,14 +255,14 @@ def dead_before_its_first_save() -> World:
         ),
         instance="grug-2",
     )
-    ended = {
+    job_end = {
         "started": world.begin.isoformat(),
-        "ended": died.isoformat(),
+        "ended": end_time.isoformat(),
         "exit_code": 1,
         "tasks": 88,
         "running_tasks": 0,
     }
-    world.job(died, "grug-2", "failed", FAULT, **ended)
+    world.job(end_time, "grug-2", "failed", FAULT, **job_end)
     again = world.begin + 70 * MINUTE
     world.launch(
         again, "grug-3", FAULT, final_step=400_000, start=_start(SOON, 83_304), relaunch_of="grug-2"
@@ -305,14 +305,14 @@ def _to_the_end(world: World, final: int, part: str = BOTH) -> datetime:
 def final_save_lost() -> World:
     world = World(at("2026-04-21 06:00"), RUN)
     last = _to_the_end(world, 19_836)
-    ended = last + 4 * MINUTE
+    end_time = last + 4 * MINUTE
     world.save(last + MINUTE, 19_836, SOUND)
     facts = {
         "started": (world.begin - 20 * HOUR).isoformat(),
-        "ended": ended.isoformat(),
+        "ended": end_time.isoformat(),
         "exit_code": 0,
     }
-    world.job(ended, "strat-1", "succeeded", **facts)
+    world.job(end_time, "strat-1", "succeeded", **facts)
     return world
 
 
@@ -375,28 +375,30 @@ def a_limit_eaten_by_the_queue() -> World:
         world.runs(start, "moe-1", part, submitted=world.begin.isoformat())
         last = world.train(start + 3 * MINUTE, range(1, 21), 12, early, part, "moe-1")
         world.save(last + MINUTE, 20, part)
-        ended = start + timedelta(minutes=8, seconds=16)
+        end_time = start + timedelta(minutes=8, seconds=16)
         facts = {
             "started": start.isoformat(),
-            "ended": ended.isoformat(),
+            "ended": end_time.isoformat(),
             "submitted": world.begin.isoformat(),
         }
         if part == FAULT:
             timeout_line = "Execution timeout exceeded (5400 s)"
-            world.job(ended, "moe-1", "failed", part, exit_code=1, reason=timeout_line, **facts)
+            world.job(end_time, "moe-1", "failed", part, exit_code=1, reason=timeout_line, **facts)
         else:
-            world.job(ended, "moe-1", "succeeded", part, exit_code=0, **facts)
+            world.job(end_time, "moe-1", "succeeded", part, exit_code=0, **facts)
     return world
 
 
 def a_peer_that_does_not_answer() -> World:
     world = World(at("2026-07-28 14:30"), "gs://hero/moe-peer/checkpoints")
-    frozen = (
+    frozen_line = (
         "QUEUED_HANDOFF: pending on peer iris-08a, reachable=false, 784/808 available since "
         "14:23:59Z"
     )
     world.launch(world.begin, "moe-1", final_step=20_000)
-    world.job(world.begin, "moe-1", "pending", submitted=world.begin.isoformat(), reason=frozen)
+    world.job(
+        world.begin, "moe-1", "pending", submitted=world.begin.isoformat(), reason=frozen_line
+    )
     world.runs(world.begin + 5 * MINUTE, "moe-1", SOUND, submitted=world.begin.isoformat())
     world.train(world.begin + 12 * MINUTE, range(1, 1_100), 10, early, SOUND, "moe-1", every=4)
     for hour in (1, 2, 3):
@@ -510,7 +512,7 @@ FIELD = "gs://hero/field/checkpoints"
 RATE = 3e-4
 
 
-def _before_the_resume(world: World, reached: int) -> Callable[[int], float]:
+def _before_the_resume(world: World, reached_step: int) -> Callable[[int], float]:
     """An instance that reached a step and was stopped by a person just before the world's
     beginning.
     """
@@ -519,12 +521,14 @@ def _before_the_resume(world: World, reached: int) -> Callable[[int], float]:
     world.launch(began, "field-1", final_step=50_000)
     world.runs(began, "field-1")
     first = world.begin - timedelta(seconds=10 * 320)
-    world.train(first, range(reached - 299, reached + 1), 10, loss, log="field-1", lr=RATE)
+    world.train(
+        first, range(reached_step - 299, reached_step + 1), 10, loss, log="field-1", lr=RATE
+    )
     _stop(world, world.begin - MINUTE, "field-1")
     return loss
 
 
-def _resumed(world: World, step: int) -> None:
+def _run_resumed(world: World, step: int) -> None:
     world.save(world.begin - 6 * MINUTE, step)
     world.launch(
         world.begin, "field-2", final_step=50_000, start=_start(FIELD, step), relaunch_of="field-1"
@@ -538,7 +542,7 @@ def sixteen_times_the_rate(start: int) -> World:
     """
     world = World(at("2026-06-01 10:00"), FIELD)
     loss = _before_the_resume(world, 1_500)
-    _resumed(world, start)
+    _run_resumed(world, start)
     world.say(
         world.begin + 2 * MINUTE, log=f"Resuming training from step {start}", instance="field-2"
     )
@@ -559,7 +563,7 @@ def from_scratch_on_wandb() -> World:
     """
     world = World(at("2026-06-02 10:00"), FIELD)
     loss = _before_the_resume(world, 1_500)
-    _resumed(world, 1_450)
+    _run_resumed(world, 1_450)
     line = f"Loading checkpoint from {FIELD}/step-1450"
     world.say(world.begin + 2 * MINUTE, log=line, instance="field-2")
     first = world.begin + 5 * MINUTE
@@ -580,7 +584,7 @@ def from_scratch_by_the_log_alone() -> World:
     """A long compilation: neither row nor checkpoint yet."""
     world = World(at("2026-06-03 10:00"), FIELD)
     loss = _before_the_resume(world, 1_500)
-    _resumed(world, 1_500)
+    _run_resumed(world, 1_500)
     line = f"Loading checkpoint from {FIELD}/step-1500"
     world.say(world.begin + 2 * MINUTE, log=line, instance="field-2")
     moment = world.begin + 3 * MINUTE
@@ -595,7 +599,7 @@ def from_scratch_by_the_log_alone() -> World:
 
 # --- 12: drift that nobody diffed -----------------------------------------------------------------
 
-ADMITTED = {"XLA_FLAGS": "--xla_a=1 --xla_b=2"}
+ADMITTED_FLAGS = {"XLA_FLAGS": "--xla_a=1 --xla_b=2"}
 
 
 def another_shell() -> World:
@@ -604,7 +608,7 @@ def another_shell() -> World:
     """
     world = World(at("2026-06-04 10:00"), FIELD)
     launched_at = world.begin - 9 * HOUR
-    world.say(launched_at, shell=ADMITTED)
+    world.say(launched_at, shell=ADMITTED_FLAGS)
     world.launch(launched_at, "field-1", final_step=50_000)
     world.save(world.begin - HOUR, 1_000)
     world.say(world.begin, FAULT, shell={"PACK": "1", "XLA_FLAGS": "--xla_b=9 --xla_a=1"})
@@ -653,7 +657,7 @@ WORLDS: dict[str, Callable[[], World]] = {
 }
 
 
-def written() -> Iterator[tuple[str, str, str]]:
+def written_files() -> Iterator[tuple[str, str, str]]:
     """(folder, file, text) of everything that is made here."""
     for folder, make in WORLDS.items():
         for name, text in make().files().items():
@@ -661,6 +665,6 @@ def written() -> Iterator[tuple[str, str, str]]:
 
 
 if __name__ == "__main__":
-    for folder, name, text in written():
+    for folder, name, text in written_files():
         (HERE / folder).mkdir(exist_ok=True)
         (HERE / folder / name).write_text(text)

@@ -41,9 +41,9 @@ def adapter(
     space: Space, state: Path, root: str = "/out", **changes: object
 ) -> kubernetes.Kubernetes:
     secrets = {"TRAINING_TOKEN": "tokens/training"}
-    stated = contract_table(space, **{"secrets": secrets, "settle": "3s", **changes})
-    del stated["kind"]
-    options = kubernetes.Options.model_validate(stated)
+    stated_options = contract_table(space, **{"secrets": secrets, "settle": "3s", **changes})
+    del stated_options["kind"]
+    options = kubernetes.Options.model_validate(stated_options)
     return kubernetes.connect(options, Place("tiny", str(state), root, "/repository"))
 
 

@@ -27,7 +27,7 @@ class Walk:
     state: Path
     code: Path
     numbers: dict[str, int] = field(default_factory=dict)
-    seen: dict[str, Job] = field(default_factory=dict)
+    jobs_seen: dict[str, Job] = field(default_factory=dict)
 
     def adapter(self, **options: object) -> slurm.Slurm:
         adapter_options = slurm.Options(**{"slurm_conf": self.cluster.conf, **options})
@@ -55,11 +55,13 @@ class Walk:
 
     def see(self, true: Callable[[Job], object], *whats: str) -> None:
         """Look until it is true of each, and keep what was said of it then."""
-        until, awaited = time.monotonic() + PATIENCE, list(whats)
-        while awaited:
-            jobs = self.now(*awaited)
-            self.seen |= {what: job for what, job in jobs.items() if true(job)}
-            awaited = [what for what in awaited if what not in jobs or not true(jobs[what])]
+        until, missing_states = time.monotonic() + PATIENCE, list(whats)
+        while missing_states:
+            jobs = self.now(*missing_states)
+            self.jobs_seen |= {what: job for what, job in jobs.items() if true(job)}
+            missing_states = [
+                what for what in missing_states if what not in jobs or not true(jobs[what])
+            ]
             assert time.monotonic() < until, jobs
             time.sleep(0.2)
 
@@ -73,7 +75,7 @@ def walk(cluster: Cluster, folder: Path) -> dict[str, Job]:
     try:
         _short(stage)
         _waiting(stage)
-        _crowded(stage)
+        _crowd_out(stage)
         _on_a_breaking_node(stage)
         _by_hand(stage)
         _over(stage)
@@ -81,7 +83,7 @@ def walk(cluster: Cluster, folder: Path) -> dict[str, Job]:
         for job in (*stage.adapter().live_jobs("tiny"), *stage.adapter().other_jobs("tiny")):
             cluster.ask("scancel", "-s", "KILL", "-f", job.id, check=False)
             cluster.ask("scancel", job.id, check=False)
-    return stage.seen
+    return stage.jobs_seen
 
 
 def _short(stage: Walk) -> None:
@@ -112,7 +114,7 @@ def _waiting(stage: Walk) -> None:
     stage.submit("user's limit", "true", qos="one")
 
 
-def _crowded(stage: Walk) -> None:
+def _crowd_out(stage: Walk) -> None:
     """A job of the lower quality gives way, and does not come back; who waits behind the other one,
     waits.
     """
@@ -137,7 +139,7 @@ def _on_a_breaking_node(stage: Walk) -> None:
     stage.see(_waits, "preempted, to start again")
     stage.see(_runs, "high")
     stage.ask("scancel", high.id)
-    stage.ask("scancel", stage.seen["preempted, to start again"].id)
+    stage.ask("scancel", stage.jobs_seen["preempted, to start again"].id)
     stage.submit("on a lost node", "sleep 300", partition="breaking")
     stage.submit(
         "on a lost node, to start again", "sleep 300", partition="breaking", restarts="backend"
@@ -145,13 +147,13 @@ def _on_a_breaking_node(stage: Walk) -> None:
     stage.see(_runs, "on a lost node", "on a lost node, to start again")
     stage.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
     stage.see(_waits, "on a lost node, to start again")
-    stage.ask("scancel", stage.seen["on a lost node, to start again"].id)
+    stage.ask("scancel", stage.jobs_seen["on a lost node, to start again"].id)
     # Its slurmd answers still, so the node comes back by itself: ReturnToService=2.
     stage.submit(
         "on a node that does not boot", "true", partition="breaking", arguments=("--reboot",)
     )
     stage.see(_is_made_ready, "on a node that does not boot")
-    stage.seen["while the node boots"] = stage.seen["on a node that does not boot"]
+    stage.jobs_seen["while the node boots"] = stage.jobs_seen["on a node that does not boot"]
 
 
 def _by_hand(stage: Walk) -> None:
@@ -169,15 +171,15 @@ def _by_hand(stage: Walk) -> None:
         assert time.monotonic() < until, jobs
         time.sleep(0.2)
         jobs = {job.instance: job for job in stage.adapter().other_jobs("tiny")}
-    stage.seen |= jobs
+    stage.jobs_seen |= jobs
 
 
 def _over(stage: Walk) -> None:
     stage.see(_runs, "time limit", "stopped by us", "stopped by another", "of a user's one")
-    stage.ask("scontrol", "update", f"JobId={stage.seen['time limit'].id}", "EndTime=now+1")
+    stage.ask("scontrol", "update", f"JobId={stage.jobs_seen['time limit'].id}", "EndTime=now+1")
     stage.adapter().stop(stage.name("stopped by us"), "ada@box")
-    stage.ask("scancel", stage.seen["stopped by another"].id)
-    stage.seen["running"] = stage.seen["of a user's one"]
+    stage.ask("scancel", stage.jobs_seen["stopped by another"].id)
+    stage.jobs_seen["running"] = stage.jobs_seen["of a user's one"]
     for what in (
         "dependency",
         "begin time",
@@ -188,7 +190,7 @@ def _over(stage: Walk) -> None:
     ):
         stage.see(_has_reason, what)
     stage.see(_has_reason, "resources", "priority")
-    ended = (
+    end_states = (
         "exit 0",
         "exit 3",
         "exit 137",
@@ -198,8 +200,10 @@ def _over(stage: Walk) -> None:
         "time limit",
         "no program",
     )
-    stage.see(_ended, *ended, "stopped by us", "stopped by another", "preempted", "on a lost node")
-    stage.see(_ended, "deadline", "on a node that does not boot")
+    stage.see(
+        _is_final, *end_states, "stopped by us", "stopped by another", "preempted", "on a lost node"
+    )
+    stage.see(_is_final, "deadline", "on a node that does not boot")
 
 
 def _runs(job: Job) -> bool:
@@ -218,5 +222,5 @@ def _has_reason(job: Job) -> bool:
     return job.raw == "PENDING" and bool(job.reason)
 
 
-def _ended(job: Job) -> bool:
+def _is_final(job: Job) -> bool:
     return job.state.is_final

@@ -37,7 +37,7 @@ class Cluster:
     def program(self) -> str:
         return str(self.folder / "iris")
 
-    def asked(self, words: str = "") -> list[str]:
+    def questions(self, words: str = "") -> list[str]:
         return [line for line in (self.folder / "asked").read_text().splitlines() if words in line]
 
     def adapter(self, state: Path, **options: object) -> iris.Iris:
@@ -188,7 +188,7 @@ def test_a_name_that_was_used_is_never_used_again(rig: Rig, cluster: Cluster) ->
     assert isinstance(answer, Unknown) and answer.forgotten
     with pytest.raises(CouldNotLook, match=r"submitted.*here"):
         rig.submit(rig.job("exit 0"))
-    assert len(cluster.asked("job run --no-wait")) == 1
+    assert len(cluster.questions("job run --no-wait")) == 1
 
 
 def test_what_iris_may_have_forgotten_is_not_absent(rig: Rig) -> None:
@@ -237,7 +237,7 @@ def test_a_query_that_failed_is_never_an_absence(
     assert isinstance(rig.connect().find("tiny-1", long_ago()), Unknown)
     with pytest.raises(CouldNotLook):
         rig.submit(rig.job("true"))
-    assert not cluster.asked("job run")
+    assert not cluster.questions("job run")
 
 
 def test_one_list_answers_for_many(rig: Rig, cluster: Cluster) -> None:
@@ -247,7 +247,7 @@ def test_one_list_answers_for_many(rig: Rig, cluster: Cluster) -> None:
     assert {answer.job.state for answer in answers.values() if isinstance(answer, Found)} == {
         JobState.SUCCEEDED
     }
-    assert len(answers) == 300 and len(cluster.asked("job list --prefix")) == 1
+    assert len(answers) == 300 and len(cluster.questions("job list --prefix")) == 1
 
 
 def test_diagnostics_whose_names_begin_alike_are_not_the_runs(rig: Rig, cluster: Cluster) -> None:
@@ -275,7 +275,7 @@ def test_the_request_is_shown_as_it_is_sent(rig: Rig, cluster: Cluster) -> None:
     )
     assert mentions(text, "TRAINING_TOKEN", "cluster")
     rig.run(rig.job("true"))
-    (command,) = cluster.asked("job run --no-wait")
+    (command,) = cluster.questions("job run --no-wait")
     assert command.partition(" -- ")[0] in text
 
 
@@ -287,7 +287,7 @@ def test_a_job_that_has_run_for_days_can_be_stopped(rig: Rig, cluster: Cluster) 
     start = (datetime.now(UTC) - timedelta(days=9)).timestamp()
     utime(spec, (start, start))
     rig.connect().stop("tiny-1", "ada@box")
-    assert cluster.asked("job cancel")
+    assert cluster.questions("job cancel")
 
 
 class TestGenerationB:
@@ -301,6 +301,6 @@ class TestGenerationB:
         assert rig.run(rig.job("exit 3")).exit_code == 3
         rig.submit(rig.job("sleep 30", number=2))
         rig.connect().stop("tiny-2", "ada@box")
-        job = rig.ended("tiny-2")
+        job = rig.wait_for_end("tiny-2")
         assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")
-        assert cluster.asked("job summary") and cluster.asked("job stop")
+        assert cluster.questions("job summary") and cluster.questions("job stop")

@@ -36,7 +36,7 @@ NOTHING = SubmissionRecord()
 JOB = Submission("tiny-1", ("python", "train.py"), "src", {"SEED": "7"}, ("TOKEN",))
 
 
-def recorded(name: str) -> str:
+def read_recording(name: str) -> str:
     return (RECORDINGS / name).read_text()
 
 
@@ -55,7 +55,7 @@ def of(
 
 
 def job_of(instance: str, gang: str | None = None) -> Job:
-    return of(listing(A, recorded("list-A.json"), "").rows, instance, gang)
+    return of(listing(A, read_recording("list-A.json"), "").rows, instance, gang)
 
 
 def family(root: str, *gang: str, **of_gang: object) -> tuple[IrisRow, ...]:
@@ -114,7 +114,7 @@ def test_a_coordinator_that_runs_while_its_gang_waits_is_not_running() -> None:
 
 
 def test_the_same_in_a_table() -> None:
-    job = of(listing(B, recorded("list-B.txt"), "").rows, "tiny-1")
+    job = of(listing(B, read_recording("list-B.txt"), "").rows, "tiny-1")
     assert (job.state, job.running_tasks) == (JobState.PENDING, 0) and "scale-up" in job.reason
 
 
@@ -197,7 +197,7 @@ def test_a_job_that_was_killed_by_us_names_who_asked() -> None:
 
 
 def test_a_lost_worker_is_a_lost_node() -> None:
-    job = of(listing(B, recorded("list-B.txt"), "").rows, "tiny-2")
+    job = of(listing(B, read_recording("list-B.txt"), "").rows, "tiny-2")
     assert (job.state, job.reason) == (JobState.NODE_FAILED, "worker went away")
 
 
@@ -220,7 +220,7 @@ def test_a_live_job_that_was_taken_from_here_is_ours_by_any_clock(what: str, our
 
 
 def test_a_time_without_a_zone_is_never_compared() -> None:
-    (first, second) = listing(C, recorded("list-C.txt"), "").rows
+    (first, second) = listing(C, read_recording("list-C.txt"), "").rows
     assert first.submitted is None and second.submitted == datetime(
         2026, 9, 3, 23, 13, 13, tzinfo=UTC
     )
@@ -229,7 +229,7 @@ def test_a_time_without_a_zone_is_never_compared() -> None:
 
 
 def test_names_are_matched_whole() -> None:
-    rows = listing(C, recorded("list-C.txt"), "").rows
+    rows = listing(C, read_recording("list-C.txt"), "").rows
     assert root_of(rows, "/ada/tiny-11").word == "killed"
     assert root_of(rows, "/ada/tiny") is None
 
@@ -271,25 +271,27 @@ def test_a_list_as_long_as_it_may_be_is_partial() -> None:
 )
 def test_a_jobs_own_code_is_its_first_failing_tasks(generation: Generation, name: str) -> None:
     """The job's is 0 long after it has failed."""
-    row = add_details(generation, IrisRow(id="/ada/tiny-4", word="failed"), recorded(name))
+    row = add_details(generation, IrisRow(id="/ada/tiny-4", word="failed"), read_recording(name))
     assert row.exit_code == 3
 
 
 def test_killed_tasks_are_reported_with_the_memory_that_they_had() -> None:
-    killed = recorded("summary-A.json").replace('"exit_code":3', '"exit_code":137')
+    killed_answer = read_recording("summary-A.json").replace('"exit_code":3', '"exit_code":137')
     row = add_details(
         A,
         IrisRow(id="/ada/tiny-4", word="failed"),
-        killed.replace('"memory_peak_mb":0', '"memory_peak_mb":1990'),
+        killed_answer.replace('"memory_peak_mb":0', '"memory_peak_mb":1990'),
     )
     assert mentions(row.reason, "1 of", "2 tasks", "SIGKILL", "1990", "MB")
-    assert add_details(A, IrisRow(id="/ada/tiny-4", word="failed"), killed).reason == ""
+    assert add_details(A, IrisRow(id="/ada/tiny-4", word="failed"), killed_answer).reason == ""
 
 
 def test_a_detail_of_another_state_is_left_for_the_next_look() -> None:
     row = IrisRow(id="/ada/tiny-4", word="running")
     assert (
-        add_details(C, row, recorded("describe-C.txt")) == row == add_details(C, row, "Traceback")
+        add_details(C, row, read_recording("describe-C.txt"))
+        == row
+        == add_details(C, row, "Traceback")
     )
 
 

@@ -34,7 +34,7 @@ def rig(space: Space, tmp_path: Path) -> Iterator[Rig]:
         code=code,
         patience=60.0,  # a question is two calls of kubectl, on a machine that does much else
         resolution=timedelta(seconds=1),
-        settled=lambda: kubernetes.now() - timedelta(seconds=5),
+        settle_time=lambda: kubernetes.now() - timedelta(seconds=5),
     )
     space.node.kill_all()
 

@@ -14,7 +14,7 @@ from herorun.schedulers._kubernetes.bundle import CodeArchive, bundle_of, with_b
 from schedulers.test_kubernetes_requests import options, request
 from wording import mentions
 
-BUNDLED = {"code": "bundle", "folder": None}
+BUNDLE_OPTIONS = {"code": "bundle", "folder": None}
 FETCH = ("gcloud", "cp", "{from}", "{to}")
 
 
@@ -31,7 +31,7 @@ def code(tmp_path: Path) -> Path:
 
 def pod(root: str = "/out", template: dict[str, Any] | None = None, **changes: Any) -> Any:
     """The pod template of a request, with a bundle of that root."""
-    fields = {**BUNDLED, **changes}
+    fields = {**BUNDLE_OPTIONS, **changes}
     bundle = CodeArchive(f"{root}/_herorun/code/abc.tar", "abc")
     return with_bundle(request(template, **fields)["spec"]["template"], bundle, options(**fields))
 
@@ -39,12 +39,12 @@ def pod(root: str = "/out", template: dict[str, Any] | None = None, **changes: A
 def test_equal_files_are_one_bundle_named_by_its_digest(code: Path, tmp_path: Path) -> None:
     first = bundle_of(str(code), "/out")
     (tmp_path / "elsewhere").mkdir()
-    moved = code.rename(tmp_path / "elsewhere" / "code")
-    (moved / "run.sh").touch()
-    assert bundle_of(str(moved), "/out") == first
+    moved_folder = code.rename(tmp_path / "elsewhere" / "code")
+    (moved_folder / "run.sh").touch()
+    assert bundle_of(str(moved_folder), "/out") == first
     assert first.path == f"/out/_herorun/code/{first.digest}.tar"
-    (moved / "pkg" / "train.py").write_text("x = 2\n")
-    assert bundle_of(str(moved), "/out").digest != first.digest
+    (moved_folder / "pkg" / "train.py").write_text("x = 2\n")
+    assert bundle_of(str(moved_folder), "/out").digest != first.digest
 
 
 def test_programs_links_and_long_names_arrive_as_they_are(code: Path) -> None:
@@ -98,8 +98,8 @@ def test_an_object_store_needs_a_command_of_the_image() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {**BUNDLED, "folder": "/app"},
-        {**BUNDLED, "fetch": ["cp", "{from}", "/x"]},
+        {**BUNDLE_OPTIONS, "folder": "/app"},
+        {**BUNDLE_OPTIONS, "fetch": ["cp", "{from}", "/x"]},
         {"fetch": FETCH},
     ],
 )

@@ -28,7 +28,7 @@ from services.k8s import Space
 from services.k8s_proxy import Proxy
 from wording import mentions
 
-RECORDED = Path(__file__).parents[1] / "recordings" / "kubernetes" / "errors.json"
+RECORDING = Path(__file__).parents[1] / "recordings" / "kubernetes" / "errors.json"
 URL = "https://127.0.0.1:6443"
 # Each with the error that it means, and what a person must read in it.
 MEANING: dict[str, tuple[type[Exception], str]] = {
@@ -54,14 +54,20 @@ MEANING: dict[str, tuple[type[Exception], str]] = {
 }
 
 
-def recorded() -> dict[str, str]:
-    document: dict[str, dict[str, str]] = json.loads(RECORDED.read_text())
+def recorded_errors() -> dict[str, str]:
+    document: dict[str, dict[str, str]] = json.loads(RECORDING.read_text())
     return document["stderr"]
 
 
 def kube_of(space: str, **changes: object) -> Kubectl:
-    stated = {"context": "test", "namespace": space, "image": "x", "code": "shared", **changes}
-    return Kubectl(Options.model_validate(stated))
+    contract_options = {
+        "context": "test",
+        "namespace": space,
+        "image": "x",
+        "code": "shared",
+        **changes,
+    }
+    return Kubectl(Options.model_validate(contract_options))
 
 
 def means(stderr: str, what: str) -> bool:
@@ -72,7 +78,7 @@ def means(stderr: str, what: str) -> bool:
 
 @pytest.mark.parametrize("what", MEANING)
 def test_each_recorded_failure_is_read_as_what_it_is(what: str) -> None:
-    assert means(recorded()[what], what), recorded()[what]
+    assert means(recorded_errors()[what], what), recorded_errors()[what]
 
 
 def test_a_wrong_kubeconfig_names_the_file_of_the_environment_that_is_ignored(
@@ -80,7 +86,7 @@ def test_a_wrong_kubeconfig_names_the_file_of_the_environment_that_is_ignored(
 ) -> None:
     monkeypatch.setenv("KUBECONFIG", "/home/ada/cluster.yaml")
     for what in ("no context", "no kubeconfig"):
-        error = kube_of("heroes").trouble(recorded()[what], "/x")
+        error = kube_of("heroes").trouble(recorded_errors()[what], "/x")
         assert mentions(f"{error}", "KUBECONFIG", "/home/ada/cluster.yaml", "[scheduler]")
 
 
@@ -88,7 +94,7 @@ def test_a_failure_of_the_cluster_is_never_no_such_job() -> None:
     absent = {what for what in MEANING if MEANING[what][0] is ObjectNotFound}
     assert absent == {"404", "404 kind"}
     assert not any(
-        mentions(recorded()[what], "NotFound")
+        mentions(recorded_errors()[what], "NotFound")
         for what in MEANING.keys() - absent - {"404 namespace"}
     )
 
@@ -126,7 +132,7 @@ def complaints(space: Space, proxy: Proxy) -> Iterator[tuple[str, str]]:
     options = contract_table(space)
     del options["kind"]
 
-    def said(words: list[str], stdin: object = None, **changes: object) -> str:
+    def complaint_of(words: list[str], stdin: object = None, **changes: object) -> str:
         kube = Kubectl(Options.model_validate({**options, **changes}))
         data = json.dumps(stdin).encode() if stdin is not None else b""
         answer = run([*kube.argv, *words], 30.0, env=kubectl_environment(), stdin=data)
@@ -141,7 +147,7 @@ def complaints(space: Space, proxy: Proxy) -> Iterator[tuple[str, str]]:
     def through(fault: str, **changes: object) -> str:
         proxy.fault = fault
         config = space.control.kubeconfig(server=proxy.url)
-        return said(["get", "--raw", jobs], kubeconfig=config, **changes)
+        return complaint_of(["get", "--raw", jobs], kubeconfig=config, **changes)
 
     jobs = f"/apis/batch/v1/namespaces/{space.name}/jobs"
     pods = f"/api/v1/namespaces/{space.name}/pods"
@@ -149,30 +155,30 @@ def complaints(space: Space, proxy: Proxy) -> Iterator[tuple[str, str]]:
     job = space.job("tiny-1", ["true"], "/")
     login: Callable[..., str] = space.control.kubeconfig
     space.allow("watcher", "jobs", ["get", "list"])
-    yield "401", said(["get", "--raw", jobs], kubeconfig=login(token="expired"))
-    yield "403", said(["get", "--raw", pods], kubeconfig=login("watcher"))
-    yield "404", said(["get", "--raw", f"{jobs}/tiny-1"])
-    yield "404 kind", said(["get", "--raw", jobs.replace("batch/v1", "no.such/v1")])
+    yield "401", complaint_of(["get", "--raw", jobs], kubeconfig=login(token="expired"))
+    yield "403", complaint_of(["get", "--raw", pods], kubeconfig=login("watcher"))
+    yield "404", complaint_of(["get", "--raw", f"{jobs}/tiny-1"])
+    yield "404 kind", complaint_of(["get", "--raw", jobs.replace("batch/v1", "no.such/v1")])
     elsewhere = jobs.replace(space.name, "no-such")
-    yield "404 namespace", said(["create", "--raw", elsewhere, "-f", "-"], job)
-    yield "400", said(create, {**job, "spec": {**job["spec"], "backoffLimit": "many"}})
+    yield "404 namespace", complaint_of(["create", "--raw", elsewhere, "-f", "-"], job)
+    yield "400", complaint_of(create, {**job, "spec": {**job["spec"], "backoffLimit": "many"}})
     odd = json.loads(json.dumps(job))
     odd["spec"]["template"]["spec"]["restartPolicy"] = "Always"
-    yield "422", said(create, odd)
+    yield "422", complaint_of(create, odd)
     space.create_job("tiny-1", ["true"], "/")
-    yield "409", said(create, job)
+    yield "409", complaint_of(create, job)
     for status in ("429", "500", "503", "504"):
         yield status, through(status)
     yield "silent", through("silent", timeout="2s")
-    yield "refused connection", said(["get", "--raw", jobs], kubeconfig=login(server=URL))
-    yield "unknown authority", said(["get", "--raw", jobs], kubeconfig=strict(space))
-    yield "no login plugin", said(["get", "--raw", jobs], kubeconfig=plugin(space))
-    yield "no context", said(["get", "--raw", jobs], context="prod")
-    yield "no kubeconfig", said(["get", "--raw", jobs], kubeconfig="/no/such/kubeconfig")
+    yield "refused connection", complaint_of(["get", "--raw", jobs], kubeconfig=login(server=URL))
+    yield "unknown authority", complaint_of(["get", "--raw", jobs], kubeconfig=strict(space))
+    yield "no login plugin", complaint_of(["get", "--raw", jobs], kubeconfig=plugin(space))
+    yield "no context", complaint_of(["get", "--raw", jobs], context="prod")
+    yield "no kubeconfig", complaint_of(["get", "--raw", jobs], kubeconfig="/no/such/kubeconfig")
     hook = space.deny("gpus are for Tuesdays")
     kind = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
     try:
-        yield "webhook", said(create, space.job("tiny-2", ["true"], "/"))
+        yield "webhook", complaint_of(create, space.job("tiny-2", ["true"], "/"))
     finally:
         space.control.ask("DELETE", f"{kind}/{hook}")
 

@@ -78,8 +78,8 @@ def test_a_real_server_takes_it_and_its_rights_are_enough_and_no_more(
 ) -> None:
     for document in DOCUMENTS:
         path = PATHS[document["kind"]].format(space.name)
-        admitted = space.control.ask("POST", path, document)
-        assert differing_fields(document, admitted) == (), document["kind"]
+        admitted_answer = space.control.ask("POST", path, document)
+        assert differing_fields(document, admitted_answer) == (), document["kind"]
     login = own_login(space, tmp_path)
     scheduler = adapter(space, tmp_path / "state", kubeconfig=login, context="train-cluster")
     review = review_of_adapter(scheduler)
@@ -116,7 +116,7 @@ def can_i(space: Space, verb: str, resource: str) -> bool:
 
 
 @pytest.fixture
-def applied(space_by_hand: Space) -> Space:
+def applied_space(space_by_hand: Space) -> Space:
     """A namespace without a controller of JobSet or Kueue, which the test plays."""
     k8s_crds.load(space_by_hand.control)
     for document in DOCUMENTS:
@@ -128,9 +128,9 @@ def applied(space_by_hand: Space) -> Space:
 
 @pytest.mark.back_end
 def test_its_rights_are_enough_for_a_jobset_that_waits_in_kueue_and_is_stopped(
-    applied: Space, tmp_path: Path
+    applied_space: Space, tmp_path: Path
 ) -> None:
-    space, login = applied, own_login(applied, tmp_path)
+    space, login = applied_space, own_login(applied_space, tmp_path)
     changes = {"kubeconfig": login, "context": "train-cluster", "object": "jobset"}
     scheduler = adapter(space, tmp_path / "state", queue="heroes", **changes)
     review = review_of_adapter(scheduler)

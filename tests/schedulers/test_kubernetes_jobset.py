@@ -24,7 +24,7 @@ from herorun.schedulers._kubernetes.state import judge_kubernetes
 from ports.scheduler_suite import Rig, SchedulerSuite, SharesLooks, long_ago
 from schedulers.kubernetes_rig import adapter
 from schedulers.test_kubernetes_requests import options, request
-from schedulers.test_kubernetes_state import a_job, a_pod, ended
+from schedulers.test_kubernetes_state import a_job, a_pod, ended_pod
 from schedulers.test_kubernetes_traps import a_submission, find_job, review_of_adapter, submit
 from services import k8s_crds
 from services.k8s import Space
@@ -57,7 +57,7 @@ def rig(space: Space, jobsets: JobSetController, tmp_path: Path) -> Iterator[Rig
         code=code,
         patience=60.0,
         resolution=timedelta(seconds=1),
-        settled=lambda: kubernetes.now() - timedelta(seconds=5),
+        settle_time=lambda: kubernetes.now() - timedelta(seconds=5),
     )
     space.node.kill_all()
 
@@ -124,20 +124,20 @@ def test_kueue_holds_the_whole_set() -> None:
 def test_what_somebody_adds_to_its_end_is_named(
     path: tuple[Any, ...], name: str, value: object, harm: str
 ) -> None:
-    admitted = json.loads(json.dumps(a_request()))
-    part = admitted
+    admitted_document = json.loads(json.dumps(a_request()))
+    part = admitted_document
     for step in path:
         part = part[step]
     part[name] = value
-    (words,) = differing_fields(a_request(), admitted)
+    (words,) = differing_fields(a_request(), admitted_document)
     assert mentions(words, name, harm)
 
 
 def test_a_zero_that_is_left_out_is_no_change_and_another_number_is() -> None:
-    admitted = a_request()
-    admitted["spec"]["failurePolicy"] = {}
-    assert differing_fields(a_request(), admitted) == ()
-    (words,) = differing_fields(a_request(restarts="backend"), admitted)
+    admitted_request = a_request()
+    admitted_request["spec"]["failurePolicy"] = {}
+    assert differing_fields(a_request(), admitted_request) == ()
+    (words,) = differing_fields(a_request(restarts="backend"), admitted_request)
     assert mentions(words, "spec.failurePolicy.maxRestarts", "dropped")
 
 
@@ -147,8 +147,10 @@ def test_the_verbs_that_it_needs() -> None:
     }
     assert {"create jobsets", "patch jobsets", "list jobs", "list pods"} <= verbs
     assert "create jobs" not in verbs
-    queued = {f"{verb} {each}" for verb, _, each, _ in list_permissions(options(queue="heroes"))}
-    assert {"list workloads", "get workloads", "patch workloads", "create jobs"} <= queued
+    queue_verbs = {
+        f"{verb} {each}" for verb, _, each, _ in list_permissions(options(queue="heroes"))
+    }
+    assert {"list workloads", "get workloads", "patch workloads", "create jobs"} <= queue_verbs
 
 
 # --- what is concluded ----------------------------------------------------------------------------
@@ -167,41 +169,41 @@ def its_job(*conditions: tuple[str, str]) -> dict[str, Any]:
     return document
 
 
-def judged(jobset: dict[str, Any], job: dict[str, Any], *pods: dict[str, Any]) -> Any:
+def judge_jobset(jobset: dict[str, Any], job: dict[str, Any], *pods: dict[str, Any]) -> Any:
     record = jobset_record(jobset, [job_record(job)])
     return judge_kubernetes(record, [pod_record(pod) for pod in pods])
 
 
 def test_a_deadline_of_its_job_is_the_reason_of_its_end() -> None:
     job = its_job(("Failed", "DeadlineExceeded"))
-    answer = judged(a_set(("Failed", "FailedJobs")), job)
+    answer = judge_jobset(a_set(("Failed", "FailedJobs")), job)
     assert (answer.state, answer.reason) == (JobState.TIMED_OUT, "DeadlineExceeded")
 
 
 def test_its_job_is_no_end_before_its_own_condition() -> None:
-    failed = its_job(("Failed", "BackoffLimitExceeded"))
-    assert judged(a_set(), failed, ended(3)).state is JobState.UNKNOWN
-    answer = judged(a_set(("Failed", "FailedJobs")), failed, ended(3))
+    failed_job = its_job(("Failed", "BackoffLimitExceeded"))
+    assert judge_jobset(a_set(), failed_job, ended_pod(3)).state is JobState.UNKNOWN
+    answer = judge_jobset(a_set(("Failed", "FailedJobs")), failed_job, ended_pod(3))
     assert (answer.state, answer.exit_code) == (JobState.FAILED, 3)
-    assert judged(a_set(("Failed", "FailedJobs")), failed, a_pod("Running")).state.live
+    assert judge_jobset(a_set(("Failed", "FailedJobs")), failed_job, a_pod("Running")).state.live
 
 
 def test_a_stop_is_over_once_the_controller_says_that_it_is_suspended() -> None:
     notes = {"herorun/stopped-by": "ada@box"}
     stopping_set = a_set(suspend=True, annotations=notes)
-    assert judged(stopping_set, its_job()).state is JobState.PENDING
+    assert judge_jobset(stopping_set, its_job()).state is JobState.PENDING
     suspended_set = a_set(("Suspended", "SuspendedJobs"), suspend=True, annotations=notes)
-    assert judged(suspended_set, its_job(), a_pod("Running")).state.live
-    answer = judged(suspended_set, its_job())
+    assert judge_jobset(suspended_set, its_job(), a_pod("Running")).state.live
+    answer = judge_jobset(suspended_set, its_job())
     assert (answer.state, answer.stopped_by) == (JobState.CANCELLED, "ada@box")
 
 
 def test_two_pods_of_one_index_write_together() -> None:
     index = {"batch.kubernetes.io/job-completion-index": "0"}
     pods = [a_pod("Running", name, annotations=index) for name in ("tiny-1-a", "tiny-1-b")]
-    assert mentions(judged(a_set(), its_job(), *pods).other_writers[0], "together")
+    assert mentions(judge_jobset(a_set(), its_job(), *pods).other_writers[0], "together")
     late = a_pod("Running", annotations=index, created=3600)
-    assert mentions(judged(a_set(), its_job(), late).other_writers[0], "place")
+    assert mentions(judge_jobset(a_set(), its_job(), late).other_writers[0], "place")
 
 
 # --- on a real server -----------------------------------------------------------------------------
@@ -223,12 +225,14 @@ def sets_of(space: Space) -> list[dict[str, Any]]:
 def test_the_request_is_admitted_as_it_was_sent_once(by_hand: Space, tmp_path: Path) -> None:
     scheduler = adapter(by_hand, tmp_path, object="jobset", replicas=2)
     job = submit(scheduler, tmp_path, "sleep 600")
-    (admitted,) = sets_of(by_hand)
-    assert (admitted["metadata"]["name"], admitted["metadata"]["uid"]) == ("tiny-1", job.id)
-    printed = scheduler.request(a_submission("sleep 600"), str(tmp_path), "/state/admission.json")
-    first, _, body = printed.partition("\n")
+    (admitted_set,) = sets_of(by_hand)
+    assert (admitted_set["metadata"]["name"], admitted_set["metadata"]["uid"]) == ("tiny-1", job.id)
+    printed_request = scheduler.request(
+        a_submission("sleep 600"), str(tmp_path), "/state/admission.json"
+    )
+    first, _, body = printed_request.partition("\n")
     assert first.startswith("POST /apis/jobset.x-k8s.io/v1alpha2/")
-    assert differing_fields(json.loads(body), admitted) == ()
+    assert differing_fields(json.loads(body), admitted_set) == ()
     assert submit(scheduler, tmp_path, "sleep 600").id == job.id
     assert find_job(scheduler).state is JobState.PENDING
     assert [each.instance for each in scheduler.live_jobs("tiny")] == ["tiny-1"]
@@ -275,8 +279,8 @@ def test_what_the_server_would_drop_from_its_job_blocks_by_its_name(
     with pytest.raises(WrongUse, match=r"spec\.(podReplacementPolicy|completionMode)"):
         submit(scheduler, tmp_path)
     assert sets_of(by_hand) == []
-    changed = review_of_adapter(scheduler).changed
-    assert any(words.startswith("spec.podReplacementPolicy") for words in changed)
+    changed_fields = review_of_adapter(scheduler).changed
+    assert any(words.startswith("spec.podReplacementPolicy") for words in changed_fields)
 
 
 @pytest.mark.back_end
@@ -322,8 +326,8 @@ def test_a_cluster_without_jobset_is_reported_with_what_to_do(tmp_path: Path) ->
     words = "Error from server (NotFound): the server could not find the requested resource"
     program.write_text(f"#!/bin/sh\necho '{words}' >&2; exit 1\n")
     program.chmod(0o755)
-    stated = {"context": "prod", "namespace": "heroes", "image": "x", "code": "shared"}
-    fields = {**stated, "object": "jobset", "program": str(program)}
+    contract_options = {"context": "prod", "namespace": "heroes", "image": "x", "code": "shared"}
+    fields = {**contract_options, "object": "jobset", "program": str(program)}
     own_options = kubernetes.Options.model_validate(fields)
     scheduler = kubernetes.connect(own_options, Place("tiny", str(tmp_path), "/out", "/repository"))
     answer = scheduler.find("tiny-1", long_ago())

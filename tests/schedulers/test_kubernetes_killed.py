@@ -13,7 +13,7 @@ from services.k8s import Space, kubectl
 
 pytestmark = pytest.mark.back_end
 
-KILLED = """\
+KILLED_KUBECTL = """\
 #!/bin/sh
 echo call >> {folder}/calls
 number=$(wc -l < {folder}/calls)
@@ -44,13 +44,13 @@ def test_a_killed_submission_is_one_job_once_it_is_repeated(
     """The calls are the dry run and the creation."""
     program = tmp_path / "kubectl"
     fields = {"folder": tmp_path, "number": number, "when": when, "kubectl": kubectl()}
-    program.write_text(KILLED.format(**fields))
+    program.write_text(KILLED_KUBECTL.format(**fields))
     program.chmod(0o755)
     table = contract_table(space, program=str(program))
     del table["kind"]
     words = [sys.executable, "-c", SUBMIT, json.dumps(table), str(tmp_path)]
-    killed = subprocess.run(words, capture_output=True, timeout=120, check=False)
-    assert killed.returncode == -9, killed.stderr
+    killed_process = subprocess.run(words, capture_output=True, timeout=120, check=False)
+    assert killed_process.returncode == -9, killed_process.stderr
     there = [(number, when)] == [(2, "after")]
     assert len(space.jobs()) == there
     job = submit(adapter(space, tmp_path), tmp_path, "echo ran >> ran")

@@ -25,7 +25,7 @@ from herorun.core.ports import Found, Place
 from herorun.schedulers._kubernetes.bundle import CODE_FOLDER
 from herorun.schedulers.kubernetes import Kubernetes
 from herorun.store_router import RoutedStore
-from operations.seal.sealed_story import ended, seal_json
+from operations.seal.sealed_story import has_ended, seal_json
 from ports.scheduler_suite import long_ago
 from schedulers.kubernetes_rig import adapter, by_id, contract_table
 from schedulers.test_kubernetes_in_cluster import DOCUMENTS, PATHS, TOP, of_kind
@@ -64,8 +64,8 @@ def code(tmp_path: Path) -> Path:
 
 
 def connect(space: Space, folder: Path, root: str = "/out", **changes: object) -> Kubernetes:
-    stated = {"image": space.node.image, "pod_template": "pod.yaml", **changes}
-    return adapter(space, folder.parent / "state", root, **stated)
+    contract_options = {"image": space.node.image, "pod_template": "pod.yaml", **changes}
+    return adapter(space, folder.parent / "state", root, **contract_options)
 
 
 def submit(scheduler: Kubernetes, code: Path, name: str, script: str) -> None:
@@ -132,17 +132,17 @@ def test_containers_end_as_the_page_says(real_space: Space, code: Path) -> None:
 
 def test_a_pod_runs_only_the_bundle_that_was_admitted(real_space: Space, code: Path) -> None:
     """Fetched by a command of the image, as from an object store."""
-    shared = code.parent / "shared"
-    shared.mkdir()
-    (code / "pod.yaml").write_text(sees(shared))
+    shared_path = code.parent / "shared"
+    shared_path.mkdir()
+    (code / "pod.yaml").write_text(sees(shared_path))
     (code / "train.sh").write_text("cat data; pwd\n")
     (code / "data").write_text("admitted\n")
-    copy = ["sh", "-c", f'cp {shared}/$(basename "$0") "$1"', "{from}", "{to}"]
-    stated = {"code": "bundle", "fetch": copy}
-    scheduler = connect(real_space, code, **stated)
+    copy = ["sh", "-c", f'cp {shared_path}/$(basename "$0") "$1"', "{from}", "{to}"]
+    contract_options = {"code": "bundle", "fetch": copy}
+    scheduler = connect(real_space, code, **contract_options)
     bundle = scheduler.bundle(str(code))
     assert bundle is not None
-    path = shared / Path(bundle[0]).name
+    path = shared_path / Path(bundle[0]).name
     admission = code.parent / "admission.json"
     admission.write_text('{"plan": "sha256:1"}')
 
@@ -165,7 +165,9 @@ def test_a_pod_runs_only_the_bundle_that_was_admitted(real_space: Space, code: P
     job = end_of(scheduler, "tiny-3")
     assert (job.state, job.exit_code) == (JobState.FAILED, 1)
     assert mentions(job.reason, "herorun-code", path.name)
-    absent = connect(real_space, code, **stated, image=f"registry.test/absent@sha256:{'0' * 64}")
+    absent = connect(
+        real_space, code, **contract_options, image=f"registry.test/absent@sha256:{'0' * 64}"
+    )
     begin(absent, "tiny-4")
     job = wait_for(
         lambda: "ErrImagePull" in (job := job_of(scheduler, "tiny-4")).reason and job, 120
@@ -217,7 +219,7 @@ def test_a_restarted_container_keeps_the_log_of_its_earlier_attempt(
         except FileNotFoundError:
             return ""
 
-    def succeeded() -> bool:
+    def has_succeeded() -> bool:
         answer = jobs.find_job("twice")
         return isinstance(answer, Found) and answer.job.state is JobState.SUCCEEDED
 
@@ -227,7 +229,7 @@ def test_a_restarted_container_keeps_the_log_of_its_earlier_attempt(
     assert (part.data, part.offset, part.size) == (b"first\nsecond\n", 13, 13)
     assert logs.read_on(pods, part.offset, 1 << 20, part.mark).data == b""
     (code / "go").touch()
-    wait_for(succeeded, 120)
+    wait_for(has_succeeded, 120)
     assert text().endswith("second\n")
 
 
@@ -318,7 +320,7 @@ def test_a_run_in_containers_is_killed_relaunched_and_sealed_with_its_image_and_
     eventually(lambda: standing(story, capsys) == ("fresh", "healthy"), within=120)
     (process,) = node.processes("train.sh")
     os.kill(process, signal.SIGKILL)
-    eventually(lambda: ended(story), within=120)
+    eventually(lambda: has_ended(story), within=120)
     story.tick()
     eventually(lambda: (story.data / "pid-tiny-2").exists(), within=120)
     assert story.starts == ["tiny-1 scratch", f"tiny-2 {story.root / 'step-2'}"]
@@ -334,7 +336,7 @@ def test_a_run_in_containers_is_killed_relaunched_and_sealed_with_its_image_and_
     assert [story.tick(), story.tick()] == [0, 0], capsys.readouterr()
     answer, _ = seal_json(story, capsys, 0)
     assert (answer["verdict"], answer["tag"]) == ("clear", TAG)
-    instances = story.stated["instances"]
+    instances = story.statement_facts["instances"]
     assert [each["name"] for each in instances] == ["tiny-1", "tiny-2"]
     assert [each["nodes"] for each in instances] == [[NODE]] * 2
     assert [each["images"] for each in instances] == [[node.image]] * 2
@@ -363,21 +365,21 @@ def test_the_code_of_a_run_lies_once_in_its_output_root(
     eventually(lambda: CODE_FOLDER in ask(story, capsys, "logs", "tiny").out, within=120)
     (process,) = node.processes("train.sh")
     os.kill(process, signal.SIGKILL)
-    eventually(lambda: ended(story), within=120)
+    eventually(lambda: has_ended(story), within=120)
     story.tick()
     eventually(lambda: (story.data / "pid-tiny-2").exists(), within=120)
     assert list(folder.iterdir()) == [bundle]
     bundle.write_bytes(b"something else")
     (process,) = node.processes("train.sh")
     os.kill(process, signal.SIGKILL)
-    eventually(lambda: ended(story, "tiny-2"), within=120)
+    eventually(lambda: has_ended(story, "tiny-2"), within=120)
     assert story.tick() != 0
     assert len(real_space.jobs()) == 2
 
 
 # --- the babysitter in the cluster ----------------------------------------------------------------
 
-MOUNTED = "/var/run/secrets/kubernetes.io/serviceaccount"
+MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 def of_this_machine(*paths: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -400,7 +402,7 @@ def deployment(story: Story, image: str) -> dict[str, Any]:
         {"configMap": {"name": "kube-root-ca.crt"}},
     ]
     spec["volumes"] += [*volumes, {"name": "token", "projected": {"sources": token}}]
-    mounts += [{"name": "token", "mountPath": MOUNTED}]
+    mounts += [{"name": "token", "mountPath": MOUNT_PATH}]
     path = f"{Path(sys.executable).parent}:{Path(kubectl()).resolve().parent}:/usr/bin:/bin"
     for container in (*spec["initContainers"], *spec["containers"]):
         container["image"] = image

@@ -107,9 +107,9 @@ else:
 """
 
 
-def of_a_waiting_job(folder: Path, workloads: list[dict[str, Any]], suspended: bool) -> Path:
+def of_a_waiting_job(folder: Path, workloads: list[dict[str, Any]], is_suspended: bool) -> Path:
     """A kubectl that answers of one Job in Kueue's queue, and keeps what it is told to change."""
-    job = a_job(("Suspended", "JobSuspended"), suspend=suspended)
+    job = a_job(("Suspended", "JobSuspended"), suspend=is_suspended)
     job["metadata"]["labels"]["herorun/root"] = root_of("/out")
     group, version = "/apis/kueue.x-k8s.io", "kueue.x-k8s.io/v1beta2"
     answers = {
@@ -129,14 +129,16 @@ def of_a_waiting_job(folder: Path, workloads: list[dict[str, Any]], suspended: b
 WORKLOAD = {"metadata": {"name": "job-tiny-1", "uid": "w-1"}, "spec": {"active": True}}
 
 
-@pytest.mark.parametrize(("workloads", "suspended"), [([WORKLOAD], True), ([], True), ([], False)])
+@pytest.mark.parametrize(
+    ("workloads", "is_suspended"), [([WORKLOAD], True), ([], True), ([], False)]
+)
 def test_a_stop_of_a_job_that_waits_gives_it_a_deadline_and_deactivates_its_workload(
-    workloads: list[dict[str, Any]], suspended: bool, tmp_path: Path
+    workloads: list[dict[str, Any]], is_suspended: bool, tmp_path: Path
 ) -> None:
     """The deadline ends it, should Kueue start it in the same moment."""
-    program = of_a_waiting_job(tmp_path, workloads, suspended)
-    stated = options(program=str(program), queue="heroes")
-    scheduler = kubernetes.connect(stated, Place("tiny", str(tmp_path), "/out", "/repository"))
+    program = of_a_waiting_job(tmp_path, workloads, is_suspended)
+    jobset = options(program=str(program), queue="heroes")
+    scheduler = kubernetes.connect(jobset, Place("tiny", str(tmp_path), "/out", "/repository"))
     scheduler.stop("tiny-1", "ada@box")
     changes = [json.loads(line) for line in (tmp_path / "calls").read_text().splitlines()]
     job, *others = changes
@@ -144,5 +146,5 @@ def test_a_stop_of_a_job_that_waits_gives_it_a_deadline_and_deactivates_its_work
     assert job[2]["metadata"]["uid"] == "u-1" and job[2]["spec"] == {"activeDeadlineSeconds": 1}
     assert job[2]["metadata"]["annotations"]["herorun/stopped-by"] == "ada@box"
     off = {"metadata": {"uid": "w-1"}, "spec": {"active": False}}
-    expected = [["workloads.kueue.x-k8s.io", "job-tiny-1", off]] if workloads else []
-    assert others == expected
+    expectation = [["workloads.kueue.x-k8s.io", "job-tiny-1", off]] if workloads else []
+    assert others == expectation

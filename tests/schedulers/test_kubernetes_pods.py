@@ -102,11 +102,11 @@ def test_the_log_of_the_attempt_before_comes_first(space: Space, tmp_path: Path)
     space.control.ask("POST", f"/apis/batch/v1/namespaces/{space.name}/jobs", job)
     jobs = by_id(space)
 
-    def ended() -> bool:
+    def has_ended() -> bool:
         answer = jobs.find_job("twice")
         return isinstance(answer, Found) and answer.job.state is JobState.SUCCEEDED
 
-    wait_for(ended, 60)
+    wait_for(has_ended, 60)
     assert jobs.tail("twice", 5) == "first\nsecond\n"
     assert jobs.tail("twice", 1) == "second\n"
     assert jobs.log_age("twice") < timedelta(minutes=5)

@@ -23,7 +23,7 @@ from schedulers.kubernetes_rig import VERSIONS, unexpected_fields
 from wording import mentions
 
 IMAGE = f"registry.test/train@sha256:{'0' * 64}"
-TOLD = RunFacts("abc", "sha256:1", "/app", "/herorun/admission.json", '{"plan": "sha256:1"}')
+RUN_FACTS = RunFacts("abc", "sha256:1", "/app", "/herorun/admission.json", '{"plan": "sha256:1"}')
 
 
 def options(**changes: Any) -> Options:
@@ -37,7 +37,7 @@ def submission(*argv: str, **changes: Any) -> Submission:
 
 
 def request(template: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
-    return job_of(submission(), options(**changes), TOLD, template or {})
+    return job_of(submission(), options(**changes), RUN_FACTS, template or {})
 
 
 def spec_of(job: dict[str, Any]) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def test_it_says_whose_it_is() -> None:
 def test_no_value_of_a_secret_is_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "correct-horse")
     order = submission(secrets=("TOKEN",))
-    job = job_of(order, options(secrets={"TOKEN": "tokens/wandb"}), TOLD, {})
+    job = job_of(order, options(secrets={"TOKEN": "tokens/wandb"}), RUN_FACTS, {})
     (entry,) = [each for each in spec_of(job)["containers"][0]["env"] if each["name"] == "TOKEN"]
     assert entry["valueFrom"] == {"secretKeyRef": {"name": "tokens", "key": "wandb"}}
     assert "correct-horse" not in json.dumps(job)
@@ -126,32 +126,35 @@ def test_a_template_decides_nothing_that_herorun_decides(template: dict[str, Any
 
 def test_what_was_dropped_or_changed_is_named_and_what_was_added_is_not() -> None:
     body = request(resources={"memory": "1024Mi", "cpu": "0.5"})
-    admitted = json.loads(json.dumps(body))
-    admitted["spec"]["manualSelector"] = False
-    spec_of(admitted)["containers"].append({"name": "istio", "image": "x"})
+    admitted_request = json.loads(json.dumps(body))
+    admitted_request["spec"]["manualSelector"] = False
+    spec_of(admitted_request)["containers"].append({"name": "istio", "image": "x"})
     limits = {"memory": "1Gi", "cpu": "500m"}
-    spec_of(admitted)["containers"][-2]["resources"] = {"requests": limits, "limits": limits}
-    assert differing_fields(body, admitted) == ()
-    del admitted["spec"]["podReplacementPolicy"]
-    spec_of(admitted)["containers"][0]["image"] = "mirror/x"
-    differences = differing_fields(body, admitted)
+    spec_of(admitted_request)["containers"][-2]["resources"] = {
+        "requests": limits,
+        "limits": limits,
+    }
+    assert differing_fields(body, admitted_request) == ()
+    del admitted_request["spec"]["podReplacementPolicy"]
+    spec_of(admitted_request)["containers"][0]["image"] = "mirror/x"
+    differences = differing_fields(body, admitted_request)
     assert differences[0] == "spec.podReplacementPolicy was dropped"
     assert mentions(differences[1], "spec.template.spec.containers[main].image", "changed")
-    tolerated = ("spec.podReplacementPolicy", "spec.template.spec.containers[main].image")
-    assert differing_fields(body, admitted, tolerated) == ()
+    tolerated_request = ("spec.podReplacementPolicy", "spec.template.spec.containers[main].image")
+    assert differing_fields(body, admitted_request, tolerated_request) == ()
 
 
 def test_what_a_server_adds_to_the_parts_of_a_list_is_no_change() -> None:
     """Seen: with the `apiVersion` of a `fieldRef`, each launch from an image was refused."""
     body = request({"spec": {"tolerations": [{"key": "gpu"}]}})
-    admitted = json.loads(json.dumps(body))
-    (volume,) = spec_of(admitted)["volumes"]
+    admitted_request = json.loads(json.dumps(body))
+    (volume,) = spec_of(admitted_request)["volumes"]
     volume["downwardAPI"]["items"][0]["fieldRef"]["apiVersion"] = "v1"
-    spec_of(admitted)["tolerations"].append({"key": "spot"})
-    assert differing_fields(body, admitted) == ()
+    spec_of(admitted_request)["tolerations"].append({"key": "spot"})
+    assert differing_fields(body, admitted_request) == ()
     volume["downwardAPI"]["items"][0]["path"] = "elsewhere"
-    spec_of(admitted)["tolerations"] = []
-    paths = [words.partition(" ")[0] for words in differing_fields(body, admitted)]
+    spec_of(admitted_request)["tolerations"] = []
+    paths = [words.partition(" ")[0] for words in differing_fields(body, admitted_request)]
     assert paths == [
         "spec.template.spec.tolerations[0]",
         "spec.template.spec.volumes[herorun].downwardAPI.items[0].path",
@@ -160,9 +163,9 @@ def test_what_a_server_adds_to_the_parts_of_a_list_is_no_change() -> None:
 
 def test_a_ttl_that_somebody_adds_is_named() -> None:
     """After it, only a 404 is left, and nobody can say how the job ended."""
-    admitted = request()
-    admitted["spec"]["ttlSecondsAfterFinished"] = 5
-    (difference,) = differing_fields(request(), admitted)
+    admitted_request = request()
+    admitted_request["spec"]["ttlSecondsAfterFinished"] = 5
+    (difference,) = differing_fields(request(), admitted_request)
     assert mentions(difference, "spec.ttlSecondsAfterFinished", "added", "5", "deleted")
 
 
@@ -225,12 +228,15 @@ def test_the_request_fits_the_schemas_of_newer_servers(tmp_path: Path) -> None:
     job, inner = tmp_path / "job.json", tmp_path / "inner.json"
     job.write_text(json.dumps(request(**fields)))
     inner.write_text(json.dumps(job_in(jobset_of(request(**fields), options(**fields)))))
-    bundled, bundle_options = request(**fields), options(**fields, code="bundle", folder=None)
-    template = bundled["spec"]["template"]
-    bundled["spec"]["template"] = with_bundle(
+    bundled_request, bundle_options = (
+        request(**fields),
+        options(**fields, code="bundle", folder=None),
+    )
+    template = bundled_request["spec"]["template"]
+    bundled_request["spec"]["template"] = with_bundle(
         template, CodeArchive("/out/a.tar", "abc"), bundle_options
     )
-    (tmp_path / "bundled.json").write_text(json.dumps(bundled))
+    (tmp_path / "bundled.json").write_text(json.dumps(bundled_request))
     new = {
         version: ["podReplacementPolicy"] if int(version.partition(".")[2]) < 28 else []
         for version in VERSIONS

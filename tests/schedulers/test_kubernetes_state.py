@@ -67,35 +67,39 @@ def a_pod(phase: str, name: str = "tiny-1-a", **result: Any) -> dict[str, Any]:
     return {"metadata": meta, "spec": {"nodeName": result.get("node", "node-1")}, "status": status}
 
 
-def judged(job: dict[str, Any], *pods: dict[str, Any], names: tuple[str, ...] = ()) -> Job:
+def judge_job(job: dict[str, Any], *pods: dict[str, Any], names: tuple[str, ...] = ()) -> Job:
     return judge_kubernetes(job_record(job), [pod_record(pod) for pod in pods], names)
 
 
-def ended(code: int, reason: str = "Error", **result: Any) -> dict[str, Any]:
+def ended_pod(code: int, reason: str = "Error", **result: Any) -> dict[str, Any]:
     state = {"terminated": {"exitCode": code, "reason": reason, **EXIT}}
     return a_pod("Failed" if code else "Succeeded", state=state, **result)
 
 
-def disrupted(reason: str) -> list[dict[str, str]]:
+def disruption(reason: str) -> list[dict[str, str]]:
     return [{"type": "DisruptionTarget", "status": "True", "reason": reason}]
 
 
-FAILED = ("Failed", "BackoffLimitExceeded")
+FAILED_CONDITION = ("Failed", "BackoffLimitExceeded")
 
 
 @pytest.mark.parametrize(
     ("pod", "state", "code"),
     [
-        (ended(3), JobState.FAILED, 3),
-        (ended(78), JobState.FAILED, 78),
-        (ended(137, "OOMKilled"), JobState.OUT_OF_MEMORY, 137),
+        (ended_pod(3), JobState.FAILED, 3),
+        (ended_pod(78), JobState.FAILED, 78),
+        (ended_pod(137, "OOMKilled"), JobState.OUT_OF_MEMORY, 137),
         (
-            ended(137, conditions=disrupted("PreemptionByScheduler")),
+            ended_pod(137, conditions=disruption("PreemptionByScheduler")),
             JobState.PREEMPTED,
             137,
         ),
-        (ended(143, conditions=disrupted("EvictionByEvictionAPI")), JobState.PREEMPTED, 143),
-        (ended(137, conditions=disrupted("DeletionByTaintManager")), JobState.NODE_FAILED, 137),
+        (ended_pod(143, conditions=disruption("EvictionByEvictionAPI")), JobState.PREEMPTED, 143),
+        (
+            ended_pod(137, conditions=disruption("DeletionByTaintManager")),
+            JobState.NODE_FAILED,
+            137,
+        ),
         (a_pod("Failed", reason="Evicted", message="low on memory"), JobState.PREEMPTED, None),
         (a_pod("Failed", reason="NodeLost"), JobState.NODE_FAILED, None),
     ],
@@ -103,7 +107,7 @@ FAILED = ("Failed", "BackoffLimitExceeded")
 def test_a_failed_pod_tells_what_ended_it(
     pod: dict[str, Any], state: JobState, code: int | None
 ) -> None:
-    job = judged(a_job(FAILED), pod)
+    job = judge_job(a_job(FAILED_CONDITION), pod)
     assert (job.state, job.exit_code) == (state, code)
     assert job.failed_on == (("node-1",) if state is JobState.NODE_FAILED else ())
     assert job.has_crashed == (code != 78)
@@ -112,28 +116,28 @@ def test_a_failed_pod_tells_what_ended_it(
 def test_the_end_is_the_condition_and_no_live_pod() -> None:
     """Seen: `Failed/DeadlineExceeded` while the pod runs on in its grace period."""
     over = a_job(("Failed", "DeadlineExceeded"))
-    job = judged(over, a_pod("Running", deleting=True))
+    job = judge_job(over, a_pod("Running", deleting=True))
     assert (job.state, job.state.is_final) == (JobState.RUNNING, False)
     assert "tiny-1-a" in job.reason
-    assert judged(over, ended(143)).state is JobState.TIMED_OUT
-    assert judged(over).state is JobState.TIMED_OUT
+    assert judge_job(over, ended_pod(143)).state is JobState.TIMED_OUT
+    assert judge_job(over).state is JobState.TIMED_OUT
 
 
 def test_pods_that_have_ended_are_no_end_before_the_job_says_so() -> None:
-    job = judged(a_job(), ended(1))
+    job = judge_job(a_job(), ended_pod(1))
     assert job.state is JobState.UNKNOWN and "tiny-1-a" in job.reason
 
 
 def test_a_stop_is_distinguished_from_a_deadline() -> None:
     by = {"herorun/stopped-by": "ada@box"}
-    job = judged(a_job(("Failed", "DeadlineExceeded"), annotations=by))
+    job = judge_job(a_job(("Failed", "DeadlineExceeded"), annotations=by))
     assert (job.state, job.stopped_by, job.has_crashed) == (JobState.CANCELLED, "ada@box", False)
-    failed = judged(a_job(FAILED, annotations=by), ended(1))
-    assert (failed.state, failed.has_crashed) == (JobState.FAILED, True)
+    failed_job = judge_job(a_job(FAILED_CONDITION, annotations=by), ended_pod(1))
+    assert (failed_job.state, failed_job.has_crashed) == (JobState.FAILED, True)
 
 
 def test_pods_that_are_gone_leave_no_cause() -> None:
-    job = judged(a_job(FAILED))
+    job = judge_job(a_job(FAILED_CONDITION))
     assert job.state is JobState.FAILED and job.exit_code is None and "are gone" in job.reason
 
 
@@ -143,15 +147,17 @@ def test_pods_that_are_gone_leave_no_cause() -> None:
 )
 def test_what_never_gets_better_is_pending_and_can_never_start(reason: str) -> None:
     state = {"waiting": {"reason": reason, "message": "secret tokens not found"}}
-    job = judged(a_job(), a_pod("Pending", state=state))
+    job = judge_job(a_job(), a_pod("Pending", state=state))
     assert (job.state, why_waiting(job.reason)) == (JobState.PENDING, Waiting.NEVER)
     assert reason in job.reason
 
 
 def test_a_pod_that_no_node_takes_says_why() -> None:
     words = "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."
-    placed = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
-    job = judged(a_job(), a_pod("Pending", node="", conditions=[{**placed, "message": words}]))
+    placement_condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    job = judge_job(
+        a_job(), a_pod("Pending", node="", conditions=[{**placement_condition, "message": words}])
+    )
     assert (job.state, why_waiting(job.reason)) == (JobState.PENDING, Waiting.CAPACITY)
     assert f"Unschedulable: {words}" in job.reason
 
@@ -171,47 +177,47 @@ def test_objects_of_the_same_work_are_distinguished_from_others() -> None:
 
 def test_a_pod_that_begins_is_building() -> None:
     state = {"waiting": {"reason": "ContainerCreating"}}
-    assert judged(a_job(), a_pod("Pending", state=state)).state is JobState.BUILDING
+    assert judge_job(a_job(), a_pod("Pending", state=state)).state is JobState.BUILDING
 
 
 def test_a_node_that_does_not_answer_leaves_its_pod_unknown() -> None:
     """Seen: the phase stays Running, and 44 rows were written in 22 s of NotReady."""
-    job = judged(a_job(), a_pod("Running"), names=("node-1",))
+    job = judge_job(a_job(), a_pod("Running"), names=("node-1",))
     assert job.state is JobState.UNKNOWN and "node-1" in job.reason
 
 
 @pytest.mark.parametrize("phase", ["Unknown", "Hibernating", ""])
 def test_a_phase_that_nobody_knows_is_no_end(phase: str) -> None:
-    assert judged(a_job(FAILED), a_pod(phase)).state is JobState.UNKNOWN
+    assert judge_job(a_job(FAILED_CONDITION), a_pod(phase)).state is JobState.UNKNOWN
 
 
 def test_a_pod_next_to_another_is_another_writer() -> None:
     """Seen: with `backoffLimit: 0`, for the whole grace period of one that was deleted."""
     old = a_pod("Running", "tiny-1-old", deleting=True)
     new = a_pod("Running", "tiny-1-new", created=60)
-    job = judged(a_job(), old, new)
+    job = judge_job(a_job(), old, new)
     (writer,) = job.other_writers
     assert mentions(writer, "tiny-1-old", "tiny-1-new")
     gang = [
         a_pod("Running", f"p{n}", annotations={"batch.kubernetes.io/job-completion-index": str(n)})
         for n in range(4)
     ]
-    job = judged(a_job(parallelism=4), *gang)
+    job = judge_job(a_job(parallelism=4), *gang)
     assert (job.other_writers, job.running_tasks, job.tasks) == ((), 4, 4)
 
 
 def test_a_pod_whose_forerunner_vanished_may_not_be_alone() -> None:
     """Seen: after `delete --force` on a lost node the old process went on writing."""
-    job = judged(a_job(), a_pod("Running", "tiny-1-new", created=900))
+    job = judge_job(a_job(), a_pod("Running", "tiny-1-new", created=900))
     assert len(job.other_writers) == 1 and "tiny-1-new" in job.other_writers[0]
-    assert judged(a_job(), a_pod("Running")).other_writers == ()
-    assert judged(a_job(), ended(1), a_pod("Running", "b", created=900)).other_writers == ()
+    assert judge_job(a_job(), a_pod("Running")).other_writers == ()
+    assert judge_job(a_job(), ended_pod(1), a_pod("Running", "b", created=900)).other_writers == ()
 
 
 def test_a_suspended_job_waits_until_it_is_stopped() -> None:
-    assert judged(a_job(("Suspended", "JobSuspended"), suspend=True)).state is JobState.PENDING
+    assert judge_job(a_job(("Suspended", "JobSuspended"), suspend=True)).state is JobState.PENDING
     by = {"herorun/stopped-by": "ada@box"}
-    job = judged(a_job(("Suspended", "JobSuspended"), suspend=True, annotations=by))
+    job = judge_job(a_job(("Suspended", "JobSuspended"), suspend=True, annotations=by))
     assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")
 
 
@@ -234,9 +240,9 @@ def test_the_nodes_and_images_of_a_job_are_those_that_its_pods_ran() -> None:
         (status,) = pod["status"]["containerStatuses"]
         status["imageID"] = "docker-pullable://registry.test/train@sha256:1"
     waiting = a_pod("Pending", "c", node="node-3")  # it has pulled nothing yet
-    placement = judged(a_job(parallelism=3), first, second, waiting).placement
+    placement = judge_job(a_job(parallelism=3), first, second, waiting).placement
     assert placement == Placement(("node-1", "node-2"), ("registry.test/train@sha256:1",))
-    assert judged(a_job(), waiting).placement is None
+    assert judge_job(a_job(), waiting).placement is None
 
 
 def test_a_warning_is_one_line_with_its_time_and_number() -> None:
@@ -259,7 +265,7 @@ def test_pods_of_another_instance_are_not_its_own() -> None:
     assert not own_names("tiny-1", is_indexed=True).fullmatch("tiny-11-abcde")
 
 
-RECORDED = Path(__file__).parents[1] / "recordings" / "kubernetes" / "kubelet.json"
+RECORDING = Path(__file__).parents[1] / "recordings" / "kubernetes" / "kubelet.json"
 
 
 @pytest.mark.parametrize(
@@ -276,7 +282,7 @@ def test_what_a_kubelet_with_containerd_has_told(
     name: str, state: JobState, code: int | None, reason: str
 ) -> None:
     """Recorded by tests/schedulers/test_kubernetes_kubelet.py."""
-    answers = json.loads(RECORDED.read_text("utf-8"))
+    answers = json.loads(RECORDING.read_text("utf-8"))
     (record,) = [each for each in map(job_record, answers["jobs"]) if each.name == name]
     pods = [pod for pod in map(pod_record, answers["pods"]) if pod.owner == record.uid]
     job = judge_kubernetes(record, pods)
@@ -308,8 +314,8 @@ def test_what_an_init_container_waits_for_is_named_before_what_waits_for_it() ->
 
 def test_an_init_container_that_failed_is_how_its_pod_ended() -> None:
     end: dict[str, Any] = {"exitCode": 78, "reason": "Error", "message": "its digest differs\n"}
-    ended = pod_record(an_initial_pod("Failed", {"terminated": end})).ended
-    assert ended and ended.exit_code == 78
-    assert mentions(ended.reason, "init container code", "Error", end["message"].strip())
+    pod_end = pod_record(an_initial_pod("Failed", {"terminated": end})).ended
+    assert pod_end and pod_end.exit_code == 78
+    assert mentions(pod_end.reason, "init container code", "Error", end["message"].strip())
     over = {"terminated": {"exitCode": 0, "reason": "Completed"}}
     assert pod_record(an_initial_pod("Pending", over)).ended is None

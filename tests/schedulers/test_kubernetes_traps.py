@@ -179,10 +179,10 @@ def test_bad_input_is_one_sentence_and_submits_nothing(
     space: Space, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     dead = space.control.kubeconfig(server="https://127.0.0.1:9")
-    expired = space.control.kubeconfig(token="expired")
+    expired_kubeconfig = space.control.kubeconfig(token="expired")
     for changes, error, words in (
         ({"kubeconfig": dead}, CouldNotLook, space.name),
-        ({"kubeconfig": expired}, CouldNotLook, "login"),
+        ({"kubeconfig": expired_kubeconfig}, CouldNotLook, "login"),
         ({"kubeconfig": space.control.kubeconfig("nobody")}, WrongUse, "forbidden"),
         ({"context": "prod"}, WrongUse, "prod"),
         ({"kubeconfig": "/no/such/file"}, HerorunError, "context|file"),
@@ -190,9 +190,9 @@ def test_bad_input_is_one_sentence_and_submits_nothing(
         ({"program": "/no/such/kubectl"}, CouldNotLook, "/no/such/kubectl"),
     ):
         scheduler = adapter(space, tmp_path / "fresh", **changes)
-        with pytest.raises(error, match=words) as raised:
+        with pytest.raises(error, match=words) as raised_error:
             submit(scheduler, tmp_path)
-        assert "\n" not in str(raised.value)
+        assert "\n" not in str(raised_error.value)
         answer = scheduler.find("tiny-1", datetime.now(UTC) - timedelta(minutes=5))
         assert isinstance(answer, Unknown) or "no-such" in changes.values()
     assert jobs_of(space) == [] and capfd.readouterr().err == ""
@@ -239,14 +239,14 @@ def test_a_webhook_that_refuses_is_quoted(
     hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
     request.addfinalizer(lambda: space.control.ask("DELETE", f"{hooks}/{name}"))
 
-    def refused() -> str:
+    def fail_if_asked() -> str:
         try:
             submit(adapter(space, tmp_path), tmp_path)
         except WrongUse as error:
             return str(error)
         raise AssertionError("it was submitted")
 
-    assert f"{reason}." in refused()
+    assert f"{reason}." in fail_if_asked()
     assert jobs_of(space) == []
 
 
@@ -256,8 +256,8 @@ def test_the_cluster_is_asked_before_anything_is_submitted(space: Space, tmp_pat
     review = review_of_adapter(adapter(space, tmp_path, **fields))
     assert (review.refused, review.changed, review.forbidden) == ((), (), ())
     assert review.missing == ("secret tokens",)
-    (exceeded,) = review.exceeded
-    assert mentions(exceeded, "6 requests.cpu", "quota small", "0 of 4")
+    (exceeded_limit,) = review.exceeded
+    assert mentions(exceeded_limit, "6 requests.cpu", "quota small", "0 of 4")
     assert review.unplaceable == ()
     odd = {"priority_class": "no-such", "resources": {"nvidia.com/gpu": "16"}, "ignore_changes": []}
     review = review_of_adapter(adapter(space, tmp_path, **{**odd, "queue": "heroes"}))

@@ -67,7 +67,7 @@ def exit_code(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def started(jobs: Path, name: str = "tiny-1") -> StartedProcess:
+def start_record(jobs: Path, name: str = "tiny-1") -> StartedProcess:
     """The record of the start; `StartedProcess.lives` is asked of the system."""
     return decode_record(StartedProcess, (jobs / name / "started.json").read_text())
 
@@ -89,8 +89,8 @@ def end_all(jobs: Path) -> None:
     for folder in [path for path in jobs.glob("*-*") if path.is_dir()]:
         # no job, or a damaged record
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
-            if started(jobs, folder.name).lives:
-                os.killpg(started(jobs, folder.name).pid, signal.SIGKILL)
+            if start_record(jobs, folder.name).lives:
+                os.killpg(start_record(jobs, folder.name).pid, signal.SIGKILL)
         eventually(lambda folder=folder: not is_locked(jobs / f"{folder.name}.lock"))
 
 
@@ -192,7 +192,7 @@ def test_a_job_that_exits_cleanly_when_told_to_is_cancelled(rig: Rig) -> None:
     rig.submit(rig.job(WAITS))
     eventually(lambda: "up" in rig.tail("tiny-1"))
     rig.connect().stop("tiny-1", "ada@box")
-    job = rig.ended("tiny-1")
+    job = rig.wait_for_end("tiny-1")
     assert (job.state, job.exit_code, job.stopped_by) == (JobState.CANCELLED, 0, "ada@box")
     assert rig.tail("tiny-1", 2).endswith("bye\n")
 
@@ -202,7 +202,7 @@ def test_a_job_that_ignores_sigterm_is_killed_after_the_grace(rig: Rig) -> None:
     eventually(lambda: "up" in rig.tail("tiny-1"))
     began = time.monotonic()
     rig.connect().stop("tiny-1", "ada@box")
-    job = rig.ended("tiny-1")
+    job = rig.wait_for_end("tiny-1")
     assert (job.state, job.signal, job.stopped_by) == (JobState.CANCELLED, "SIGKILL", "ada@box")
     assert time.monotonic() - began >= 0.4
 
@@ -212,7 +212,7 @@ def test_the_first_who_asked_is_the_one_who_stopped_it(rig: Rig) -> None:
     eventually(lambda: "up" in rig.tail("tiny-1"))
     rig.connect().stop("tiny-1", "ada@box")
     rig.connect().stop("tiny-1", "bob@box")
-    assert rig.ended("tiny-1").stopped_by == "ada@box"
+    assert rig.wait_for_end("tiny-1").stopped_by == "ada@box"
 
 
 def test_a_job_that_had_ended_when_the_request_came_is_not_cancelled(rig: Rig, jobs: Path) -> None:
@@ -221,7 +221,7 @@ def test_a_job_that_had_ended_when_the_request_came_is_not_cancelled(rig: Rig, j
     eventually(lambda: "main process has ended" in rig.tail("tiny-1"))
     rig.connect().stop("tiny-1", "ada@box")
     assert (jobs / "tiny-1" / "stop.json").exists()
-    assert rig.ended("tiny-1").state is JobState.SUCCEEDED
+    assert rig.wait_for_end("tiny-1").state is JobState.SUCCEEDED
 
 
 # --- what a job leaves behind ---------------------------------------------------------------------
@@ -256,7 +256,7 @@ def workers() -> Iterator[list[tuple[int, str]]]:
 
 
 @pytest.fixture
-def launched(rig: Rig, workers: list[tuple[int, str]]) -> Callable[..., int]:
+def launch_and_signal(rig: Rig, workers: list[tuple[int, str]]) -> Callable[..., int]:
     """Submit a launcher that starts a worker and then signals itself (0: it ends); the worker's
     number.
     """
@@ -275,32 +275,38 @@ def launched(rig: Rig, workers: list[tuple[int, str]]) -> Callable[..., int]:
     return launch
 
 
-def test_workers_in_a_session_of_their_own_are_ended_before_the_job_is(rig: Rig, launched) -> None:
-    worker = launched(WORKER % "echo told > told; exit 0")
+def test_workers_in_a_session_of_their_own_are_ended_before_the_job_is(
+    rig: Rig, launch_and_signal
+) -> None:
+    worker = launch_and_signal(WORKER % "echo told > told; exit 0")
     assert rig.now("tiny-1").state is JobState.RUNNING
-    job = rig.ended("tiny-1")
+    job = rig.wait_for_end("tiny-1")
     assert (job.state, job.signal) == (JobState.FAILED, "SIGKILL")
     assert not _processes.start_time(worker), "two trainers after a relaunch"
     assert (rig.code / "told").exists()
 
 
-def test_workers_that_ignore_sigterm_are_killed(rig: Rig, launched) -> None:
-    worker = launched(WORKER % "")
-    assert rig.ended("tiny-1").signal == "SIGKILL"
+def test_workers_that_ignore_sigterm_are_killed(rig: Rig, launch_and_signal) -> None:
+    worker = launch_and_signal(WORKER % "")
+    assert rig.wait_for_end("tiny-1").signal == "SIGKILL"
     assert not _processes.start_time(worker)
 
 
-def test_a_worker_without_its_environment_is_still_the_jobs(rig: Rig, launched) -> None:
-    worker = launched(WORKER % "exit 0", signal.SIGKILL, "env", "-i", f"PATH={os.environ['PATH']}")
-    rig.ended("tiny-1")
+def test_a_worker_without_its_environment_is_still_the_jobs(rig: Rig, launch_and_signal) -> None:
+    worker = launch_and_signal(
+        WORKER % "exit 0", signal.SIGKILL, "env", "-i", f"PATH={os.environ['PATH']}"
+    )
+    rig.wait_for_end("tiny-1")
     assert not _processes.start_time(worker)
 
 
 def test_workers_that_end_by_themselves_are_waited_for_and_not_signalled(
-    rig: Rig, launched
+    rig: Rig, launch_and_signal
 ) -> None:
-    launched("trap 'echo told > told' TERM; echo up; sleep 0.2; echo saved > saved", 0, grace="5s")
-    assert rig.ended("tiny-1").state is JobState.SUCCEEDED
+    launch_and_signal(
+        "trap 'echo told > told' TERM; echo up; sleep 0.2; echo saved > saved", 0, grace="5s"
+    )
+    assert rig.wait_for_end("tiny-1").state is JobState.SUCCEEDED
     assert (rig.code / "saved").exists() and not (rig.code / "told").exists()
 
 
@@ -322,22 +328,22 @@ def test_the_process_that_the_supervisor_comes_from_is_none_of_the_jobs(
     script.write_text(SLOW_TO_END)
     monkeypatch.setattr(_start, "_supervisor", SimpleNamespace(__file__=str(script)))
     rig.submit(rig.job("exit 0"))
-    assert rig.ended("tiny-1").state is JobState.SUCCEEDED
+    assert rig.wait_for_end("tiny-1").state is JobState.SUCCEEDED
     assert rig.tail("tiny-1") == ""
 
 
-def test_a_stop_does_not_wait_for_what_is_left(rig: Rig, launched) -> None:
-    launched(WORKER % "exit 0", 0, grace="20s")
+def test_a_stop_does_not_wait_for_what_is_left(rig: Rig, launch_and_signal) -> None:
+    launch_and_signal(WORKER % "exit 0", 0, grace="20s")
     eventually(lambda: "main process has ended" in rig.tail("tiny-1"))
     rig.connect().stop("tiny-1", "ada@box")
-    assert rig.ended("tiny-1").state is JobState.SUCCEEDED
+    assert rig.wait_for_end("tiny-1").state is JobState.SUCCEEDED
 
 
 def test_workers_without_supervisor_and_launcher_are_a_live_job_that_can_be_stopped(
-    rig: Rig, jobs: Path, launched
+    rig: Rig, jobs: Path, launch_and_signal
 ) -> None:
-    worker = launched(WORKER % "", signal.SIGSTOP)
-    pid = started(jobs).pid
+    worker = launch_and_signal(WORKER % "", signal.SIGSTOP)
+    pid = start_record(jobs).pid
     os.kill(supervisor_of(pid), signal.SIGKILL)
     os.kill(pid, signal.SIGKILL)
     eventually(lambda: not is_locked(jobs / "tiny-1.lock"))
@@ -382,7 +388,7 @@ def test_what_cannot_be_killed_keeps_the_job_running_with_a_reason(
     reason = json.loads((tmp_path / "stuck.json").read_text())["reason"]
     assert "4711" in reason
     job = judge_instance(
-        "tiny-1", InstanceSnapshot(alive=True, watched=True, started=BEGUN, stuck=reason)
+        "tiny-1", InstanceSnapshot(alive=True, watched=True, started=STARTED_PROCESS, stuck=reason)
     )
     assert (job.state, job.reason) == (JobState.RUNNING, reason)
 
@@ -402,11 +408,11 @@ def test_adopted_orphans_do_not_pile_up(rig: Rig, jobs: Path) -> None:
             "for i in 1 2 3; do (sh -c 'exit 0' & :); done; until test -e go; do sleep 0.02; done"
         )
     )
-    pid = started(jobs).pid
+    pid = start_record(jobs).pid
     children = Path(f"/proc/{supervisor_of(pid)}/task/{supervisor_of(pid)}/children")
     eventually(lambda: children.read_text().split() == [str(pid)])
     (rig.code / "go").touch()
-    assert rig.ended("tiny-1").state is JobState.SUCCEEDED
+    assert rig.wait_for_end("tiny-1").state is JobState.SUCCEEDED
 
 
 # --- deaths of the others -------------------------------------------------------------------------
@@ -414,21 +420,21 @@ def test_adopted_orphans_do_not_pile_up(rig: Rig, jobs: Path) -> None:
 
 def test_the_job_outlives_its_supervisor_and_ends_without_a_record(rig: Rig, jobs: Path) -> None:
     rig.submit(rig.job("until test -e go; do sleep 0.02; done"))
-    os.kill(supervisor_of(started(jobs).pid), signal.SIGKILL)
+    os.kill(supervisor_of(start_record(jobs).pid), signal.SIGKILL)
     eventually(lambda: "supervisor is gone" in rig.now("tiny-1").reason)
     assert rig.now("tiny-1").state is JobState.RUNNING
     assert [job.instance for job in rig.connect().live_jobs("tiny")] == ["tiny-1"]
     (rig.code / "go").touch()
-    job = rig.ended("tiny-1")
+    job = rig.wait_for_end("tiny-1")
     assert (job.state, job.reason, job.exit_code) == (JobState.FAILED, NO_RECORD, None)
 
 
 def test_a_job_without_supervisor_can_be_stopped(rig: Rig, jobs: Path) -> None:
     rig.submit(rig.job("trap '' TERM; while :; do sleep 0.05; done"))
-    os.kill(supervisor_of(started(jobs).pid), signal.SIGKILL)
+    os.kill(supervisor_of(start_record(jobs).pid), signal.SIGKILL)
     eventually(lambda: "supervisor is gone" in rig.now("tiny-1").reason)
     rig.connect().stop("tiny-1", "ada@box")
-    job = rig.ended("tiny-1")
+    job = rig.wait_for_end("tiny-1")
     assert (job.state, job.stopped_by, job.reason) == (JobState.CANCELLED, "ada@box", NO_RECORD)
 
 
@@ -452,10 +458,10 @@ def test_a_process_that_is_not_ours_is_never_signalled(rig: Rig, jobs: Path) -> 
 
 def test_supervisor_and_job_killed_is_a_failed_job(rig: Rig, jobs: Path) -> None:
     rig.submit(rig.job("sleep 30"))
-    pid = started(jobs).pid
+    pid = start_record(jobs).pid
     os.kill(supervisor_of(pid), signal.SIGKILL)
     os.killpg(pid, signal.SIGKILL)
-    job = rig.ended("tiny-1")
+    job = rig.wait_for_end("tiny-1")
     assert (job.state, job.reason) == (JobState.FAILED, NO_RECORD)
     rig.connect().stop("tiny-1", "ada@box")
     assert rig.now("tiny-1") == job
@@ -471,9 +477,9 @@ def test_sigterm_to_the_supervisor_leaves_the_job_and_the_record_alone(
     rig: Rig, jobs: Path
 ) -> None:
     rig.submit(rig.job("until test -e go; do sleep 0.02; done; exit 5"))
-    os.kill(supervisor_of(started(jobs).pid), signal.SIGTERM)
+    os.kill(supervisor_of(start_record(jobs).pid), signal.SIGTERM)
     (rig.code / "go").touch()
-    assert rig.ended("tiny-1").exit_code == 5
+    assert rig.wait_for_end("tiny-1").exit_code == 5
 
 
 @pytest.mark.thorough
@@ -485,7 +491,7 @@ def test_a_submitter_killed_at_any_moment_leaves_at_most_one_job(rig: Rig) -> No
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         rig.submit(submission)
-    assert {rig.ended(s.instance).state for s in submissions} == {JobState.SUCCEEDED}
+    assert {rig.wait_for_end(s.instance).state for s in submissions} == {JobState.SUCCEEDED}
     ran = (rig.code / "ran").read_text().split()
     assert sorted(ran, key=int) == [str(n) for n in range(1, 13)]
 
@@ -503,7 +509,7 @@ def test_many_submitters_at_once_start_one_job(rig: Rig) -> None:
     os.close(gate)
     os.close(door)
     assert [exit_code(pid) for pid in racers] == [0] * 6
-    assert rig.ended("tiny-1").state is JobState.SUCCEEDED
+    assert rig.wait_for_end("tiny-1").state is JobState.SUCCEEDED
     assert (rig.code / "ran").read_text() == "ran\n"
 
 
@@ -549,7 +555,7 @@ def test_a_signal_to_the_submitters_process_group_is_not_the_jobs(rig: Rig, numb
     os.read(ready, 1)
     os.killpg(pid, number)
     assert exit_code(pid) != 0
-    assert rig.ended("tiny-1").state is JobState.SUCCEEDED
+    assert rig.wait_for_end("tiny-1").state is JobState.SUCCEEDED
     os.close(ready)
     os.close(pipe)
 
@@ -572,8 +578,8 @@ def test_a_submitter_that_ignores_signals_does_not_pass_that_on(rig: Rig) -> Non
         rig.submit(rig.job("exit 3", number=2))
 
     assert exit_code(in_a_process(submit)) == 0
-    assert rig.ended("tiny-2").exit_code == 3
-    rig.ended("tiny-1")
+    assert rig.wait_for_end("tiny-2").exit_code == 3
+    rig.wait_for_end("tiny-1")
     libc_own = 0b11 << 31  # signals 32 and 33: nobody can set them, and make's children ignore them
     assert [int(word, 16) & ~libc_own for word in rig.tail("tiny-1").split()[1::2]] == [0, 0]
 
@@ -589,7 +595,7 @@ def test_the_job_leads_a_session_and_has_no_input(rig: Rig) -> None:
 
 def test_the_supervisor_keeps_no_folder_busy(rig: Rig, jobs: Path) -> None:
     rig.submit(rig.job("sleep 30"))
-    assert os.readlink(f"/proc/{supervisor_of(started(jobs).pid)}/cwd") == "/"
+    assert os.readlink(f"/proc/{supervisor_of(start_record(jobs).pid)}/cwd") == "/"
 
 
 @pytest.mark.thorough
@@ -610,7 +616,7 @@ def test_a_submitter_in_a_plain_locale_passes_every_byte_on(rig: Rig, state: Pat
     root = Path(__file__).parents[2]
     argv = [sys.executable, "-c", script, str(state), str(rig.code), WEIRD]
     subprocess.run(argv, cwd=root, env=plain, check=True)
-    rig.ended("tiny-1")
+    rig.wait_for_end("tiny-1")
     assert rig.tail("tiny-1") == WEIRD
 
 
@@ -721,7 +727,7 @@ def test_a_damaged_record_of_the_environment_is_reported(rig: Rig, jobs: Path, m
 def test_the_job_knows_its_main_process(rig: Rig, jobs: Path, monkeypatch) -> None:
     monkeypatch.setenv("HERORUN_MAIN_PID", "1")
     rig.run(rig.job('echo "$HERORUN_MAIN_PID $$"'))
-    pid = started(jobs).pid
+    pid = start_record(jobs).pid
     assert rig.tail("tiny-1") == f"{pid} {pid}\n"
 
 
@@ -839,31 +845,41 @@ def test_unknown_options_are_refused() -> None:
 
 # --- judgement ------------------------------------------------------------------------------------
 
-BEGUN = StartedProcess(4711, "boot 1", AT)
+STARTED_PROCESS = StartedProcess(4711, "boot 1", AT)
 
 
 @pytest.mark.parametrize(
     ("sight", "state", "raw"),
     [
         (InstanceSnapshot(alive=True, watched=True), JobState.PENDING, "starting"),
-        (InstanceSnapshot(alive=True, watched=True, started=BEGUN), JobState.RUNNING, "running"),
+        (
+            InstanceSnapshot(alive=True, watched=True, started=STARTED_PROCESS),
+            JobState.RUNNING,
+            "running",
+        ),
         (
             InstanceSnapshot(
-                alive=True, watched=True, started=BEGUN, end=InstanceExit(AT, exit_code=0)
+                alive=True, watched=True, started=STARTED_PROCESS, end=InstanceExit(AT, exit_code=0)
             ),
             JobState.SUCCEEDED,
             "exit 0",
         ),
         (
             InstanceSnapshot(
-                alive=False, watched=False, started=BEGUN, end=InstanceExit(AT, exit_code=143)
+                alive=False,
+                watched=False,
+                started=STARTED_PROCESS,
+                end=InstanceExit(AT, exit_code=143),
             ),
             JobState.FAILED,
             "exit 143",
         ),
         (
             InstanceSnapshot(
-                alive=False, watched=False, started=BEGUN, end=InstanceExit(AT, signal="SIGKILL")
+                alive=False,
+                watched=False,
+                started=STARTED_PROCESS,
+                end=InstanceExit(AT, signal="SIGKILL"),
             ),
             JobState.FAILED,
             "SIGKILL",
@@ -872,13 +888,17 @@ BEGUN = StartedProcess(4711, "boot 1", AT)
             InstanceSnapshot(
                 alive=False,
                 watched=False,
-                started=BEGUN,
+                started=STARTED_PROCESS,
                 end=InstanceExit(AT, signal="SIGKILL", stopped_by="x"),
             ),
             JobState.CANCELLED,
             "SIGKILL",
         ),
-        (InstanceSnapshot(alive=False, watched=False, started=BEGUN), JobState.FAILED, "no record"),
+        (
+            InstanceSnapshot(alive=False, watched=False, started=STARTED_PROCESS),
+            JobState.FAILED,
+            "no record",
+        ),
     ],
 )
 def test_a_look_is_judged(sight: InstanceSnapshot, state: JobState, raw: str) -> None:

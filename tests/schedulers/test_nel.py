@@ -18,7 +18,7 @@ from herorun.core.ports import Absent, Found, Place, Search, Submission
 from herorun.operations.report.logs import read_log
 from herorun.schedulers import nel
 from ports.scheduler_suite import SECRET, Rig, SchedulerSuite, UnusedSchedulerSuite, long_ago
-from services.nel import EVALUATED
+from services.nel import EVALUATION_CONFIG
 
 pytestmark = pytest.mark.back_end
 
@@ -53,7 +53,7 @@ class Story:
 
     folder: Path
     adapter: nel.Nel
-    seen: dict[str, Any]
+    searches: dict[str, Any]
 
     def submission(self, instance: str, *overrides: str) -> Submission:
         argv = ("eval.yaml", *overrides)
@@ -63,10 +63,10 @@ class Story:
         code, admission = self.folder / "code", self.folder / "admission.json"
         return self.adapter.submit(self.submission(instance, *overrides), str(code), str(admission))
 
-    def told(self, word: str) -> Path:
+    def sign_path(self, word: str) -> Path:
         return self.folder / "bin" / f"docker.{word}"
 
-    def ended(self, *instances: str) -> dict[str, Search]:
+    def wait_for_end(self, *instances: str) -> dict[str, Search]:
         """What one question to nel tells of all of them, once they have ended."""
         until = time.monotonic() + PATIENCE
         while True:
@@ -86,7 +86,7 @@ def story(
     folder = tmp_path_factory.mktemp("nel")
     (folder / "bin").mkdir()
     (folder / "code").mkdir()
-    (folder / "code" / "eval.yaml").write_text(EVALUATION + EVALUATED)
+    (folder / "code" / "eval.yaml").write_text(EVALUATION + EVALUATION_CONFIG)
     (folder / "bin" / "docker").write_text(DOCKER)
     (folder / "bin" / "docker").chmod(0o755)
     options = nel.Options(
@@ -108,15 +108,15 @@ def story(
             _tell(nel_story)
             yield nel_story
         finally:
-            nel_story.told("told").write_text("1\n")  # whatever still waits
+            nel_story.sign_path("told").write_text("1\n")  # whatever still waits
 
 
 def _tell(story: Story) -> None:
-    observations = story.seen
+    observations = story.searches
     observations["absent"] = story.adapter.find("tiny-1", long_ago())
     observations["begun"] = story.submit("tiny-1")
     until = time.monotonic() + PATIENCE
-    while not story.told("tiny-1").exists():
+    while not story.sign_path("tiny-1").exists():
         assert time.monotonic() < until
         time.sleep(0.05)
     observations["again"] = story.submit("tiny-1")
@@ -126,9 +126,9 @@ def _tell(story: Story) -> None:
     ]
     story.adapter.stop("tiny-1", "ada@box")
     story.submit("tiny-2")
-    story.told("told").write_text("0\n")
+    story.sign_path("told").write_text("0\n")
     story.submit("tiny-3")
-    observations["many"] = story.ended("tiny-1", "tiny-2", "tiny-3", "tiny-4")
+    observations["many"] = story.wait_for_end("tiny-1", "tiny-2", "tiny-3", "tiny-4")
     observations["stopped"], observations["failed"], observations["succeeded"] = (
         value.job for value in observations["many"].values() if isinstance(value, Found)
     )
@@ -190,23 +190,28 @@ class TestNel(UnusedSchedulerSuite):
 
 
 def test_an_invocation_runs_under_its_own_output_directory(story: Story) -> None:
-    assert story.seen["absent"] == Absent()
-    assert story.seen["begun"].state.live
-    assert [job.instance for job in story.seen["live"]] == ["tiny-1"]
-    assert (story.seen["live"][0].state, story.seen["live"][0].running_tasks) == (
+    assert story.searches["absent"] == Absent()
+    assert story.searches["begun"].state.live
+    assert [job.instance for job in story.searches["live"]] == ["tiny-1"]
+    assert (story.searches["live"][0].state, story.searches["live"][0].running_tasks) == (
         JobState.RUNNING,
         1,
     )
 
 
 def test_submitting_twice_is_one_invocation(story: Story) -> None:
-    assert story.seen["begun"].id == story.seen["again"].id
+    assert story.searches["begun"].id == story.searches["again"].id
     assert len(list((story.folder / "out" / "nel" / "tiny-1").iterdir())) == 1
 
 
 def test_a_kill_is_by_whoever_asked(story: Story) -> None:
-    stopped = story.seen["stopped"]
-    assert (stopped.state, stopped.raw, stopped.stopped_by, stopped.has_crashed) == (
+    stopped_search = story.searches["stopped"]
+    assert (
+        stopped_search.state,
+        stopped_search.raw,
+        stopped_search.stopped_by,
+        stopped_search.has_crashed,
+    ) == (
         JobState.CANCELLED,
         "killed",
         "ada@box",
@@ -215,12 +220,16 @@ def test_a_kill_is_by_whoever_asked(story: Story) -> None:
 
 
 def test_a_failure_keeps_its_exit_code(story: Story) -> None:
-    failed = story.seen["failed"]
-    assert (failed.state, failed.exit_code, failed.raw) == (JobState.FAILED, 5, "failed")
+    failed_search = story.searches["failed"]
+    assert (failed_search.state, failed_search.exit_code, failed_search.raw) == (
+        JobState.FAILED,
+        5,
+        "failed",
+    )
 
 
 def test_a_success_has_its_times_in_order(story: Story) -> None:
-    answer = story.seen["succeeded"]
+    answer = story.searches["succeeded"]
     assert (answer.state, answer.exit_code) == (JobState.SUCCEEDED, 0)
     assert (
         answer.submitted.replace(microsecond=0)
@@ -233,7 +242,7 @@ def test_a_success_has_its_times_in_order(story: Story) -> None:
 def test_one_answer_reports_many(story: Story) -> None:
     states = [
         answer.job.state if isinstance(answer, Found) else answer
-        for answer in story.seen["many"].values()
+        for answer in story.searches["many"].values()
     ]
     assert states == [JobState.CANCELLED, JobState.FAILED, JobState.SUCCEEDED, Absent()]
 
@@ -250,7 +259,7 @@ def test_the_log_is_the_containers(story: Story) -> None:
 
 def test_names_are_matched_whole_and_an_ended_invocation_is_not_live(story: Story) -> None:
     assert [story.adapter.live_jobs(slug) for slug in ("tiny", "tin", "tiny-1", "iny")] == [()] * 4
-    assert story.seen["live_elsewhere"] == [()] * 3
+    assert story.searches["live_elsewhere"] == [()] * 3
     assert story.adapter.find("tiny-11", long_ago()) == Absent()
 
 

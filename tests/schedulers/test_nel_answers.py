@@ -58,7 +58,7 @@ def adapter(home: Path, script: str, **options: object) -> nel.Nel:
     )
 
 
-def recorded(folder: Path) -> None:
+def copy_recording(folder: Path) -> None:
     (folder / "exec.jsonl").write_bytes((RECORDINGS / "exec.v1.jsonl").read_bytes())
 
 
@@ -101,8 +101,8 @@ def test_what_nel_cannot_tell_is_unknown_whatever_lies_there(word: str) -> None:
 @pytest.mark.parametrize(("word", "state"), STATES.items())
 def test_every_word_has_its_state_and_is_kept(word: str, state: JobState) -> None:
     assert nel_state_of(word) is state
-    backed = local_part(entry(), word, Stages(AT, AT, 1))
-    assert (backed.state, backed.raw) == (state, word)
+    backed_part = local_part(entry(), word, Stages(AT, AT, 1))
+    assert (backed_part.state, backed_part.raw) == (state, word)
 
 
 @pytest.mark.parametrize("stages", [Stages(), Stages(AT), OVER])
@@ -162,8 +162,8 @@ def test_an_invocation_lives_while_a_task_does() -> None:
 
 def test_an_invocation_has_succeeded_when_all_have() -> None:
     assert of(("success", OVER), ("success", OVER)).state is JobState.SUCCEEDED
-    failed = of(("success", OVER), ("failed", Stages(AT, AT, 3)))
-    assert (failed.state, failed.exit_code) == (JobState.FAILED, 3)
+    failed_answer = of(("success", OVER), ("failed", Stages(AT, AT, 3)))
+    assert (failed_answer.state, failed_answer.exit_code) == (JobState.FAILED, 3)
     assert of(("success", OVER), ("failed", Stages())).state is JobState.UNKNOWN
     assert of(("success", OVER), ("killed", Stages())).stopped_by == "ada@box"
 
@@ -205,7 +205,7 @@ def test_the_request_is_what_is_sent_and_holds_no_secret(
     "script", ["exit 1", "echo 'No jobs found.'", "sleep 30", "echo Traceback >&2; exit 1"]
 )
 def test_an_answer_that_failed_is_never_an_absence(tmp_path: Path, script: str) -> None:
-    recorded(tmp_path)
+    copy_recording(tmp_path)
     scheduler = adapter(tmp_path, script, timeout="1s")
     answer = scheduler.find("tiny-1", long_ago())
     assert isinstance(answer, Unknown) and not answer.forgotten
@@ -215,7 +215,7 @@ def test_an_answer_that_failed_is_never_an_absence(tmp_path: Path, script: str) 
 
 def test_a_kill_that_ended_nothing_is_no_stop(tmp_path: Path) -> None:
     """nel exits with 0 anyway."""
-    recorded(tmp_path)
+    copy_recording(tmp_path)
     row = {"invocation": "01047efef1aeb3cc", "job_id": "01047efef1aeb3cc.0"}
     running = json.dumps([{**row, "status": "running", "data": {}}])
     reason = "docker is gone"
@@ -227,7 +227,7 @@ def test_a_kill_that_ended_nothing_is_no_stop(tmp_path: Path) -> None:
 
 
 def test_without_an_invocation_of_ours_nel_is_not_asked(tmp_path: Path) -> None:
-    recorded(tmp_path)
+    copy_recording(tmp_path)
     scheduler = adapter(tmp_path, "exit 1")
     assert scheduler.find("tiny-2", long_ago()) == Absent()
     assert isinstance(scheduler.find("tiny-2", datetime.now(UTC)), Unknown)
@@ -235,7 +235,7 @@ def test_without_an_invocation_of_ours_nel_is_not_asked(tmp_path: Path) -> None:
 
 
 def test_a_submitted_job_that_the_list_has_lost_is_forgotten(tmp_path: Path) -> None:
-    recorded(tmp_path)
+    copy_recording(tmp_path)
     record_attempt(tmp_path / "state" / "nel", "tiny-2")
     record_id(tmp_path / "state" / "nel", "tiny-2", "deadbeef")
     answer = adapter(tmp_path, "exit 1").find("tiny-2", long_ago())
@@ -243,7 +243,7 @@ def test_a_submitted_job_that_the_list_has_lost_is_forgotten(tmp_path: Path) -> 
 
 
 def test_a_missing_launcher_is_reported_with_what_to_do(tmp_path: Path) -> None:
-    recorded(tmp_path)
+    copy_recording(tmp_path)
     search = adapter(tmp_path, "", program=["no-such-nel"]).find("tiny-1", long_ago())
     assert isinstance(search, Unknown) and mentions(
         search.why, "install", "nemo-evaluator-launcher"
@@ -252,7 +252,7 @@ def test_a_missing_launcher_is_reported_with_what_to_do(tmp_path: Path) -> None:
 
 def test_an_end_that_nothing_backs_stays_unknown_until_something_does(tmp_path: Path) -> None:
     """The recorded job's folder is not on this machine."""
-    recorded(tmp_path)
+    copy_recording(tmp_path)
     answer = json.loads((RECORDINGS / "status.json").read_text())[:1]
     answer[0]["status"] = "failed"
     search = adapter(tmp_path, f"echo '{json.dumps(answer)}'").find("tiny-1", long_ago())

@@ -21,7 +21,7 @@ from herorun.schedulers import nel
 from ports.scheduler_suite import SECRET, long_ago
 from services import boxes
 from services.fixtures import skip_or_fail
-from services.nel import EVALUATED
+from services.nel import EVALUATION_CONFIG
 from services.slurm import Cluster
 from stories import eventually
 
@@ -97,7 +97,7 @@ class Login:
             for word in each.read_text().split()
         ]
 
-    def logged(self, instance: str) -> bool:
+    def has_logged(self, instance: str) -> bool:
         return any(
             "evaluating" in path.read_text() for path in self._of(instance, "logs/client-*.log")
         )
@@ -128,7 +128,7 @@ def login(
     node = boxes.Box(folder / "node", own=False, env=env)
     program(folder / "there" / "srun", SRUN.format(srun="/usr/bin/srun"))
     program(folder / "here" / "ssh", f'#!/bin/sh\nexec /usr/bin/ssh -F {node.config} "$@"\n')
-    text = EVALUATION.format(host=node.name, user=getpass.getuser()) + EVALUATED
+    text = EVALUATION.format(host=node.name, user=getpass.getuser()) + EVALUATION_CONFIG
     (folder / "code" / "eval.yaml").write_text(text)
     options = nel.Options(
         program=nel_program,
@@ -168,7 +168,7 @@ def running_for_both(job: Job) -> bool:
     return running(job) and job.raw == "running; Slurm RUNNING"
 
 
-def ended(job: Job) -> bool:
+def has_ended(job: Job) -> bool:
     return job.state.is_final
 
 
@@ -178,12 +178,12 @@ def test_nel_submits_over_ssh_and_its_job_is_followed_on_slurm_and_stopped(login
     login.until("tiny-1", running_for_both)
     assert login.submit("tiny-1").id == submission.id
     assert [job.instance for job in login.adapter.live_jobs("tiny")] == ["tiny-1"]
-    eventually(lambda: login.logged("tiny-1"), within=120)
+    eventually(lambda: login.has_logged("tiny-1"), within=120)
     assert login.adapter.tail("tiny-1", 5) == "evaluating tiny-1\n"
     assert "".join(read_log(login.adapter, "tiny-1", 5)) == "evaluating tiny-1\n"
     login.adapter.stop("tiny-1", "ada@box")
-    stopped = login.until("tiny-1", ended)
-    assert (stopped.state, stopped.stopped_by, stopped.has_crashed) == (
+    stopped_job = login.until("tiny-1", has_ended)
+    assert (stopped_job.state, stopped_job.stopped_by, stopped_job.has_crashed) == (
         JobState.CANCELLED,
         "ada@box",
         False,
@@ -195,8 +195,8 @@ def test_an_end_keeps_its_exit_code_and_the_secret_stays_private(login: Login) -
     for instance, code in (("tiny-2", 5), ("tiny-3", 0)):
         login.tell(instance, code)
         login.submit(instance)
-    failed, success = login.until("tiny-2", ended), login.until("tiny-3", ended)
-    assert (failed.state, failed.exit_code, failed.raw) == (
+    failed_job, success = login.until("tiny-2", has_ended), login.until("tiny-3", has_ended)
+    assert (failed_job.state, failed_job.exit_code, failed_job.raw) == (
         JobState.FAILED,
         5,
         "failed; Slurm FAILED",
@@ -226,6 +226,6 @@ def test_what_nel_starts_again_after_a_time_limit_lives_and_a_stop_ends_that_too
     eventually(lambda: len(login.numbers("tiny-4")) == 2, within=PATIENCE)
     assert login.until("tiny-4", running_for_both).id == first.id
     login.adapter.stop("tiny-4", "ada@box")
-    stopped = login.until("tiny-4", ended)
-    assert (stopped.state, stopped.stopped_by) == (JobState.CANCELLED, "ada@box")
+    stopped_job = login.until("tiny-4", has_ended)
+    assert (stopped_job.state, stopped_job.stopped_by) == (JobState.CANCELLED, "ada@box")
     eventually(lambda: login.on_slurm("tiny-4") == [], within=120)

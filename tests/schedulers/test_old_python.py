@@ -13,8 +13,8 @@ from herorun.system.remote_file import _THERE
 from herorun.system.remote_programs import PROBE_PROGRAM, PROCESSES
 from herorun.system.remote_python import MIN_VERSION
 
-SENT = (ACTING, READING, PROBE_PROGRAM, PROCESSES, THERE, DIGESTING, _THERE)
-FILES = sorted({name: path for each in SENT for name, path in each.files}.items())
+SENT_PROGRAMS = (ACTING, READING, PROBE_PROGRAM, PROCESSES, THERE, DIGESTING, _THERE)
+FILES = sorted({name: path for each in SENT_PROGRAMS for name, path in each.files}.items())
 
 
 @pytest.mark.parametrize(("name", "path"), FILES, ids=[name for name, _ in FILES])

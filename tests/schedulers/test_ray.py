@@ -83,7 +83,7 @@ def rig(ray_head: Head, tmp_path: Path, silent: str) -> Iterator[RayRig]:
         traces=traces,
         code=tmp_path / "code",
         patience=60.0,
-        settled=just_now,
+        settle_time=just_now,
         state=state,
         address=ray_head.url,
         prefix=prefix,
@@ -125,7 +125,7 @@ def test_a_killed_command_failed_by_its_signal(rig: RayRig) -> None:
         True,
     )
     assert rig.tail("tiny-1") == "begun\n"
-    assert rig.adapter().find_all({"tiny-1": long_ago(), "tiny-2": rig.settled()}) == {
+    assert rig.adapter().find_all({"tiny-1": long_ago(), "tiny-2": rig.settle_time()}) == {
         "tiny-1": Found(job),
         "tiny-2": Absent(),
     }
@@ -135,7 +135,7 @@ def test_a_killed_supervisor_is_a_crash_and_not_somebodys_stop(rig: RayRig) -> N
     rig.submit(rig.job("echo $PPID > new; mv new supervisor; sleep 300"))
     rig.until(lambda _: (rig.code / "supervisor").exists())
     os.kill(int((rig.code / "supervisor").read_text()), signal.SIGKILL)
-    job = rig.ended("tiny-1")
+    job = rig.wait_for_end("tiny-1")
     assert (job.state, job.exit_code, job.has_crashed) == (JobState.FAILED, None, True), job
     assert job.raw == "FAILED JOB_SUPERVISOR_ACTOR_DIED", job
 
@@ -157,7 +157,7 @@ def test_a_stop_by_somebody_else_names_nobody(ray_head: Head, rig: RayRig) -> No
     rig.submit(rig.job("sleep 300"))
     rig.until(lambda job: job.state is JobState.RUNNING)
     ray_head.post(f"/api/jobs/{rig.prefix}tiny-1/stop", {})
-    job = rig.ended("tiny-1")
+    job = rig.wait_for_end("tiny-1")
     assert (job.state, job.stopped_by, job.raw) == (JobState.CANCELLED, None, "STOPPED")
 
 
@@ -179,8 +179,8 @@ def test_an_upload_brings_the_code_and_the_admission_and_says_where_they_are(rig
 
 
 def test_the_cluster_offers_what_it_has(rig: RayRig) -> None:
-    offered = rig.adapter().offers(a_plan(a_contract(hardware={"count": 8})))
-    assert offered.hardware == {} and "0 accelerators now" in offered.partial
+    offer = rig.adapter().offers(a_plan(a_contract(hardware={"count": 8})))
+    assert offer.hardware == {} and "0 accelerators now" in offer.partial
 
 
 def test_runs_share_a_look_and_what_is_not_herorun_s_stands_next_to_them(
@@ -189,8 +189,8 @@ def test_runs_share_a_look_and_what_is_not_herorun_s_stands_next_to_them(
     """One runs, one has ended, one was never submitted, and a diagnostic was submitted by hand."""
     probe = f"{rig.prefix}tiny-probe"
     runs = {name: an_adapter(ray_head.url, tmp_path / name, prefix=rig.prefix) for name in "abc"}
-    ended = runs["a"].submit(rig.job("exit 3"), str(rig.code), rig.admission)
-    rig.ended("tiny-1")
+    failed_job = runs["a"].submit(rig.job("exit 3"), str(rig.code), rig.admission)
+    rig.wait_for_end("tiny-1")
     running = runs["b"].submit(rig.job("sleep 300", number=2), str(rig.code), rig.admission)
     ray_head.post("/api/jobs/", {"entrypoint": "sleep 300", "submission_id": probe})
     try:
@@ -201,7 +201,7 @@ def test_runs_share_a_look_and_what_is_not_herorun_s_stands_next_to_them(
         }
         assert len({scheduler.cluster for scheduler in runs.values()}) == 1
         searches = {name: snapshots["c"].find(name, at) for name, at in fields.items()}
-        assert searches["tiny-1"].job.id == ended.id and searches["tiny-1"].job.exit_code == 3
+        assert searches["tiny-1"].job.id == failed_job.id and searches["tiny-1"].job.exit_code == 3
         assert searches["tiny-2"].job.id == running.id and searches["tiny-2"].job.state.live
         assert searches["tiny-3"] == Absent()
         assert [job.instance for job in snapshots["b"].live_jobs("tiny")] == ["tiny-2"]

@@ -20,7 +20,7 @@ from herorun.schedulers._ray.local_state import SubmissionFiles, SubmissionNote
 from herorun.schedulers.external import ray as by_id
 from wording import mentions
 
-RECORDED = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "jobs.json").read_text())
+RECORDING = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "jobs.json").read_text())
 LONG_AGO = datetime(2026, 11, 1, tzinfo=UTC)
 VERSION = {"version": "4", "ray_version": "2.60.0", "session_name": "session_a"}
 NO_JOB = (404, "Job tiny-1 does not exist")
@@ -38,7 +38,7 @@ class Stand:
             "/api/jobs/tiny-1": NO_JOB,
         }
         self.other: object = (404, "404: Not Found")
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.slowly = 0.0
         stand = self
@@ -46,7 +46,7 @@ class Stand:
         class Handler(BaseHTTPRequestHandler):
             def answer(self) -> None:
                 path = self.path.partition("?")[0]
-                stand.asked.append(f"{self.command} {path}")
+                stand.requests.append(f"{self.command} {path}")
                 stand.headers.append(dict(self.headers))
                 content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 value = stand.answers.get(path, stand.other)
@@ -156,7 +156,7 @@ def test_tls_with_a_server_that_has_none(stand, adapter) -> None:
 
 
 def test_a_server_that_trickles_is_not_waited_for(stand, adapter) -> None:
-    stand.answers["/api/jobs/tiny-1"] = RECORDED["succeeded"]
+    stand.answers["/api/jobs/tiny-1"] = RECORDING["succeeded"]
     stand.slowly, began = 0.05, time.monotonic()
     assert mentions(why(adapter(timeout="500ms").find("tiny-1", LONG_AGO)), "within", "0.5s")
     assert time.monotonic() - began < 15
@@ -166,7 +166,7 @@ def test_a_version_without_a_session_is_none_to_submit_to(stand, adapter, tmp_pa
     stand.answers["/api/version"] = {"version": "1"}
     with pytest.raises(CouldNotLook, match=r"dashboard.*2\.9"):
         adapter().submit(Submission("tiny-1", ("true",), ".", {}, ()), str(tmp_path), "")
-    assert not [request for request in stand.asked if request.startswith("POST")]
+    assert not [request for request in stand.requests if request.startswith("POST")]
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_an_address_that_is_none_is_refused(address: str) -> None:
 def test_the_address_never_comes_from_the_environment(adapter, stand, monkeypatch) -> None:
     for name in ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS", "http_proxy", "HTTP_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
-    stand.answers["/api/jobs/tiny-1"] = RECORDED["succeeded"]
+    stand.answers["/api/jobs/tiny-1"] = RECORDING["succeeded"]
     assert isinstance(adapter().find("tiny-1", LONG_AGO), Found)
     with pytest.raises(ValidationError, match="address"):
         ray.Options.model_validate({})
@@ -214,18 +214,18 @@ def test_a_token_is_sent_and_shown_nowhere(stand, adapter, monkeypatch, tmp_path
 def test_a_token_that_is_not_set_is_named(adapter, stand, monkeypatch) -> None:
     monkeypatch.delenv("RAY_TOKEN", raising=False)
     assert mentions(why(adapter(token_env="RAY_TOKEN").find("tiny-1", LONG_AGO)), "RAY_TOKEN")
-    assert stand.asked == []
+    assert stand.requests == []
 
 
 # --- absent ---------------------------------------------------------------------------------------
 
 
-def nodes(started: datetime) -> dict[str, object]:
+def nodes(started_at: datetime) -> dict[str, object]:
     node = {
         "node_id": "a",
         "node_ip": "192.0.2.2",
         "state": "ALIVE",
-        "start_time_ms": started.timestamp() * 1000,
+        "start_time_ms": started_at.timestamp() * 1000,
     }
     return {"data": {"result": {"result": [node]}}}
 
@@ -247,7 +247,7 @@ def test_one_that_is_younger_has_forgotten_what_ran_before(stand, adapter) -> No
 
 def test_an_older_job_proves_that_a_new_head_has_kept_its_memory(stand, adapter) -> None:
     stand.answers["/api/v0/nodes"] = nodes(LONG_AGO + timedelta(hours=1))
-    stand.answers["/api/jobs/"] = [RECORDED["succeeded"] | {"submission_id": "x", "start_time": 1}]
+    stand.answers["/api/jobs/"] = [RECORDING["succeeded"] | {"submission_id": "x", "start_time": 1}]
     assert adapter().find("tiny-1", LONG_AGO) == Absent()
 
 
@@ -290,7 +290,7 @@ def test_too_early_is_unsure(stand, adapter) -> None:
 
 
 def test_a_strangers_job_of_our_name_is_neither_ours_nor_touched(stand, adapter, tmp_path) -> None:
-    stand.answers["/api/jobs/tiny-1"] = RECORDED["succeeded"] | {
+    stand.answers["/api/jobs/tiny-1"] = RECORDING["succeeded"] | {
         "metadata": {},
         "status": "RUNNING",
     }
@@ -299,12 +299,12 @@ def test_a_strangers_job_of_our_name_is_neither_ours_nor_touched(stand, adapter,
         adapter().submit(Submission("tiny-1", ("true",), ".", {}, ()), str(tmp_path), "")
     with pytest.raises(WrongUse, match="left alone"):
         adapter().stop("tiny-1", "ada@box")
-    assert not [request for request in stand.asked if request.startswith("POST")]
+    assert not [request for request in stand.requests if request.startswith("POST")]
 
 
 def test_one_of_another_plan_is_not_adopted(stand, adapter, tmp_path) -> None:
     (tmp_path / "admission.json").write_text('{"plan": "sha256:2"}')
-    details = RECORDED["succeeded"]
+    details = RECORDING["succeeded"]
     stand.answers["/api/jobs/tiny-1"] = details | {
         "metadata": details["metadata"] | {"herorun_plan": "sha256:1"}
     }
@@ -317,7 +317,7 @@ def test_one_of_another_plan_is_not_adopted(stand, adapter, tmp_path) -> None:
 
 
 def test_the_remnant_of_a_deleted_job_shows_nothing(stand, adapter) -> None:
-    stand.answers["/api/jobs/tiny-1"] = RECORDED["a remnant"]
+    stand.answers["/api/jobs/tiny-1"] = RECORDING["a remnant"]
     assert "deleted" in why(adapter().find("tiny-1", LONG_AGO))
     assert "deleted" in why(
         by_id.connect(by_id.Options(cluster=stand.url), Place("j", "/", "/", "/")).find_job(
@@ -328,20 +328,20 @@ def test_the_remnant_of_a_deleted_job_shows_nothing(stand, adapter) -> None:
 
 def test_a_thousand_jobs_are_one_list(stand, adapter) -> None:
     stand.answers["/api/jobs/"] = [
-        RECORDED["succeeded"]
+        RECORDING["succeeded"]
         | {"submission_id": f"tiny-{n}", "metadata": {"herorun_instance": f"tiny-{n}"}}
         for n in range(1, 1001)
     ]
     answers = adapter().find_all({f"tiny-{n}": LONG_AGO for n in range(1, 1001)})
     assert len(answers) == 1000 and all(isinstance(each, Found) for each in answers.values())
-    assert stand.asked == ["GET /api/jobs/"]
+    assert stand.requests == ["GET /api/jobs/"]
 
 
 def test_a_log_that_is_lost_with_its_node_leaves_rays_last_words(stand, adapter) -> None:
-    stand.answers["/api/jobs/tiny-1"] = RECORDED["failed"]
+    stand.answers["/api/jobs/tiny-1"] = RECORDING["failed"]
     stand.answers["/api/v0/logs/file"] = (500, "Given node id is not available")
     assert adapter().tail("tiny-1", 1) == "a|"
-    stand.answers["/api/jobs/tiny-1"] = RECORDED["succeeded"] | {
+    stand.answers["/api/jobs/tiny-1"] = RECORDING["succeeded"] | {
         "status": "RUNNING",
         "message": "Job is running.",
     }
@@ -350,7 +350,7 @@ def test_a_log_that_is_lost_with_its_node_leaves_rays_last_words(stand, adapter)
 
 
 def test_a_pending_job_has_no_log_and_says_what_it_waits_for(stand, adapter) -> None:
-    stand.answers["/api/jobs/tiny-1"] = RECORDED["pending"]
+    stand.answers["/api/jobs/tiny-1"] = RECORDING["pending"]
     with pytest.raises(FileNotFoundError):
         adapter().tail("tiny-1", 5)
     load = {"resourceDemand": [[{"GPU": 8.0}, 1]], "nodeTypes": [[{"CPU": 4.0}, 2]]}
@@ -375,7 +375,7 @@ def test_what_ray_refuses_is_wrong_use_and_what_it_could_not_do_is_not(
 def test_the_printed_request_is_what_is_sent(stand, adapter, tmp_path) -> None:
     submission = Submission("tiny-1", ("true",), ".", {}, ())
     text = adapter().request(submission, str(tmp_path), "")
-    assert text.startswith(f"POST {stand.url}/api/jobs/\n") and stand.asked == []
+    assert text.startswith(f"POST {stand.url}/api/jobs/\n") and stand.requests == []
     assert json.loads(text.splitlines()[1])["submission_id"] == "tiny-1"
     with pytest.raises(HerorunError, match="HF_TOKEN"):
         adapter().request(

@@ -14,7 +14,7 @@ from herorun.schedulers._ray.parse import RayJob, job_of, record_of
 from herorun.schedulers._ray.worker_failures import asks_for_losses, loss_of, with_loss
 from wording import mentions
 
-RECORDED = json.loads(
+RECORDING = json.loads(
     (Path(__file__).parents[1] / "recordings" / "ray" / "losses.json").read_text()
 )
 GANGS = {
@@ -27,19 +27,19 @@ ADDRESS = "192.0.2.2"
 
 
 def record(what: str, **changes: object) -> RayJob:
-    job_record = record_of(RECORDED[what]["job"] | changes)
+    job_record = record_of(RECORDING[what]["job"] | changes)
     assert job_record is not None
     return job_record
 
 
-def judged(what: str, fields: dict[str, Any] | None = None, **changes: object) -> Job:
-    fields, of = fields or RECORDED[what], record(what, **changes)
+def judge_answers(what: str, fields: dict[str, Any] | None = None, **changes: object) -> Job:
+    fields, of = fields or RECORDING[what], record(what, **changes)
     loss = loss_of(of, fields["tasks"], fields["actors"])
     return with_loss(job_of(of, "tiny-1"), loss, ADDRESS)
 
 
-def changed(what: str, kind: str, **fields: object) -> dict[str, Any]:
-    answers = deepcopy(RECORDED[what])
+def change_answers(what: str, kind: str, **fields: object) -> dict[str, Any]:
+    answers = deepcopy(RECORDING[what])
     for row in answers[kind]["data"]["result"]["result"]:
         row.update(fields)
     return answers
@@ -49,7 +49,7 @@ def changed(what: str, kind: str, **fields: object) -> dict[str, Any]:
 def test_a_driver_that_did_not_survive_its_worker_says_what_took_that(
     what: str, state: JobState
 ) -> None:
-    job = judged(what)
+    job = judge_answers(what)
     assert (job.state, job.exit_code, job.has_crashed) == (state, 1, True)
     assert job.failed_on == ((ADDRESS,) if state is JobState.NODE_FAILED else ())
 
@@ -78,32 +78,34 @@ def test_what_the_raylet_said_of_another_job_is_not_this_jobs_end() -> None:
 def test_the_reason_names_the_cause_and_not_the_supervisors_ids() -> None:
     reason = job_of(record("the command on a lost node"), "tiny-1").reason
     assert mentions(reason, "node", "died") and "actor_id" not in reason
-    assert mentions(judged("a task on a lost node").reason, "task", "192.0.2.2")
+    assert mentions(judge_answers("a task on a lost node").reason, "task", "192.0.2.2")
 
 
 @pytest.mark.parametrize("what", GANGS)
 def test_a_loss_long_before_the_end_did_not_end_it(what: str) -> None:
     message = "Job entrypoint command failed with exit code 1. No logs available."
     later = record(what).ended.timestamp() * 1000 + 3_600_000
-    assert judged(what, message=message, end_time=later).state is JobState.FAILED
-    assert judged(what, message=message).state is GANGS[what]
+    assert judge_answers(what, message=message, end_time=later).state is JobState.FAILED
+    assert judge_answers(what, message=message).state is GANGS[what]
 
 
 def test_an_error_of_the_tasks_own_is_no_loss() -> None:
-    changes = changed("a task on a lost node", "tasks", error_type="TASK_EXECUTION_EXCEPTION")
-    assert judged("a task on a lost node", changes).state is JobState.FAILED
+    changes = change_answers(
+        "a task on a lost node", "tasks", error_type="TASK_EXECUTION_EXCEPTION"
+    )
+    assert judge_answers("a task on a lost node", changes).state is JobState.FAILED
 
 
 def test_an_actor_that_was_killed_by_the_job_itself_is_no_loss() -> None:
     cause = {"actor_died_error_context": {"reason": "RAY_KILL"}}
-    changes = changed("an actor on a lost node", "actors", death_cause=cause)
-    assert judged("an actor on a lost node", changes).state is JobState.FAILED
+    changes = change_answers("an actor on a lost node", "actors", death_cause=cause)
+    assert judge_answers("an actor on a lost node", changes).state is JobState.FAILED
 
 
 @pytest.mark.parametrize("answer", [None, {}, [], {"data": {"result": {"result": [1]}}}])
 def test_another_shape_reports_no_loss(answer: object) -> None:
-    fields = {**RECORDED["a task on a lost node"], "tasks": answer}
-    assert judged("a task on a lost node", fields).state is JobState.FAILED
+    fields = {**RECORDING["a task on a lost node"], "tasks": answer}
+    assert judge_answers("a task on a lost node", fields).state is JobState.FAILED
 
 
 def test_losses_are_asked_for_only_where_they_may_have_ended_the_job() -> None:

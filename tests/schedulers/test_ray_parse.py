@@ -27,20 +27,20 @@ from herorun.schedulers._ray.parse import RayJob, RayStop, job_of, record_of, re
 from herorun.schedulers._ray.request import Needs, UploadPaths, entrypoint, request_of
 from wording import mentions
 
-RECORDED = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "jobs.json").read_text())
+RECORDING = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "jobs.json").read_text())
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 BY_US = RayStop("ada@box", AT)
-SHARED = UploadPaths(None, "/code", "/state/admission.json")
+SHARED_PATHS = UploadPaths(None, "/code", "/state/admission.json")
 
 
-def recorded(word: str, **changes: object) -> RayJob:
-    record = record_of(RECORDED[word] | changes)
+def a_record(word: str, **changes: object) -> RayJob:
+    record = record_of(RECORDING[word] | changes)
     assert record is not None
     return record
 
 
 def job(word: str, stop: RayStop | None = None, lost_on: str = "", **changes: object) -> Job:
-    return job_of(recorded(word, **changes), "tiny-1", stop, lost_on)
+    return job_of(a_record(word, **changes), "tiny-1", stop, lost_on)
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -121,8 +121,12 @@ def test_the_memory_monitor_in_the_log_is_out_of_memory_and_an_accelerators_is_n
 
 
 def test_a_signal_is_no_exit_code() -> None:
-    killed = job("failed", driver_exit_code=-9)
-    assert (killed.exit_code, killed.signal, killed.has_crashed) == (None, "SIGKILL", True)
+    killed_job = job("failed", driver_exit_code=-9)
+    assert (killed_job.exit_code, killed_job.signal, killed_job.has_crashed) == (
+        None,
+        "SIGKILL",
+        True,
+    )
     assert job("failed", driver_exit_code=137).exit_code == 137
 
 
@@ -161,7 +165,7 @@ def test_a_pending_job_was_submitted_and_has_not_started() -> None:
 
 
 def test_somebodys_own_driver_is_no_submitted_job() -> None:
-    assert records_of([RECORDED["failed"] | {"type": "DRIVER", "submission_id": None}]) == ()
+    assert records_of([RECORDING["failed"] | {"type": "DRIVER", "submission_id": None}]) == ()
 
 
 @pytest.mark.parametrize(
@@ -222,7 +226,7 @@ def test_a_status_without_demand_adds_nothing(value: object) -> None:
 def test_a_cluster_remembers_since_the_oldest_thing_that_it_knows() -> None:
     nodes = nodes_of(NODES)
     assert began(nodes, ()) == datetime(2026, 11, 21, 22, 3, 20, tzinfo=UTC)
-    older = replace(recorded("succeeded"), submitted=AT)
+    older = replace(a_record("succeeded"), submitted=AT)
     assert began(nodes, (older,)) == AT
     assert began((), ()) is None
 
@@ -261,7 +265,7 @@ def test_the_request_is_the_same_each_time_and_carries_the_instance() -> None:
         request_of(
             a_submission(),
             "p-tiny-1",
-            SHARED,
+            SHARED_PATHS,
             Needs(2, 1, None, {"tpu": 4}),
             timedelta(minutes=2),
             "sha256:1",
@@ -288,7 +292,7 @@ def test_what_ray_would_expand_travels_in_the_entrypoint_and_arrives_as_it_is(
     tmp_path: Path,
 ) -> None:
     odd = {"ODD": "$HOME ${HOME} `x` '\n", "PLAIN": "é 'x'"}
-    where = replace(SHARED, code=str(tmp_path))
+    where = replace(SHARED_PATHS, code=str(tmp_path))
     submission = a_submission(
         argv=("sh", "-c", 'printf "%s|" "$ODD" "$1"', "sh", "-n $HOME"), env=odd
     )
@@ -304,12 +308,12 @@ def test_what_ray_would_expand_travels_in_the_entrypoint_and_arrives_as_it_is(
 
 
 def test_a_secret_that_is_not_on_the_cluster_ends_the_job_before_it_begins(tmp_path: Path) -> None:
-    where = replace(SHARED, code=str(tmp_path))
+    where = replace(SHARED_PATHS, code=str(tmp_path))
     script = entrypoint(a_submission(argv=("touch", "ran"), secrets=("HF_TOKEN",)), where)
-    ended = subprocess.run(
+    process = subprocess.run(
         script, shell=True, capture_output=True, text=True, env={"PATH": "/bin:/usr/bin"}
     )
-    assert (ended.returncode, mentions(ended.stderr, "HF_TOKEN"), list(tmp_path.iterdir())) == (
+    assert (process.returncode, mentions(process.stderr, "HF_TOKEN"), list(tmp_path.iterdir())) == (
         78,
         True,
         [],
@@ -319,7 +323,7 @@ def test_a_secret_that_is_not_on_the_cluster_ends_the_job_before_it_begins(tmp_p
 @pytest.mark.parametrize("name", ["A B", "1A", "A-B", "A=$(id)"])
 def test_a_name_that_is_no_variable_is_refused(name: str) -> None:
     with pytest.raises(WrongUse, match="variable"):
-        entrypoint(a_submission(secrets=(name,)), SHARED)
+        entrypoint(a_submission(secrets=(name,)), SHARED_PATHS)
 
 
 # --- the package ----------------------------------------------------------------------------------
@@ -337,20 +341,20 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def packed(tree: Path) -> tuple[str, bytes]:
+def pack_tree(tree: Path) -> tuple[str, bytes]:
     return package(str(tree / "code"), str(tree / "admission.json"))
 
 
 def test_a_package_is_named_by_its_content_alone(tree: Path) -> None:
-    first = packed(tree)
+    first = pack_tree(tree)
     (tree / "code" / "run.sh").touch()
-    assert packed(tree) == first
+    assert pack_tree(tree) == first
     (tree / "code" / "run.sh").chmod(0o644)
-    assert packed(tree)[0] != first[0]
+    assert pack_tree(tree)[0] != first[0]
 
 
 def test_a_package_holds_the_code_and_the_admission(tree: Path) -> None:
-    uri, data = packed(tree)
+    uri, data = pack_tree(tree)
     file = zipfile.ZipFile(BytesIO(data))
     assert sorted(file.namelist()) == [".herorun-admission.json", "link", "run.sh", "src/train.py"]
     assert file.read("link") == b"#!/bin/sh\n"
@@ -360,11 +364,11 @@ def test_a_package_holds_the_code_and_the_admission(tree: Path) -> None:
 def test_what_cannot_be_packed_is_reported(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("herorun.schedulers._ray.package.MAX_PACKAGE", 10)
     with pytest.raises(WrongUse, match="shared"):
-        packed(tree)
+        pack_tree(tree)
     monkeypatch.undo()
     (tree / "code" / "folder").symlink_to("src")
     with pytest.raises(WrongUse, match=r"link.*folder"):
-        packed(tree)
+        pack_tree(tree)
 
 
 # --- the log --------------------------------------------------------------------------------------
@@ -382,6 +386,6 @@ SETTING_UP = b"2026-11-21 22:19:45,061\tINFO job_manager.py:581 -- Runtime env i
     ],
 )
 def test_rays_own_lines_are_left_out_wherever_it_wrote_them(data: bytes) -> None:
-    assert own_lines(data, recorded("succeeded"), 10) == "one\ntwo\n"
-    assert own_lines(data, recorded("succeeded"), 1) == "two\n"
-    assert own_lines(data, recorded("succeeded"), 0) == ""
+    assert own_lines(data, a_record("succeeded"), 10) == "one\ntwo\n"
+    assert own_lines(data, a_record("succeeded"), 1) == "two\n"
+    assert own_lines(data, a_record("succeeded"), 0) == ""

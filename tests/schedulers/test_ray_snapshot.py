@@ -15,7 +15,7 @@ from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Found, Place, Unknown
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.schedulers import ray
-from schedulers.test_ray_bad_answers import LONG_AGO, RECORDED, VERSION, Stand, nodes
+from schedulers.test_ray_bad_answers import LONG_AGO, RECORDING, VERSION, Stand, nodes
 
 HALF = timedelta(minutes=7)
 WAITS = {"resourceDemand": [[{"GPU": 8.0}, 1]], "nodeTypes": [[{"CPU": 4.0}, 2]]}
@@ -39,18 +39,18 @@ def run_on(stand: Stand, state: Path, **options: object) -> ray.Ray:
 
 def job(name: str, word: str, ours: bool = True, **value: object) -> dict[str, Any]:
     mine = {"herorun_instance": name} if ours else {}
-    return {**RECORDED[word], "submission_id": name, "metadata": mine, **value}
+    return {**RECORDING[word], "submission_id": name, "metadata": mine, **value}
 
 
 def test_a_round_of_many_runs_is_one_list_and_what_some_need_is_asked_once(
     stand: Stand, tmp_path: Path
 ) -> None:
     waiting = [job(f"waits{n}-1", "pending") for n in range(20)]
-    ended = [job(f"ends{n}-1", "failed") for n in range(20)]
-    stand.answers["/api/jobs/"] = [*waiting, *ended]
+    ended_jobs = [job(f"ends{n}-1", "failed") for n in range(20)]
+    stand.answers["/api/jobs/"] = [*waiting, *ended_jobs]
     stand.answers["/api/cluster_status"] = {"data": {"clusterStatus": {"loadMetricsReport": WAITS}}}
     names = [
-        *(each["submission_id"] for each in waiting + ended),
+        *(each["submission_id"] for each in waiting + ended_jobs),
         *(f"never{n}-1" for n in range(20)),
     ]
     runs = {name: run_on(stand, tmp_path / name) for name in names}
@@ -58,14 +58,14 @@ def test_a_round_of_many_runs_is_one_list_and_what_some_need_is_asked_once(
     for name, scheduler in runs.items():
         polls.note_intent(name, scheduler, (name, LONG_AGO))
     for _ in range(2):
-        stand.asked.clear()
+        stand.requests.clear()
         snapshots = {name: polls.share(name, runs[name], (name, LONG_AGO), HALF) for name in names}
         searches = {name: each.find(name, LONG_AGO) for name, each in snapshots.items()}
         live = {
             name: [j.instance for j in snapshots[name].live_jobs(name.removesuffix("-1"))]
             for name in names
         }
-        assert sorted(stand.asked) == [
+        assert sorted(stand.requests) == [
             "GET /api/cluster_status",
             "GET /api/jobs/",
             "GET /api/v0/nodes",
@@ -91,7 +91,7 @@ def test_a_list_that_fails_is_unsure_for_all_and_asked_once(stand: Stand, tmp_pa
         assert isinstance(answer, Unknown) and reason in answer.why
         with pytest.raises(CouldNotLook, match=reason):
             snapshot.live_jobs(name)
-    assert stand.asked == ["GET /api/jobs/"]
+    assert stand.requests == ["GET /api/jobs/"]
 
 
 def test_what_only_one_run_needs_and_fails_is_its_own_trouble(stand: Stand, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_next_to_it(
         job("a-tiny-lm-1", "succeeded", **runs),  # of another run of herorun's
         job("tiny-probe", "succeeded", ours=False, **runs),  # without the prefix
         {
-            **RECORDED["succeeded"],
+            **RECORDING["succeeded"],
             "type": "DRIVER",
             "submission_id": None,
             "job_id": "01000000",
@@ -165,12 +165,12 @@ def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_next_to_it(
     ]
     scheduler = run_on(stand, tmp_path, prefix="a-")
     snapshot = scheduler.with_snapshot(scheduler.snapshot({"tiny-1": LONG_AGO}))
-    stand.asked.clear()
+    stand.requests.clear()
     assert [(each.id, each.state) for each in snapshot.other_jobs("tiny")] == [
         ("a-tiny-probe", JobState.RUNNING)
     ]
     assert [each.instance for each in snapshot.live_jobs("tiny")] == ["tiny-1", "tiny-2"]
-    assert "GET /api/jobs/" not in stand.asked
+    assert "GET /api/jobs/" not in stand.requests
 
 
 GANG = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "losses.json").read_text())[
@@ -189,13 +189,16 @@ def test_what_took_the_workers_is_asked_of_the_one_job_that_is_looked_for(
     stand.answers |= {"/api/v0/tasks": GANG["tasks"], "/api/v0/actors": GANG["actors"]}
     scheduler = run_on(stand, tmp_path)
     assert scheduler.live_jobs("tiny") == scheduler.other_jobs("tiny") == ()
-    assert "GET /api/v0/tasks" not in stand.asked
+    assert "GET /api/v0/tasks" not in stand.requests
     answer = scheduler.find_all({"tiny-1": LONG_AGO})["tiny-1"]
     assert isinstance(answer, Found) and answer.job.state is JobState.NODE_FAILED
-    assert stand.asked.count("GET /api/v0/tasks") == 1
+    assert stand.requests.count("GET /api/v0/tasks") == 1
     stand.answers["/api/v0/tasks"] = (500, "no")
-    failed = run_on(stand, tmp_path).find_all({"tiny-1": LONG_AGO})["tiny-1"]
-    assert isinstance(failed, Found) and (failed.job.state, failed.job.exit_code) == (
+    failed_search = run_on(stand, tmp_path).find_all({"tiny-1": LONG_AGO})["tiny-1"]
+    assert isinstance(failed_search, Found) and (
+        failed_search.job.state,
+        failed_search.job.exit_code,
+    ) == (
         JobState.FAILED,
         1,
     )

@@ -97,7 +97,7 @@ class Jobs:
         """A file that its worker makes when it has begun."""
         return self.folder / f"begun-{number}"
 
-    def begun(self, *numbers: int) -> None:
+    def wait_for_begin(self, *numbers: int) -> None:
         end = time.monotonic() + PATIENCE
         while not all(self.sign(number).exists() for number in numbers):
             assert time.monotonic() < end, list(self.folder.iterdir())
@@ -122,7 +122,7 @@ def other_node(jobs: Jobs, **env: str) -> Iterator[int]:
         yield raylet
 
 
-def ended(job: Job) -> bool:
+def has_ended(job: Job) -> bool:
     return job.state.is_final
 
 
@@ -131,9 +131,9 @@ def test_a_lost_node_is_told_whether_it_had_the_command_or_its_workers(jobs: Job
         jobs.far(1, "sh", "-c", f"echo > {jobs.sign(1)}; sleep 300")
         jobs.gang(2, TASK, f"import time; open('{jobs.sign(2)}', 'w'); time.sleep(300)")
         jobs.gang(3, ACTOR, f"import time; open('{jobs.sign(3)}', 'w'); time.sleep(300)")
-        jobs.begun(1, 2, 3)
+        jobs.wait_for_begin(1, 2, 3)
         os.kill(raylet, signal.SIGKILL)
-        untils = [jobs.until(number, ended) for number in (1, 2, 3)]
+        untils = [jobs.until(number, has_ended) for number in (1, 2, 3)]
     assert [job.state for job in untils] == [JobState.NODE_FAILED] * 3, untils
     assert [job.exit_code for job in untils] == [None, 1, 1]
     assert len({job.failed_on for job in untils}) == 1 and len(untils[0].failed_on) == 1
@@ -149,11 +149,11 @@ def test_what_rays_memory_monitor_killed_is_out_of_memory(jobs: Jobs) -> None:
     }
     with other_node(jobs, **limit):
         jobs.gang(4, TASK, HUNGRY)
-        by_task = jobs.until(4, ended)
+        by_task = jobs.until(4, has_ended)
         jobs.gang(5, ACTOR, HUNGRY)
-        by_actor = jobs.until(5, ended)
+        by_actor = jobs.until(5, has_ended)
         jobs.far(6, str(PYTHON), "-c", HUNGRY)
-        by_command = jobs.until(6, ended)
+        by_command = jobs.until(6, has_ended)
     killed_jobs = [by_task, by_actor, by_command]
     assert [job.state for job in killed_jobs] == [JobState.OUT_OF_MEMORY] * 3, killed_jobs
     assert [job.exit_code for job in killed_jobs] == [1, 1, None]
@@ -165,5 +165,5 @@ def _a_little_more() -> float:
     """The part of this machine's memory that is in use, and some room."""
     words = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
     numbers = {name: int(size) * 1024 for name, size, *_ in words}
-    used = numbers["MemTotal:"] - numbers["MemAvailable:"]
-    return min((used + ROOM) / numbers["MemTotal:"], 0.95)
+    used_memory = numbers["MemTotal:"] - numbers["MemAvailable:"]
+    return min((used_memory + ROOM) / numbers["MemTotal:"], 0.95)

@@ -118,7 +118,7 @@ def test_two_clones_that_submit_at_once_are_one_job(
     scheduler = rig.connect()
     # Slurm cancels the other job after it has answered
     eventually(lambda: {job.id for job in scheduler.live_jobs("tiny")} <= {first})
-    job = rig.ended("tiny-1")
+    job = rig.wait_for_end("tiny-1")
     assert (job.id, job.state) == (first, JobState.SUCCEEDED)
 
 
@@ -128,14 +128,14 @@ def test_three_runs_are_watched_by_one_squeue_and_one_sacct(
     """One runs, one has ended, and one was never submitted. Slurm is real, and its programs are
     counted.
     """
-    counted, calls_log = tmp_path / "counted", tmp_path / "asked"
-    counted.mkdir()
+    counting_folder, calls_log = tmp_path / "counted", tmp_path / "asked"
+    counting_folder.mkdir()
     for name in ("squeue", "sacct", "sbatch", "scancel", "scontrol"):
-        (counted / name).write_text(
+        (counting_folder / name).write_text(
             f"#!/bin/sh\necho {name} >> '{calls_log}'\nexec {which(name)} \"$@\"\n"
         )
-        (counted / name).chmod(0o755)
-    options = slurm.Options(slurm_conf=cluster.conf, slurm_bin=str(counted), settle="1ms")
+        (counting_folder / name).chmod(0o755)
+    options = slurm.Options(slurm_conf=cluster.conf, slurm_bin=str(counting_folder), settle="1ms")
     runs = {
         name: slurm.connect(
             options, Place("tiny", str(state / name), f"{state}/{name}", "/repository")
@@ -262,7 +262,7 @@ def test_the_tasks_of_srun_get_the_jobs_environment(
     job = rig.job(step, secrets=secrets)
     job = replace(job, env={**job.env, "SEED": "7"})
     adapter(cluster, state, nodes=2).submit(job, str(rig.code), rig.admission)
-    assert rig.ended("tiny-1").state is JobState.SUCCEEDED, rig.tail("tiny-1")
+    assert rig.wait_for_end("tiny-1").state is JobState.SUCCEEDED, rig.tail("tiny-1")
     length = len(SECRET) if secrets else 0
     assert rig.tail("tiny-1").splitlines().count(f"task tiny-1 7 {length}") == 2
 
@@ -300,7 +300,7 @@ def test_another_clone_learns_who_stopped_it(
 ) -> None:
     rig.submit(rig.job("sleep 30"))
     rig.connect().stop("tiny-1", "ada lovelace@box")
-    rig.ended("tiny-1")
+    rig.wait_for_end("tiny-1")
     options = slurm.Options(slurm_conf=cluster.conf)
     elsewhere = slurm.connect(
         options, Place("tiny", str(tmp_path / "clone"), f"{state}/out", "/repository")
@@ -319,12 +319,12 @@ def test_a_job_of_another_run_is_never_cancelled(
 
 
 def test_a_job_whose_name_holds_rows_of_jobs_is_one_job(cluster: Cluster, state: Path) -> None:
-    forged = (
+    forged_name = (
         f"odd\n{squeue('RUNNING', '4711', comment='')}\n{squeue('RUNNING', '4712', comment='')}"
     )
-    job = cluster.ask("sbatch", "--parsable", "--hold", f"--job-name={forged}", "--wrap=true")
+    job = cluster.ask("sbatch", "--parsable", "--hold", f"--job-name={forged_name}", "--wrap=true")
     assert adapter(cluster, state).live_jobs("tiny") == ()
-    assert forged.strip() in [row.name for row in adapter(cluster, state)._queue()]
+    assert forged_name.strip() in [row.name for row in adapter(cluster, state)._queue()]
     cluster.ask("scancel", job)
 
 

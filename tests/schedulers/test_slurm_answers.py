@@ -76,9 +76,11 @@ def search_of(
     name: str = "tiny-1",
 ) -> Search:
     rows = ours(squeue_rows("\n".join(queue)), name, RUN, submission, since)
-    answered = books if isinstance(books, Accounting) else Accounting(sacct_rows("\n".join(books)))
+    accounting = (
+        books if isinstance(books, Accounting) else Accounting(sacct_rows("\n".join(books)))
+    )
     return judge_slurm(
-        name, rows, ours(answered.rows, name, RUN, submission, since), answered, submission
+        name, rows, ours(accounting.rows, name, RUN, submission, since), accounting, submission
     )
 
 
@@ -98,7 +100,7 @@ WORDS = dict(
 )
 
 
-def recorded(what: str) -> Job:
+def recorded_job(what: str) -> Job:
     queue = (RECORDINGS / "squeue-22.05.txt").read_text().splitlines()
     books = (RECORDINGS / "sacct-22.05.txt").read_text().splitlines()
     answer = search_of(queue, books, since=None, name=WORDS[what])
@@ -121,19 +123,20 @@ def recorded(what: str) -> Job:
 def test_a_recorded_situation_is_reported(
     what: str, state: JobState, raw: str, reason: str
 ) -> None:
-    record = recorded(what)
+    record = recorded_job(what)
     assert (record.state, record.raw, record.reason) == (state, raw, reason)
 
 
 def test_a_log_that_cannot_be_opened_is_reported_in_words() -> None:
-    record = recorded("output lost")
+    record = recorded_job("output lost")
     assert (record.state, record.exit_code, record.signal) == (JobState.FAILED, None, None)
     assert mentions(record.reason, "open")
 
 
 def test_the_parts_of_an_array_and_of_a_heterogeneous_job_are_counted() -> None:
     assert [
-        (recorded(what).tasks, recorded(what).running_tasks) for what in ("array", "heterogeneous")
+        (recorded_job(what).tasks, recorded_job(what).running_tasks)
+        for what in ("array", "heterogeneous")
     ] == [
         (2, 1),
         (2, 2),
@@ -204,8 +207,10 @@ def test_a_job_that_nobody_knows_is_absent_unless_it_was_taken() -> None:
     assert search_of([], []) == Absent()
     search = search_of([], [], SubmissionRecord(True, "71"))
     assert isinstance(search, Unknown) and search.forgotten
-    unread = search_of([], Accounting(silent="sacct failed: down"), SubmissionRecord(True, "71"))
-    assert isinstance(unread, Unknown) and not unread.forgotten
+    unread_search = search_of(
+        [], Accounting(silent="sacct failed: down"), SubmissionRecord(True, "71")
+    )
+    assert isinstance(unread_search, Unknown) and not unread_search.forgotten
 
 
 def test_without_accounting_a_forgotten_job_is_gone_and_one_that_may_never_have_been_is_unsure() -> (  # noqa: E501  # its name is the sentence
@@ -237,9 +242,9 @@ def test_cancelled_by_somebody_is_cancelled_by_their_number_until_it_is_looked_u
 
 
 def test_our_own_stop_is_recognised_from_the_comment_or_from_what_was_kept() -> None:
-    stopped = Tag(RUN, "b" * 12, 1, "ada lovelace@box").comment
+    stop_comment = Tag(RUN, "b" * 12, 1, "ada lovelace@box").comment
     assert (
-        job([squeue("CANCELLED", comment=stopped)], [sacct("CANCELLED by 0")]).stopped_by
+        job([squeue("CANCELLED", comment=stop_comment)], [sacct("CANCELLED by 0")]).stopped_by
         == "ada lovelace@box"
     )
     assert (
@@ -256,9 +261,9 @@ def test_an_exit_code_from_sacct_alone_may_lack_128_and_says_so(code: str, told_
 
 def test_a_job_that_a_deadline_took_from_the_queue_was_never_placed() -> None:
     """Slurm 22.05 gives it an exit code of 1, and squeue a start at its end."""
-    waited = {"where": "", "reason": "DeadLine"}
+    waiting_fields = {"where": "", "reason": "DeadLine"}
     books = [sacct("DEADLINE", code="1:0", started="None", where="None assigned")]
-    slurm_job = job([squeue("DEADLINE", code=256, **waited)], books)
+    slurm_job = job([squeue("DEADLINE", code=256, **waiting_fields)], books)
     assert (slurm_job.state, slurm_job.raw, slurm_job.reason) == (
         JobState.UNSCHEDULABLE,
         "DEADLINE",
@@ -373,14 +378,14 @@ def test_a_line_break_in_somebodys_job_name_does_not_blind_us() -> None:
 
 def test_a_job_name_that_holds_whole_rows_forges_none() -> None:
     """It was there before the question, and so cannot know what parts the columns of its answer."""
-    parted = f"{SEPARATOR}0123456789abcdef"
+    parted_name = f"{SEPARATOR}0123456789abcdef"
     for line, read in ((squeue, slurm_parse.squeue_rows), (sacct, slurm_parse.sacct_rows)):
-        forging = line("RUNNING", "5", name="NAME").replace(SEPARATOR, parted)
-        forged = f"odd\n{line('COMPLETED')}\n{line('FAILED', '9')}"
+        forging = line("RUNNING", "5", name="NAME").replace(SEPARATOR, parted_name)
+        forged_name = f"odd\n{line('COMPLETED')}\n{line('FAILED', '9')}"
         text = "\n".join(
-            [forging.replace("NAME", forged), line("RUNNING").replace(SEPARATOR, parted)]
+            [forging.replace("NAME", forged_name), line("RUNNING").replace(SEPARATOR, parted_name)]
         )
-        assert [(row.id, row.word) for row in read(text, parted)] == [
+        assert [(row.id, row.word) for row in read(text, parted_name)] == [
             ("5", "RUNNING"),
             ("71", "RUNNING"),
         ]

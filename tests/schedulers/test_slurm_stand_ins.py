@@ -44,7 +44,7 @@ class Slurm:
         )
         path.chmod(0o755)
 
-    def asked(self, program: str) -> int:
+    def count_calls(self, program: str) -> int:
         path = self.folder / f"asked-{program}"
         return len(path.read_text().splitlines()) if path.exists() else 0
 
@@ -79,21 +79,21 @@ def stand_in(tmp_path: Path) -> Slurm:
 def test_a_thousand_jobs_are_watched_by_one_question_to_each(stand_in: Slurm) -> None:
     names = [f"tiny-{number}" for number in range(1, 1001)]
     queue = [stand_in.queue("RUNNING", str(n), name=name) for n, name in enumerate(names[:900], 1)]
-    ended = [
+    accounting_rows = [
         stand_in.books("COMPLETED", str(n), name=name) for n, name in enumerate(names[900:], 901)
     ]
     stand_in.says("squeue", "\n".join(queue))
-    stand_in.says("sacct", "\n".join(ended))
+    stand_in.says("sacct", "\n".join(accounting_rows))
     answers = stand_in.adapter().find_all(dict.fromkeys(names, LONG_AGO))
     states = [answer.job.state for answer in answers.values() if isinstance(answer, Found)]
     assert states == [JobState.RUNNING] * 900 + [JobState.SUCCEEDED] * 100
-    assert (stand_in.asked("squeue"), stand_in.asked("sacct")) == (1, 1)
+    assert (stand_in.count_calls("squeue"), stand_in.count_calls("sacct")) == (1, 1)
 
 
 def test_accounting_is_left_alone_while_everything_runs(stand_in: Slurm) -> None:
     stand_in.says("squeue", stand_in.queue("RUNNING"))
     assert isinstance(stand_in.adapter().find("tiny-1", LONG_AGO), Found)
-    assert (stand_in.asked("squeue"), stand_in.asked("sacct")) == (1, 0)
+    assert (stand_in.count_calls("squeue"), stand_in.count_calls("sacct")) == (1, 0)
 
 
 def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_next_to_it(stand_in: Slurm) -> None:
@@ -115,11 +115,11 @@ def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_next_to_it(stand_
 # --- failures -------------------------------------------------------------------------------------
 
 DOWN = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)"
-REFUSED = (
+REFUSED_ERROR = (
     "sacct: error: slurm_persist_conn_open\nsacct: error: Problem talking to the database: "
     "Connection refused"
 )
-DISABLED = "Slurm accounting storage is disabled\n"
+DISABLED_ERROR = "Slurm accounting storage is disabled\n"
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ DISABLED = "Slurm accounting storage is disabled\n"
         lambda s: s.says("squeue", "down for maintenance"),
         lambda s: s.says("squeue", "", first="sleep 30"),
         lambda s: (s.folder / "bin" / "squeue").unlink(),
-        lambda s: s.says("sacct", "", REFUSED, 1),
-        lambda s: s.says("sacct", "", REFUSED, 0),
+        lambda s: s.says("sacct", "", REFUSED_ERROR, 1),
+        lambda s: s.says("sacct", "", REFUSED_ERROR, 0),
         lambda s: s.says("sacct", "", first="sleep 30"),
         lambda s: (s.folder / "bin" / "sacct").unlink(),
     ],
@@ -144,7 +144,7 @@ def test_an_answer_that_failed_is_never_an_absence(
     assert isinstance(answer, Unknown) and answer.why
     with pytest.raises(CouldNotLook):
         stand_in.adapter(timeout="1s").submit(JOB, str(stand_in.folder / "code"), "/admission.json")
-    assert stand_in.asked("sbatch") == 0
+    assert stand_in.count_calls("sbatch") == 0
 
 
 def test_a_missing_program_is_reported_with_what_to_do(stand_in: Slurm) -> None:
@@ -153,7 +153,7 @@ def test_a_missing_program_is_reported_with_what_to_do(stand_in: Slurm) -> None:
 
 
 def test_without_accounting_only_this_clone_remembers(stand_in: Slurm) -> None:
-    stand_in.says("sacct", "", DISABLED, 1)
+    stand_in.says("sacct", "", DISABLED_ERROR, 1)
     scheduler = stand_in.adapter()
     assert scheduler.cluster_wide and scheduler.find("tiny-1", LONG_AGO) == Absent()
     assert not scheduler.cluster_wide
@@ -161,7 +161,7 @@ def test_without_accounting_only_this_clone_remembers(stand_in: Slurm) -> None:
 
 def test_that_there_is_no_accounting_is_in_a_snapshot(stand_in: Slurm) -> None:
     """Another process may have made it."""
-    stand_in.says("sacct", "", DISABLED, 1)
+    stand_in.says("sacct", "", DISABLED_ERROR, 1)
     snapshot = stand_in.adapter().snapshot({"tiny-1": LONG_AGO})
     scheduler = stand_in.adapter()
     assert scheduler.cluster_wide and not scheduler.with_snapshot(snapshot).cluster_wide
@@ -171,7 +171,7 @@ def test_that_there_is_no_accounting_is_in_a_snapshot(stand_in: Slurm) -> None:
 def test_without_accounting_an_end_is_reported_while_the_controller_remembers_it(
     stand_in: Slurm,
 ) -> None:
-    stand_in.says("sacct", "", DISABLED, 1)
+    stand_in.says("sacct", "", DISABLED_ERROR, 1)
     stand_in.says(
         "sbatch", "71\n", first=f"cp '{stand_in.folder}/later' '{stand_in.folder}/squeue.out'"
     )
@@ -233,8 +233,8 @@ def test_a_job_of_another_user_is_named_and_nobody_is_said_to_have_stopped_it(
     stand_in: Slurm,
 ) -> None:
     stand_in.says("squeue", stand_in.queue("RUNNING", user="grace"))
-    denied = "scancel: error: Kill job error on job id 71: Access/permission denied"
-    stand_in.says("scancel", "", denied, 210)
+    denied_error = "scancel: error: Kill job error on job id 71: Access/permission denied"
+    stand_in.says("scancel", "", denied_error, 210)
     with pytest.raises(WrongUse, match=r"71 of.*user"):
         stand_in.adapter().stop("tiny-1", "ada@box")
     stand_in.says("squeue", "")
@@ -337,4 +337,4 @@ def test_a_job_that_was_submitted_months_ago_and_lives_can_be_stopped(stand_in: 
     start = int((datetime.now(UTC) - timedelta(days=100)).timestamp())
     stand_in.says("squeue", stand_in.queue("RUNNING", submitted=start))
     stand_in.adapter().stop("tiny-1", "ada@one")
-    assert stand_in.asked("scancel") == 1
+    assert stand_in.count_calls("scancel") == 1

@@ -19,9 +19,9 @@ pytestmark = pytest.mark.back_end
 def jobs(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Job]:
     """One walk for all processes of the session."""
     base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    path = shared / "slurm-states.pickle"
-    with (shared / "slurm-states.lock").open("a") as lock:
+    shared_parent = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    path = shared_parent / "slurm-states.pickle"
+    with (shared_parent / "slurm-states.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not path.exists():
             path.touch()  # one that fails is not walked again
@@ -31,7 +31,7 @@ def jobs(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     return jobs
 
 
-ENDED = {
+ENDS = {
     "exit 0": (JobState.SUCCEEDED, "COMPLETED", 0, None),
     "exit 3": (JobState.FAILED, "FAILED", 3, None),
     "exit 137": (JobState.FAILED, "FAILED", 137, None),
@@ -48,10 +48,10 @@ ENDED = {
 
 
 def test_each_end_is_reported_as_it_was(jobs: dict[str, Job]) -> None:
-    ends = {what: jobs[what] for what in ENDED}
+    ends = {what: jobs[what] for what in ENDS}
     assert {
         what: (job.state, job.raw, job.exit_code, job.signal) for what, job in ends.items()
-    } == ENDED
+    } == ENDS
     for job in ends.values():
         assert (
             job.submitted
@@ -63,7 +63,7 @@ def test_each_end_is_reported_as_it_was(jobs: dict[str, Job]) -> None:
 
 
 def test_memory_is_reported_where_it_is_limited(jobs: dict[str, Job], cluster: Cluster) -> None:
-    target = JobState.OUT_OF_MEMORY if cluster.confined else JobState.FAILED
+    target = JobState.OUT_OF_MEMORY if cluster.is_confined else JobState.FAILED
     assert (jobs["out of memory"].state, jobs["out of memory"].exit_code) == (target, None)
 
 

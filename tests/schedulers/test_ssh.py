@@ -81,7 +81,7 @@ def folder(top: str, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def shared() -> Iterator[Path]:
+def shared_folder() -> Iterator[Path]:
     """A folder that the box sees under the same path, as on a shared disk: /tmp it has for
     itself.
     """
@@ -90,8 +90,8 @@ def shared() -> Iterator[Path]:
 
 
 @pytest.fixture
-def rig(box: Box, folder: str, shared: Path) -> Rig:
-    code = shared / "code"
+def rig(box: Box, folder: str, shared_folder: Path) -> Rig:
+    code = shared_folder / "code"
     code.mkdir()
 
     def traces() -> Iterator[bytes]:
@@ -118,7 +118,7 @@ class TestSsh(SchedulerSuite, ReadsLogsOn, SharesLooks):
 # --- what is sent ---------------------------------------------------------------------------------
 
 
-def shipped(rig: Rig, box: Box, folder: str, **changes: Any) -> ssh.SshScheduler:
+def shipping_scheduler(rig: Rig, box: Box, folder: str, **changes: Any) -> ssh.SshScheduler:
     """A scheduler that sends code and admission, and what it sends."""
     (rig.code / "bin").mkdir()
     (rig.code / "bin" / "train").write_text("#!/bin/sh\necho trained in $PWD\n")
@@ -132,7 +132,7 @@ def admission(rig: Rig) -> Path:
     return rig.code.parent / "admission.json"
 
 
-def ended(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
+def wait_for_end(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
     jobs: list[Job] = []
 
     def over() -> bool:
@@ -146,13 +146,13 @@ def ended(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
 
 
 def test_the_code_and_the_admission_arrive_as_they_are(rig: Rig, box: Box, folder: str) -> None:
-    scheduler = shipped(rig, box, folder)
+    scheduler = shipping_scheduler(rig, box, folder)
     submission = rig.job("", argv=("sh", "-c", './link; ls -l link; cat "$HERORUN_ADMISSION"'))
     assert (
         scheduler.submit(submission, str(rig.code), str(admission(rig))).state
         is not JobState.PENDING
     )
-    assert ended(scheduler).state is JobState.SUCCEEDED
+    assert wait_for_end(scheduler).state is JobState.SUCCEEDED
     lines = scheduler.tail("tiny-1", 9).splitlines()
     assert lines[0] == f"trained in {folder}/code/tiny-1"
     assert lines[1].endswith("link -> bin/train")
@@ -166,7 +166,9 @@ def test_the_printed_request_is_what_is_done_and_holds_no_secret(
     submission = rig.job(
         "", argv=("python", "train.py", "--name", "a b"), secrets=("TRAINING_TOKEN",)
     )
-    request = shipped(rig, box, folder).request(submission, str(rig.code), "/admission.json")
+    request = shipping_scheduler(rig, box, folder).request(
+        submission, str(rig.code), "/admission.json"
+    )
     assert mentions(request, "--", f"{box.name}", "input")
     assert f"claim:   mkdir {folder}/tiny-1\n" in request
     assert mentions(request, f"{rig.code}", "sent", f"{folder}", "/code/tiny-1")
@@ -180,11 +182,11 @@ def test_a_submission_that_is_cut_while_it_sends_starts_nothing_and_can_be_made_
     rig: Rig, box: Box, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (rig.code / "large").write_bytes(os.urandom(300_000))
-    scheduler = shipped(rig, box, folder)
+    scheduler = shipping_scheduler(rig, box, folder)
     whole = ssh.build.pack_code(str(rig.code))
-    with monkeypatch.context() as torn:
-        torn.setattr(ssh.build, "pack_code", lambda code: whole)
-        torn.setattr(
+    with monkeypatch.context() as patch:
+        patch.setattr(ssh.build, "pack_code", lambda code: whole)
+        patch.setattr(
             ssh.build, "digest_of", lambda data: {"size": len(data) + 1, "sha256": "0" * 64}
         )
         with pytest.raises(HerorunError, match=r"started.*connection"):
@@ -192,7 +194,7 @@ def test_a_submission_that_is_cut_while_it_sends_starts_nothing_and_can_be_made_
     assert scheduler.find("tiny-1", long_ago()) == Absent()
     assert box.ssh(f"ls {shlex.quote(folder)}/code").stdout == ""
     scheduler.submit(rig.job("echo ran"), str(rig.code), str(admission(rig)))
-    ended(scheduler)
+    wait_for_end(scheduler)
     assert scheduler.tail("tiny-1", 9) == "ran\n"
 
 
@@ -249,12 +251,12 @@ def plain(box: Box, tmp_path: Path) -> Iterator[Box]:
     if not busybox:
         skip_or_fail("busybox is not installed: .ci/install brings it")
     few, etc = f"{box.home}/few {tmp_path.name}", "/run/ssh" if box.own else f"{box.folder}/etc"
-    keys, quoted = f"{etc}/authorized_keys", shlex.quote(few)
+    keys, key_word = f"{etc}/authorized_keys", shlex.quote(few)
     links = " ".join(
-        f"ln -s {busybox} {quoted}/{name};" for name in ("sh", "timeout", "cat", "rm", "sleep")
+        f"ln -s {busybox} {key_word}/{name};" for name in ("sh", "timeout", "cat", "rm", "sleep")
     )
     box.ssh(
-        f'mkdir -p {quoted}; {links} ln -s "$(command -v python3)" {quoted}/python3; cp {keys} '
+        f'mkdir -p {key_word}; {links} ln -s "$(command -v python3)" {key_word}/python3; cp {keys} '
         f"{keys}.whole"
     )
     box.ssh(f"sed -i 's|PATH=[^\"]*|PATH={few}|' {keys}")
@@ -267,9 +269,9 @@ def test_a_plain_box_without_tmux_and_with_busybox_runs_it_anyway(
 ) -> None:
     assert plain.ssh("command -v tmux setsid env tail ls", check=False).stdout == ""
     assert "BusyBox" in plain.ssh("timeout --help 2>&1", check=False).stdout
-    scheduler = shipped(rig, plain, folder)
+    scheduler = shipping_scheduler(rig, plain, folder)
     scheduler.submit(rig.job("echo begun; exit 3"), str(rig.code), str(admission(rig)))
-    assert (ended(scheduler).exit_code, scheduler.tail("tiny-1", 9)) == (3, "begun\n")
+    assert (wait_for_end(scheduler).exit_code, scheduler.tail("tiny-1", 9)) == (3, "begun\n")
     scheduler.submit(
         rig.job("echo $PPID; exec sleep 60", number=2), str(rig.code), str(admission(rig))
     )
@@ -278,8 +280,8 @@ def test_a_plain_box_without_tmux_and_with_busybox_runs_it_anyway(
     assert scheduler.read_log("tiny-1", 0, 3).data == b"beg"
     assert plain.ssh(f"cat {shlex.quote(scheduler.log_place('tiny-1'))}").stdout == "begun\n"
     scheduler.stop("tiny-2", "ada@box")
-    stopped = ended(scheduler, "tiny-2")
-    assert (stopped.state, stopped.stopped_by) == (JobState.CANCELLED, "ada@box")
+    stopped_job = wait_for_end(scheduler, "tiny-2")
+    assert (stopped_job.state, stopped_job.stopped_by) == (JobState.CANCELLED, "ada@box")
 
 
 def test_a_hung_program_on_a_plain_box_is_ended_there_in_time(

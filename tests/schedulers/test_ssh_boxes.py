@@ -36,7 +36,7 @@ def job_of(script: str, number: int = 1) -> Submission:
     return Submission(name, ("sh", "-c", script), ".", {"HERORUN_INSTANCE": name}, ())
 
 
-def started(scheduler: ssh.SshScheduler, script: str, number: int = 1) -> Job:
+def start_job(scheduler: ssh.SshScheduler, script: str, number: int = 1) -> Job:
     return scheduler.submit(job_of(script, number), "/root", f"/admissions/{number}.json")
 
 
@@ -46,7 +46,7 @@ def find_job(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
     return answer.job
 
 
-def ended(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
+def wait_for_end(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
     eventually(lambda: find_job(scheduler, name).state.is_final, 20)
     return find_job(scheduler, name)
 
@@ -54,7 +54,7 @@ def ended(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
 def test_a_cut_link_leaves_everything_unsure_and_the_job_alone(
     own_box: Box, scheduler: ssh.SshScheduler
 ) -> None:
-    started(scheduler, "sleep 4; echo done")
+    start_job(scheduler, "sleep 4; echo done")
     own_box.cut()
     began = time.monotonic()
     for answer in scheduler.find_all({"tiny-1": long_ago(), "tiny-2": long_ago()}).values():
@@ -68,7 +68,7 @@ def test_a_cut_link_leaves_everything_unsure_and_the_job_alone(
             look()
     assert time.monotonic() - began < 60
     own_box.fix()
-    assert ended(scheduler).state is JobState.SUCCEEDED
+    assert wait_for_end(scheduler).state is JobState.SUCCEEDED
     assert scheduler.tail("tiny-1", 5) == "done\n"
 
 
@@ -78,12 +78,12 @@ def test_a_link_that_is_cut_while_it_submits_starts_the_job_once(
     cutting = threading.Timer(0.3, own_box.cut)
     cutting.start()
     with contextlib.suppress(CouldNotLook):  # or it was quicker than the cut
-        started(scheduler, "echo ran >> ran; pwd")
+        start_job(scheduler, "echo ran >> ran; pwd")
     cutting.join()
     own_box.fix()
     eventually(lambda: not isinstance(scheduler.find("tiny-1", long_ago()), Unknown), 30)
-    assert started(scheduler, "echo ran >> ran; pwd").state is not JobState.PENDING
-    assert ended(scheduler).state is JobState.SUCCEEDED
+    assert start_job(scheduler, "echo ran >> ran; pwd").state is not JobState.PENDING
+    assert wait_for_end(scheduler).state is JobState.SUCCEEDED
     assert own_box.ssh("cat /root/ran; rm /root/ran").stdout == "ran\n"
 
 
@@ -93,13 +93,13 @@ def test_a_job_that_the_kernel_killed_for_memory_is_out_of_memory(
     if own_box._cgroup is None:
         pytest.skip("this machine's memory cgroups cannot be limited from here")
     eats = "import sys; kept = []\nwhile True: kept.append(bytearray(1 << 24))"
-    started(scheduler, f"exec python3 -c {shlex.quote(eats)}")
-    job = ended(scheduler)
+    start_job(scheduler, f"exec python3 -c {shlex.quote(eats)}")
+    job = wait_for_end(scheduler)
     assert (job.state, job.signal) == (JobState.OUT_OF_MEMORY, "SIGKILL")
     assert mentions(job.reason, "1 process", "lack")
-    started(scheduler, "kill -9 $$", 2)
+    start_job(scheduler, "kill -9 $$", 2)
     # killed, and nothing says that memory was why
-    assert ended(scheduler, "tiny-2").state is JobState.FAILED
+    assert wait_for_end(scheduler, "tiny-2").state is JobState.FAILED
 
 
 @pytest.fixture
@@ -114,18 +114,18 @@ def test_a_full_disk_at_the_submission_is_reported_and_nothing_starts(
 ) -> None:
     own_box.ssh(full)
     with pytest.raises(HerorunError, match=r"space.*device"):
-        started(scheduler, "echo ran")
+        start_job(scheduler, "echo ran")
     assert scheduler.find("tiny-1", long_ago()) == Absent()
     own_box.ssh("rm /root/filler")
-    started(scheduler, "echo ran")
-    assert ended(scheduler).state is JobState.SUCCEEDED
+    start_job(scheduler, "echo ran")
+    assert wait_for_end(scheduler).state is JobState.SUCCEEDED
 
 
 def test_a_disk_that_filled_up_hides_no_end(
     own_box: Box, scheduler: ssh.SshScheduler, full: str
 ) -> None:
-    started(scheduler, f"{full}; exit 3")
-    job = ended(scheduler)
+    start_job(scheduler, f"{full}; exit 3")
+    job = wait_for_end(scheduler)
     assert (job.state, job.exit_code) == (JobState.FAILED, 3)
     started_before_it_was_full(own_box, scheduler)
 
@@ -133,24 +133,24 @@ def test_a_disk_that_filled_up_hides_no_end(
 def started_before_it_was_full(own_box: Box, scheduler: ssh.SshScheduler) -> None:
     """What is left to write when it is full has its room already, or is said."""
     own_box.ssh("rm /root/filler")
-    started(scheduler, "sleep 60", 2)
+    start_job(scheduler, "sleep 60", 2)
     own_box.ssh("cat /dev/zero > /root/filler 2>/dev/null; true")
     with pytest.raises(CouldNotLook, match=r"tiny-2.*full"):
         scheduler.stop("tiny-2", "ada@box")
     own_box.ssh("rm /root/filler")
     scheduler.stop("tiny-2", "ada@box")
-    assert ended(scheduler, "tiny-2").stopped_by == "ada@box"
+    assert wait_for_end(scheduler, "tiny-2").stopped_by == "ada@box"
 
 
 def test_a_box_that_was_off_is_unsure_and_once_it_is_on_again_its_job_has_lost_its_node(
     own_box: Box, scheduler: ssh.SshScheduler
 ) -> None:
-    started(scheduler, "sleep 60")
-    started(scheduler, "exit 0", 2)
-    ended(scheduler, "tiny-2")
-    started(scheduler, "sleep 60", 3)
+    start_job(scheduler, "sleep 60")
+    start_job(scheduler, "exit 0", 2)
+    wait_for_end(scheduler, "tiny-2")
+    start_job(scheduler, "sleep 60", 3)
     scheduler.stop("tiny-3", "ada@box")
-    ended(scheduler, "tiny-3")
+    wait_for_end(scheduler, "tiny-3")
     own_box.off()
     assert isinstance(scheduler.find("tiny-1", long_ago()), Unknown)
     own_box.fix()

@@ -96,17 +96,17 @@ from herorun.system.process_registry import RegisteredWatcher, UnregisteredProce
 from screens.orders import order_screens
 from screens.rendering import Screen
 from screens.states import (
-    AWAITED,
-    DONE,
-    ENDED,
+    AWAITED_ROW,
+    ENDED_ALERT,
+    FULL_PROGRESS,
     NAN,
     NO_ANSWER,
     NO_REMOTE,
     NO_STEP,
-    OPENED,
     OTHER,
-    RELAUNCHED,
+    RELAUNCHED_ALERT,
     RUN,
+    RUN_ANSWERS,
     SLOW,
     STATES,
     SUMMARIES,
@@ -123,7 +123,7 @@ OPERATIONS = "herorun.operations."
 def answered_by(name: str, argv: str, target: str, value: Any, **more: Any) -> Screen:
     """A command on a run, of which one operation gives the answer."""
     others = {f"{OPERATIONS}{name.replace('__', '.')}": other for name, other in more.items()}
-    return Screen(name, argv, {**OPENED, OPERATIONS + target: value, **others})
+    return Screen(name, argv, {**RUN_ANSWERS, OPERATIONS + target: value, **others})
 
 
 def raising(error: Exception) -> Any:
@@ -153,7 +153,7 @@ WATCHDOG = {
 # --- the gates ------------------------------------------------------------------------------------
 
 DIRTY = a_tree(unstaged=("train.py",), untracked=("data/mix.toml",))
-LAUNCHED = Launched(
+LAUNCHED_EVENT = Launched(
     at=NOON,
     instance="tiny-1",
     number=1,
@@ -193,14 +193,14 @@ def gates() -> Iterator[Screen]:
         yield answered_by(f"preflight-{state}-quiet", "preflight tiny -q", target, outcome)
         tag = "herorun/tiny/seal-1" if state == "clear" else None
         living = (LiveJobs((a_job(instance="tiny-1"),)),) if state == "blocked" else ()
-        sealed = SealOutcome(
+        seal_outcome = SealOutcome(
             report=gate(Gate.SEAL, *living), tag=tag, commit=tag and "c0" * 20, remote="origin"
         )
         if state != "unknown":
-            yield answered_by(f"seal-{state}", "seal tiny", "seal.seal.seal", sealed)
-    changed = preflight(CodeChange("tiny-1", "c0" * 20, "3f" * 20, CHANGED_FILES))
-    screen = answered_by("preflight-changed", "preflight tiny", target, changed)
-    yield replace(screen, given={**screen.given, "herorun.runs.open_run": LAUNCHED_RUN})
+            yield answered_by(f"seal-{state}", "seal tiny", "seal.seal.seal", seal_outcome)
+    changed_preflight = preflight(CodeChange("tiny-1", "c0" * 20, "3f" * 20, CHANGED_FILES))
+    screen = answered_by("preflight-changed", "preflight tiny", target, changed_preflight)
+    yield replace(screen, answers={**screen.answers, "herorun.runs.open_run": LAUNCHED_RUN})
     lenient = preflight(DIRTY, mode=Mode.WARN)
     yield answered_by("preflight-lenient", "preflight tiny", target, lenient)
     for state, change in (("blocked", History()), ("unknown", SILENT_ORIGIN)):
@@ -210,7 +210,7 @@ def gates() -> Iterator[Screen]:
     for state, changes in GATES.items():
         outcome = LaunchOutcome(
             preflight=preflight(*changes),
-            launched=LAUNCHED if state == "clear" else None,
+            launched=LAUNCHED_EVENT if state == "clear" else None,
             babysitter="process 4711, log /work/.herorun/tiny/babysit.log",
             log="/data/jobs/tiny-1/job.log" if state == "clear" else "",
         )
@@ -224,7 +224,7 @@ def gates() -> Iterator[Screen]:
 OVER = SLOW.model_copy(update={"severity": "info", "state": "resolved"})
 TICKS: Mapping[str, Any] = {
     "healthy": tick("healthy"),
-    "starting": tick("starting", progress=NO_STEP, missing_evidence=[AWAITED]),
+    "starting": tick("starting", progress=NO_STEP, missing_evidence=[AWAITED_ROW]),
     "warning": tick("degraded", alerts=[SLOW], other_jobs=[OTHER]),
     "critical": tick("degraded", alerts=[NAN], push="origin does not answer"),
     "unknown": tick(
@@ -236,7 +236,7 @@ TICKS: Mapping[str, Any] = {
     ),
     "down": tick(
         "down",
-        alerts=[RELAUNCHED],
+        alerts=[RELAUNCHED_ALERT],
         actions=[
             {
                 "action": "relaunch",
@@ -252,7 +252,7 @@ TICKS: Mapping[str, Any] = {
     "stale": tick(
         "unknown", monitor="stale", unread=[f"Job: {NO_ANSWER}", f"Metrics: {NO_ANSWER}"]
     ),
-    "unacknowledged": tick("finished", alerts=[ENDED], progress=DONE),
+    "unacknowledged": tick("finished", alerts=[ENDED_ALERT], progress=FULL_PROGRESS),
     "sealed": tick("finished", sealed="herorun/tiny/seal-1"),
 }
 
@@ -297,7 +297,7 @@ def watching() -> Iterator[Screen]:
         critical = critical_topics((alert.check for alert in entry.alerts), checks)
         code = exit_code(entry.run, entry.monitor, critical, entry.missing_evidence)
         replacements = {
-            **OPENED,
+            **RUN_ANSWERS,
             f"{OPERATIONS}babysit.loop.tick_once": turn,
             f"{OPERATIONS}babysit.outcome.tick_exit_code": 0 if entry.run == "finished" else code,
         }
@@ -327,12 +327,12 @@ def orders() -> Iterator[Screen]:
     yield answered_by("note", argv, "orders.note.add_note", note)
     queued_note = replace_note(note)
     yield answered_by("note-queued", argv, "orders.note.add_note", queued_note)
-    proposed = {
+    proposal_answers = {
         f"{OPERATIONS}orders.waive.open_run": WAIVED_RUN,
         f"{OPERATIONS}orders.waive.preflight": preflight(DIRTY),
         f"{OPERATIONS}orders.waive.now": NOON,
     }
-    yield Screen("waive", "waive dirty-tree tiny", {**OPENED, **proposed})
+    yield Screen("waive", "waive dirty-tree tiny", {**RUN_ANSWERS, **proposal_answers})
     question = TrustQuestion(
         slug="tiny",
         repository=Path("/work"),
@@ -361,7 +361,7 @@ def replace_note(note: Note) -> Note:
 
 STEP = "/data/tiny/step-"
 TEMPORARY = "/data/tiny-temporary/step-"
-NEEDED = f"{TEMPORARY}230 must be kept: tiny-b starts from it"
+NEEDED_REASON = f"{TEMPORARY}230 must be kept: tiny-b starts from it"
 
 
 def saved_checkpoint(step: int, problem: str = "") -> Candidate:
@@ -377,13 +377,15 @@ LOST_EVIDENCE = (
     "the stored evidence is not what the tick read, so it was edited or damaged: metrics (its "
     "digest is not the one in the journal)"
 )
-CHANGED = "commit 4f4f4f4f4: journal/20260101.jsonl: earlier lines were changed or removed"
+CHANGED_LINES_FAULT = (
+    "commit 4f4f4f4f4: journal/20260101.jsonl: earlier lines were changed or removed"
+)
 NOT_FETCHED = (
     "the record is not in this clone; fetch it: "
     "`git fetch origin refs/heads/herorun/tiny:refs/herorun/record/tiny`"
 )
-WATCHED = "is watched by process 4711, log /work/.claude/agents/s/watch.log"
-SAVED = (
+WATCHED_BY = "is watched by process 4711, log /work/.claude/agents/s/watch.log"
+SIZED_CHECKPOINTS = (
     SizedCheckpoint(saved_checkpoint(100), 4 << 30, 12, "sha256:aa"),
     SizedCheckpoint(
         saved_checkpoint(200, problem="metadata.json is missing"), 2 << 30, 11, "sha256:cc"
@@ -394,11 +396,11 @@ SAVED = (
 )
 PLAN = prune_plan(
     "tiny",
-    SAVED,
+    SIZED_CHECKPOINTS,
     RetentionPolicy(keep=1, permanent_every=100),  # as the contract of `preflight tiny` says
     RetentionReference(),
     recovery=f"{STEP}300",
-    trusted_paths={each.candidate.path for each in SAVED},
+    trusted_paths={each.candidate.path for each in SIZED_CHECKPOINTS},
     now=NOON,
 )
 TIMES = dict.fromkeys(WallTimeState, 0.0)
@@ -487,21 +489,23 @@ def run_here(*_: Any, **__: Any) -> tuple[Any, str]:
 
 
 def closer() -> Iterator[Screen]:
-    listing = CheckpointListing(SAVED, NOON)
+    listing = CheckpointListing(SIZED_CHECKPOINTS, NOON)
     target = "checkpoints.list.list_with_refusals"
     roots = {"checkpoints__list__searched_roots": SearchedRoots((), (), ())}
     yield answered_by("checkpoints-list", "checkpoints list tiny", target, listing, **roots)
-    pruned = Pruned(
+    prune_outcome = Pruned(
         (f"{STEP}200",),
         (
-            (f"{TEMPORARY}230", NEEDED),
+            (f"{TEMPORARY}230", NEEDED_REASON),
             (f"{TEMPORARY}260", f"not tried, because the deletion stopped at {TEMPORARY}230"),
         ),
         2 << 30,
     )
     replacements = {"checkpoints__list__read_plan": PLAN}
     argv = "checkpoints prune tiny --plan plan.json"
-    yield answered_by("checkpoints-prune", argv, "checkpoints.prune.prune", pruned, **replacements)
+    yield answered_by(
+        "checkpoints-prune", argv, "checkpoints.prune.prune", prune_outcome, **replacements
+    )
     empty = CheckpointListing((), NOON)
     nowhere = SearchedRoots((), ("/data/tiny", "/data/tmp"), ("/data/tiny",))
     roots = {"checkpoints__list__searched_roots": nowhere}
@@ -509,7 +513,7 @@ def closer() -> Iterator[Screen]:
     yield answered_by("checkpoints-list-none", argv, target, empty, **roots)
     argv = "checkpoints plan tiny --keep 1"
     here = {"herorun.runs.watched_run": run_here}
-    replacements = {**OPENED, f"{OPERATIONS}checkpoints.list.make_plan": PLAN, **here}
+    replacements = {**RUN_ANSWERS, f"{OPERATIONS}checkpoints.list.make_plan": PLAN, **here}
     yield Screen("checkpoints-plan", argv, replacements)
     for answer, gates in ANSWER_GATES.items():
         outcome = CompareOutcome(
@@ -544,34 +548,34 @@ def closer() -> Iterator[Screen]:
             why=LOST_EVIDENCE,
         ),
     )
-    replayed = ReplayedTicks("tiny", None, "sha256:aa", ticks)
-    yield answered_by("replay", "replay tiny", "babysit.replay.replay_run", replayed)
+    replayed_ticks = ReplayedTicks("tiny", None, "sha256:aa", ticks)
+    yield answered_by("replay", "replay tiny", "babysit.replay.replay_run", replayed_ticks)
     nothing = ReplayedTicks("tiny", None, "sha256:aa", ())
     yield answered_by("replay-none", "replay tiny", "babysit.replay.replay_run", nothing)
     yield Screen("doctor", "doctor", {f"{OPERATIONS}doctor.doctor.examine": PARTS})
     yield Screen("explain", "explain dirty-tree")
     yield Screen("explain-list", "explain --list")
-    verified = RecordVerification(
+    verification = RecordVerification(
         entries=41,
         commits=43,
         faults=(),
         notes=(NOT_ANCHORED_NOTE,),
     )
     target = "record.verify.verify_run"
-    yield answered_by("verify-clear", "verify tiny", target, verified)
-    yield answered_by("logbook-verify", "logbook verify tiny", target, verified)
+    yield answered_by("verify-clear", "verify tiny", target, verification)
+    yield answered_by("logbook-verify", "logbook verify tiny", target, verification)
     target = "record.verify.open_record"
     yield answered_by("logbook-show", "logbook show tiny", target, RUN.record)
     target = "record.verify.verify_run"
-    broken = replace(verified, faults=(CHANGED,))
-    yield answered_by("verify-blocked", "verify tiny", target, broken)
+    broken_verification = replace(verification, faults=(CHANGED_LINES_FAULT,))
+    yield answered_by("verify-blocked", "verify tiny", target, broken_verification)
     record: Any = SimpleNamespace(
         slug="tiny", branch="herorun/tiny", ref="refs/herorun/record/tiny", remote="origin"
     )
-    faults = (CHANGED, "journal: journal/20260101.jsonl:7: not a journal line")
+    faults = (CHANGED_LINES_FAULT, "journal: journal/20260101.jsonl:7: not a journal line")
     repair = describe_repair(record, "4f" * 20, "4f" * 20, here=True)
-    damaged = replace(verified, faults=faults, notes=(NOT_ANCHORED_NOTE, repair))
-    yield answered_by("verify-damaged", "verify tiny", target, damaged)
+    damaged_verification = replace(verification, faults=faults, notes=(NOT_ANCHORED_NOTE, repair))
+    yield answered_by("verify-damaged", "verify tiny", target, damaged_verification)
     for state, fields in {
         "clear": {},
         "blocked": {
@@ -637,16 +641,16 @@ AT_WORK = HostObservation(
     gpus=(Gpu("0", 91.0), Gpu("1", 89.0)),
     memory=MemoryUse(40 * GIB, 100 * GIB, 0.4, 0),
 )
-FROZEN = LogEnd(line="step 41200 loss 2.314", step=41_200, size=4000, age=2460.0)
+FROZEN_LOG = LogEnd(line="step 41200 loss 2.314", step=41_200, size=4000, age=2460.0)
 FAILED_JOB = {"alive": Liveness.NO, "why": "tiny-1 ended as failed: exit code 1"}
 UNREACHABLE = "gpu7 does not answer: ssh: connect to host gpu7 port 22: Connection timed out."
 HOSTS: Mapping[str, HostObservation] = {
     "running": AT_WORK,
-    "stalled": replace(AT_WORK, log=FROZEN, output_age=2460.0),
+    "stalled": replace(AT_WORK, log=FROZEN_LOG, output_age=2460.0),
     "down": replace(
         AT_WORK,
         **FAILED_JOB,
-        log=replace(FROZEN, age=720.0),
+        log=replace(FROZEN_LOG, age=720.0),
         gpus=(Gpu("0", 0.0), Gpu("1", 0.0)),
         memory=MemoryUse(4 * GIB, 100 * GIB, 0.04, 0),
         output_age=720.0,
@@ -661,7 +665,7 @@ def ways_for(host: HostObservation) -> PatrolCommands:
     return replace(WAYS, **down) if host.why else WAYS
 
 
-def patrolled(host: HostObservation, **changes: Any) -> PatrolTick:
+def patrol_tick(host: HostObservation, **changes: Any) -> PatrolTick:
     advice = decide(host, replace(ways_for(host), **changes))
     return PatrolTick(host, advice, patrol_line(host, advice), None)
 
@@ -670,21 +674,21 @@ SILENT = describe_silent(
     watchdog("tiny", replace(WATCHDOG["stale"], lease=None), RUN.contract, {}, NOON).why,
     as_advice(RUN, describe_unwatched("tiny")),
 )
-PAUSED = "ada paused automatic relaunches until 2026-01-01 14:00 UTC"
-STOPPED = "Its stop was ordered by ada"
-CANCELLED = "tiny-1 ended as cancelled: CANCELLED by 1000"
+PAUSED_REASON = "ada paused automatic relaunches until 2026-01-01 14:00 UTC"
+STOPPED_REASON = "Its stop was ordered by ada"
+CANCELLED_REASON = "tiny-1 ended as cancelled: CANCELLED by 1000"
 CHAIN_FAILED = ChainState(False, "eval ended with exit code 1", "eval", waits=False)
 PATROLS: Mapping[str, PatrolTick] = {
-    "paused": patrolled(HOSTS["down"], stays_down=PAUSED),
-    "stopped": patrolled(
-        replace(HOSTS["down"], why=CANCELLED), stays_down=STOPPED, is_settled=True
+    "paused": patrol_tick(HOSTS["down"], stays_down=PAUSED_REASON),
+    "stopped": patrol_tick(
+        replace(HOSTS["down"], why=CANCELLED_REASON), stays_down=STOPPED_REASON, is_settled=True
     ),
-    "dri-decides": patrolled(HOSTS["down"], dri_decides=True),
-    "code-bug": patrolled(
+    "dri-decides": patrol_tick(HOSTS["down"], dri_decides=True),
+    "code-bug": patrol_tick(
         HOSTS["down"], resume="herorun -C /work preflight tiny", resume_verb="preflight"
     ),
-    "chain-failed": patrolled(replace(AT_WORK, chain=CHAIN_FAILED)),
-    "unmonitored": patrolled(AT_WORK, monitor="", unmonitored=SILENT, is_silent=True),
+    "chain-failed": patrol_tick(replace(AT_WORK, chain=CHAIN_FAILED)),
+    "unmonitored": patrol_tick(AT_WORK, monitor="", unmonitored=SILENT, is_silent=True),
 }
 
 
@@ -717,9 +721,9 @@ SESSION = SimpleNamespace(id="s", agent="a", file="/work/.claude/agents/s/active
 def machines() -> Iterator[Screen]:
     for state, host in HOSTS.items():
         argv = "box patrol tiny"
-        yield answered_by(f"patrol-{state}", argv, "remote.patrol.patrol", patrolled(host))
-    for state, observed in PATROLS.items():
-        yield answered_by(f"patrol-{state}", argv, "remote.patrol.patrol", observed)
+        yield answered_by(f"patrol-{state}", argv, "remote.patrol.patrol", patrol_tick(host))
+    for state, observed_observation in PATROLS.items():
+        yield answered_by(f"patrol-{state}", argv, "remote.patrol.patrol", observed_observation)
     waiting = {
         "herorun.system.process_registry.register_watcher": lambda *_: nullcontext(),
         f"{OPERATIONS}remote.wait.retire_earlier_waits": [],
@@ -729,7 +733,7 @@ def machines() -> Iterator[Screen]:
         observer = {f"{OPERATIONS}remote.wait.observer_of_run": waits_for(HOSTS[name])}
         step = 41_200 if state == "reached" else 50_000
         argv = f"box wait tiny --step {step} --max 1"
-        yield Screen(f"wait-{state}", argv, {**OPENED, **waiting, **observer})
+        yield Screen(f"wait-{state}", argv, {**RUN_ANSWERS, **waiting, **observer})
     request = TimerRequest(
         slug="tiny",
         top="/work",
@@ -743,9 +747,9 @@ def machines() -> Iterator[Screen]:
     yield answered_by("timer", "box timer tiny --for cron", "remote.timer.timer_of", timer)
     page = render_runbook(BOX_RUN, WAYS, RUNBOOK_FACTS)
     yield answered_by("runbook", "box runbook tiny --out -", "remote.runbook.page_of", page)
-    chained = SimpleNamespace(**{**vars(RUN), "contract": BOX_RUN})
-    chain_run = {"herorun.runs.watched_run": lambda *_, **__: (chained, "")}
-    yield Screen("chain", "box chain tiny", {**OPENED, **chain_run})
+    chained_run = SimpleNamespace(**{**vars(RUN), "contract": BOX_RUN})
+    chain_run = {"herorun.runs.watched_run": lambda *_, **__: (chained_run, "")}
+    yield Screen("chain", "box chain tiny", {**RUN_ANSWERS, **chain_run})
     for state in WATCHDOG:
         silence = watchdog("tiny", WATCHDOG[state], RUN.contract, {}, NOON)
         takeover = propose_takeover(RUN) if silence.monitor == "stale" else ""
@@ -763,19 +767,25 @@ def machines() -> Iterator[Screen]:
         instance="tiny-1",
         error="",
     )
-    unread = {"slug": "old", "stage": "unknown", "run": None, "last_seen": None, "progress": ""}
-    broken = entry.model_copy(update={**unread, "error": JOURNAL_FAULT})
+    unread_entry = {
+        "slug": "old",
+        "stage": "unknown",
+        "run": None,
+        "last_seen": None,
+        "progress": "",
+    }
+    broken_entry = entry.model_copy(update={**unread_entry, "error": JOURNAL_FAULT})
     blind_entry = entry.model_copy(
         update={"slug": "vega", "run": "unknown", "progress": progress(None, 400)}
     )
-    entries = [broken, entry, blind_entry]
+    entries = [broken_entry, entry, blind_entry]
     yield Screen("list", "list", {f"{OPERATIONS}report.run_list.list_runs": entries})
     instance = SimpleNamespace(name="tiny-1")
     replacements = {
         f"{OPERATIONS}report.logs.instance_of": instance,
         f"{OPERATIONS}report.logs.read_log": ["step 119 loss 2.51\n", "step 120 loss 2.50\n"],
     }
-    yield Screen("logs", "logs tiny", {**OPENED, **replacements})
+    yield Screen("logs", "logs tiny", {**RUN_ANSWERS, **replacements})
     replacements = {
         f"{OPERATIONS}remote.watchers.reconcile": [],
         "herorun.system.process_registry.others": [],
@@ -812,11 +822,11 @@ def machines() -> Iterator[Screen]:
             "nel does not answer within 60 s",
         ),
     ]
-    checked = {f"{OPERATIONS}jobs.watch.check_jobs": (statuses, "")}
-    yield Screen("jobs-watch", "jobs watch --once", {**session_read, **checked})
+    check_answers = {f"{OPERATIONS}jobs.watch.check_jobs": (statuses, "")}
+    yield Screen("jobs-watch", "jobs watch --once", {**session_read, **check_answers})
     add = {
         f"{OPERATIONS}record.registry.register": None,
-        f"{OPERATIONS}record.registry.ensure_watch": WATCHED,
+        f"{OPERATIONS}record.registry.ensure_watch": WATCHED_BY,
     }
     yield Screen("jobs-add", "jobs add local /data/jobs/loose-1", {**session_read, **add})
     remove = {
@@ -874,19 +884,19 @@ def wrong() -> Iterator[Screen]:
         "fault": RuntimeError("a bug of ours"),
     }.items():
         yield answered_by(f"error-{name}", "preflight tiny", target, raising(error))
-    blocked = Blocked(
+    blocked_error = Blocked(
         'The contract says recovery = "observe": the babysitter relaunches nothing, even after an '
         "approval. The next command is `herorun relaunch tiny`."
     )
     yield answered_by(
-        "error-blocked", "approve tiny", "orders.acknowledge.answer", raising(blocked)
+        "error-blocked", "approve tiny", "orders.acknowledge.answer", raising(blocked_error)
     )
-    unpushed = CouldNotLook(
+    unpushed_error = CouldNotLook(
         "Nothing was submitted: the record of the launch could not be pushed: origin does not "
         "answer. Launch again once herorun/tiny can be pushed to origin."
     )
     target = "launch.launch.launch"
-    yield answered_by("error-could-not-look", "launch tiny", target, raising(unpushed))
+    yield answered_by("error-could-not-look", "launch tiny", target, raising(unpushed_error))
 
 
 # --- servers, and text for programs ---------------------------------------------------------------
@@ -897,7 +907,7 @@ def serving(*path: str | int) -> Any:
     return lambda *arguments, **_: arguments[-1]("".join(map(str, path)))
 
 
-def typed(stage: Sandbox, *argv: str, expect: Sequence[int] = (0,), **_: Any) -> None:
+def type_command(stage: Sandbox, *argv: str, expect: Sequence[int] = (0,), **_: Any) -> None:
     """A command of the demo that is printed, and not run."""
     (stage.work / "runs").mkdir(parents=True, exist_ok=True)
     stage.show("$ " + " ".join(quote_argument(part) for part in argv))
@@ -905,13 +915,13 @@ def typed(stage: Sandbox, *argv: str, expect: Sequence[int] = (0,), **_: Any) ->
         stage.show(f"(exit code {expect[0]}, as expected)", "2")
 
 
-def waited(stage: Sandbox, what: str, until: object) -> None:
+def wait_until(stage: Sandbox, what: str, until: object) -> None:
     stage.show(f"... waiting until {what}", "2")
 
 
 DEMO = {
-    "herorun.demo.sandbox.Sandbox.do": typed,
-    "herorun.demo.sandbox.Sandbox.wait": waited,
+    "herorun.demo.sandbox.Sandbox.do": type_command,
+    "herorun.demo.sandbox.Sandbox.wait": wait_until,
     "herorun.demo.sandbox.Sandbox.configure": None,
     "herorun.demo.sandbox.open_run": SimpleNamespace(
         state=Path("/work/demo/work/.herorun/tiny-lm"),

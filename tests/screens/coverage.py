@@ -60,18 +60,20 @@ def place_of(schema: Mapping[str, Any], root: Mapping[str, Any], at: str) -> tup
     return root["$defs"][name], name
 
 
-def collect_declared(schema: Any, root: Any, at: str, states: States, visited: set[str]) -> None:
+def collect_declared(
+    schema: Any, root: Any, at: str, states: States, visited_names: set[str]
+) -> None:
     """Collects the values that a document's fields may have."""
     schema, at = place_of(schema, root, at)
-    if at in visited and "." not in at:
+    if at in visited_names and "." not in at:
         return
-    visited.add(at)
+    visited_names.add(at)
     if "enum" in schema:
         states.setdefault(at, set()).update(map(str, schema["enum"]))
     for part in (*schema.get("anyOf", ()), *filter(None, [schema.get("items")])):
-        collect_declared(part, root, at, states, visited)
+        collect_declared(part, root, at, states, visited_names)
     for name, part in schema.get("properties", {}).items():
-        collect_declared(part, root, f"{at}.{name}", states, visited)
+        collect_declared(part, root, f"{at}.{name}", states, visited_names)
 
 
 def collect_values(value: Any, schema: Any, root: Any, at: str, states: States) -> None:
@@ -123,8 +125,8 @@ def states_of(screen: Screen) -> States:
         return states
     with tempfile.TemporaryDirectory() as home:
         text = render(replace(screen, argv=f"{screen.argv} --json"), Path(home))
-    printed = text.partition("\n")[2].partition("--- standard error")[0]
-    document = json.loads(printed.partition("--- exit code")[0])
+    screen_output = text.partition("\n")[2].partition("--- standard error")[0]
+    document = json.loads(screen_output.partition("--- exit code")[0])
     if "error" in document and "exit_code" in document:
         return states
     schema = schema_of(name)

@@ -42,13 +42,13 @@ from herorun.operations.report.status import NOTE_NEXT, QUESTION_NEXT
 from herorun.schemas.evaluations import Failure
 from herorun.schemas.parts import AlertEntry
 from herorun.schemas.reports import ReportDocument
-from screens.catalogue import AT_WORK, PLAN, WAIT, patrolled
-from screens.orders import ASKED, CRASHED as DOWN, MEMORY, ordered, run_with
+from screens.catalogue import AT_WORK, PLAN, WAIT, patrol_tick
+from screens.orders import ASKED_MEMORY, CRASHED_MEMORY as DOWN, MEMORY, order_screen, run_with
 from screens.outcomes import (
     JOB,
-    LAUNCHED,
+    LAUNCHED_EVENT,
     OPERATIONS,
-    REPLAYED,
+    REPLAYS,
     SESSION,
     WATCHES,
     answered_by,
@@ -57,15 +57,15 @@ from screens.outcomes import (
 )
 from screens.rendering import Screen
 from screens.states import (
-    DONE,
+    FULL_PROGRESS,
     HEALTHY,
     INSTANCE,
-    OPENED,
     QUESTION,
     RUN,
+    RUN_ANSWERS,
     SLOW,
     WAITS,
-    crashed,
+    crashed_alert,
     first_row,
     preflight,
     status,
@@ -75,7 +75,7 @@ from screens.states import (
 # --- the launch gate ------------------------------------------------------------------------------
 
 DIRTY = a_tree(unstaged=("train.py",))
-SIGNED = Waiver("dirty-tree", "generated files, reviewed", "@dri", NOON + timedelta(days=7))
+SIGNED_WAIVER = Waiver("dirty-tree", "generated files, reviewed", "@dri", NOON + timedelta(days=7))
 OWN = (a_checkpoint(150), a_checkpoint(100))
 PAST = a_history(1)
 FROM_NEWEST = a_plan(RUN.contract, OWN, history=PAST)
@@ -94,12 +94,12 @@ ADOPTING = "launch tiny --adopt 4711"
 def gates() -> Iterator[Screen]:
     target = "launch.preflight.preflight"
     for name, outcome in {
-        "waived": preflight(DIRTY, plan=SNAPSHOT, waivers=(SIGNED,)),
-        "warning": preflight(WaiverUse(unused=(SIGNED,))),
+        "waived": preflight(DIRTY, plan=SNAPSHOT, waivers=(SIGNED_WAIVER,)),
+        "warning": preflight(WaiverUse(unused=(SIGNED_WAIVER,))),
         "newest": preflight(PAST, Checkpoints(OWN), plan=FROM_NEWEST),
         "no-step": preflight(PAST, Checkpoints(OWN), plan=NO_STEP),
         "uncommitted": preflight(NOT_COMMITTED, History()),
-        "unplanned": unplanned(),
+        "unplanned": outcome_without_plan(),
     }.items():
         yield answered_by(f"preflight-{name}", "preflight tiny", target, outcome)
     proposing = {
@@ -109,17 +109,17 @@ def gates() -> Iterator[Screen]:
         f"{OPERATIONS}orders.waive.preflight": preflight(),
         f"{OPERATIONS}orders.waive.now": NOON,
     }
-    yield Screen("waive-none", "waive dirty-tree tiny", {**OPENED, **proposing})
+    yield Screen("waive-none", "waive dirty-tree tiny", {**RUN_ANSWERS, **proposing})
     refusal = LaunchOutcome(preflight=preflight(DIRTY), launched=None)
     yield answered_by("launch-adopt-blocked", ADOPTING, "launch.launch.launch", refusal)
     adoptee = Adoptee(a_job(), "slurm")
     adoption = LaunchOutcome(
-        preflight=preflight(adoptee), launched=LAUNCHED, babysitter=WATCHES, adopted=adoptee
+        preflight=preflight(adoptee), launched=LAUNCHED_EVENT, babysitter=WATCHES, adopted=adoptee
     )
     yield answered_by("launch-adopted", ADOPTING, "launch.launch.launch", adoption)
 
 
-def unplanned() -> Any:
+def outcome_without_plan() -> Any:
     """Without the config, which is in no commit, there is no plan."""
     no_config = Unavailable(f"{NO_CONFIG} runs/tiny.toml", "file config.toml")
     outcome = preflight(a_tree(untracked=("config.toml",)), {Plan: no_config})
@@ -174,7 +174,7 @@ class GrowingLog:
 
 def log_screens() -> Iterator[Screen]:
     reads = {
-        **OPENED,
+        **RUN_ANSWERS,
         f"{OPERATIONS}report.logs.instance_of": an_instance(1),
         f"{OPERATIONS}report.logs.time": FastTime,
         "herorun.runs.watched_run": lambda *_, **__: (
@@ -212,31 +212,31 @@ def _hung() -> str:
         return describe_hung(run_with(MEMORY, state=Path("/work/.herorun/tiny")))
 
 
-def _refused() -> AlertEntry:
+def _refused_alert() -> AlertEntry:
     """The launch checks refused a relaunch, and only `babysit --once` has run."""
     doubt = ", but no babysitter runs now (see `babysitter`)"
-    return crashed(done={"escalate/relaunch/tiny-1/gate": ""}, wake=NOON, doubt=doubt)
+    return crashed_alert(done={"escalate/relaunch/tiny-1/gate": ""}, wake=NOON, doubt=doubt)
 
 
 def watching() -> Iterator[Screen]:
     down = replace(HEALTHY, run="down", next_tick=None)
     past = replace(HEALTHY, run="finished", step=100_001, next_tick=None, checkpoint_step=100_000)
     takeover = "herorun handoff tiny --take --wait 31m && herorun relaunch tiny"
-    decided = dri_decides("herorun relaunch tiny")
+    decision_text = dri_decides("herorun relaunch tiny")
     for name, values in {
         "dri-decides": status(
-            down, alerts=[crashed(decision=decided)], next="herorun relaunch tiny"
+            down, alerts=[crashed_alert(decision=decision_text)], next="herorun relaunch tiny"
         ),
         "elsewhere": status(
             down,
-            alerts=[crashed(decision=NOTE_NEXT)],
+            alerts=[crashed_alert(decision=NOTE_NEXT)],
             next=takeover,
             babysitter="eve@node7 holds the lease; none in this clone; another clone recorded a "
             "tick 1m0s ago",
         ),
         "one-step-more": status(
             past,
-            progress=DONE.replace("100000/", "100001/"),
+            progress=FULL_PROGRESS.replace("100000/", "100001/"),
             next="herorun seal tiny",
             babysitter="stopped (the run is finished), last heartbeat 2m0s ago",
             monitor="not-needed",
@@ -244,7 +244,7 @@ def watching() -> Iterator[Screen]:
         "other-version": status(questions=["escalate/judge/0.2.0"]),
         "relaunch-blocked": status(
             down,
-            alerts=[crashed(decision=QUESTION_NEXT)],
+            alerts=[crashed_alert(decision=QUESTION_NEXT)],
             questions=[QUESTION],
             next="herorun preflight tiny",
         ),
@@ -265,7 +265,7 @@ def watching() -> Iterator[Screen]:
         ),
         "refused-relaunch": status(
             down,
-            alerts=[_refused()],
+            alerts=[_refused_alert()],
             questions=["escalate/relaunch/tiny-1/gate"],
             babysitter=_describe_idle(),
             next="herorun preflight tiny",
@@ -277,7 +277,7 @@ def watching() -> Iterator[Screen]:
     def refuse(*_: Any) -> None:
         must_be_ours(run_with(GIVEN_AWAY), GIVEN_AWAY)
 
-    elsewhere = {**OPENED, f"{OPERATIONS}babysit.loop.tick_once": refuse}
+    elsewhere = {**RUN_ANSWERS, f"{OPERATIONS}babysit.loop.tick_once": refuse}
     yield Screen("babysit-handed-over", "babysit tiny --once", elsewhere)
     run = run_with(replace(MEMORY, launchings={"tiny-1": SimpleNamespace(relaunch_of="")}))
     end = tick("degraded", alerts=[SLOW], push="origin does not answer")[1]
@@ -286,7 +286,7 @@ def watching() -> Iterator[Screen]:
         report(run, end)
         return 0
 
-    replacements = {**OPENED, f"{OPERATIONS}babysit.loop.watch": watch}
+    replacements = {**RUN_ANSWERS, f"{OPERATIONS}babysit.loop.watch": watch}
     yield Screen("babysit-until", "babysit tiny --until step=41200", replacements)
 
 
@@ -295,14 +295,16 @@ def watching() -> Iterator[Screen]:
 
 def orders() -> Iterator[Screen]:
     loop = {"order__is_locked": True, "order__is_hung": False}
-    approving = ordered("approve tiny", ASKED, **loop)
+    approving = order_screen("approve tiny", ASKED_MEMORY, **loop)
     yield replace(approving, name="approve-monitored")
     owner = {"other_babysit_owner": "eve@node7"}
-    yield replace(ordered("approve tiny", ASKED, owner), name="approve-elsewhere")
-    observing = ordered("approve tiny", ASKED, order__last_tick_elsewhere=NOON)
+    yield replace(order_screen("approve tiny", ASKED_MEMORY, owner), name="approve-elsewhere")
+    observing = order_screen("approve tiny", ASKED_MEMORY, order__last_tick_elsewhere=NOON)
     yield replace(observing, name="approve-other-clone")
     no_question = replace(DOWN, done={})
-    acknowledging = ordered("ack tiny", no_question, acknowledge__memory_for_orders=no_question)
+    acknowledging = order_screen(
+        "ack tiny", no_question, acknowledge__memory_for_orders=no_question
+    )
     yield replace(acknowledging, name="ack-relaunches")
     clock = {
         f"{OPERATIONS}orders.waive.now": NOON,
@@ -324,10 +326,10 @@ def closer() -> Iterator[Screen]:
     argv = "checkpoints prune tiny --plan plan.json"
     nothing = Pruned((), (), 0)
     yield answered_by("checkpoints-prune-empty", argv, "checkpoints.prune.prune", nothing, **plan)
-    ticks = ReplayedTicks("tiny", None, "sha256:aa", REPLAYED["same"])
+    ticks = ReplayedTicks("tiny", None, "sha256:aa", REPLAYS["same"])
     screen = answered_by("replay-admitted", "replay tiny", "babysit.replay.replay_run", ticks)
     drift = RUN, "final_step is 200 in the admitted contract and 300 in the file"
-    yield replace(screen, given={**screen.given, "herorun.runs.watched_run": drift})
+    yield replace(screen, answers={**screen.answers, "herorun.runs.watched_run": drift})
     verdict = "tiny is healthy at ~41200/100000 steps; no alert fires."
     report = RunReport(
         ReportDocument.model_construct(verdict=verdict, generated_at=timestamp(NOON)), (), (), ""
@@ -339,7 +341,7 @@ def closer() -> Iterator[Screen]:
         report,
         report__html__page_of="",
     )
-    yield replace(screen, given={**screen.given, "webbrowser.open": False})
+    yield replace(screen, answers={**screen.answers, "webbrowser.open": False})
     failure = Failure.model_construct(
         file="tiny",
         class_="not-a-failure",
@@ -349,7 +351,7 @@ def closer() -> Iterator[Screen]:
         advice="",
     )
     run_read = {f"{OPERATIONS}health.diagnose.run_diagnosed": failure}
-    yield Screen("triage-run", "triage", {**OPENED, **run_read})
+    yield Screen("triage-run", "triage", {**RUN_ANSWERS, **run_read})
     yield Screen("explain-always", "explain uncommitted-contract")
     for name, argv in {
         "triage-exit-code": "triage calm.log --exit-code 139",
@@ -371,9 +373,9 @@ def files(folder: Path) -> None:
 
 def machines() -> Iterator[Screen]:
     notifying = {"remote__patrol_news__send_patrol": ["slack does not answer within 10 s"]}
-    observed = patrolled(AT_WORK)
+    observation = patrol_tick(AT_WORK)
     argv = "box patrol tiny --notify"
-    yield answered_by("patrol-not-notified", argv, "remote.patrol.patrol", observed, **notifying)
+    yield answered_by("patrol-not-notified", argv, "remote.patrol.patrol", observation, **notifying)
     stuck_row = WatcherRow(WAIT, Path("a"), "stale", "tiny is sealed", "could not be retired")
     processes = {
         f"{OPERATIONS}remote.watchers.reconcile": [stuck_row],

@@ -13,7 +13,7 @@ import pytest
 TESTS = Path(__file__).parents[1]
 FOLDER = Path(__file__).parent / "notices"
 WRITING = "HERORUN_WRITE_NOTICES"  # set: collect what the tests get, in place of comparing
-collected: dict[str, dict[str, str]] = defaultdict(dict)
+notices_by_file: dict[str, dict[str, str]] = defaultdict(dict)
 
 
 class Notice:
@@ -26,15 +26,15 @@ class Notice:
         actual = re.sub(r"/dev/shm/herorun-\w+", "/tmp/...", str(text)).rstrip()
         actual = actual.replace(str(self.folder), "/tmp/...") if self.folder else actual
         if os.environ.get(WRITING):
-            collected[self.module][self.test] = actual
+            notices_by_file[self.module][self.test] = actual
             return True
-        return actual == pinned(self.module).get(self.test)
+        return actual == pinned_notices(self.module).get(self.test)
 
     def __hash__(self) -> int:
         return hash((self.module, self.test))
 
     def __repr__(self) -> str:
-        return repr(pinned(self.module).get(self.test, "not pinned: `make screens`"))
+        return repr(pinned_notices(self.module).get(self.test, "not pinned: `make screens`"))
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def notice(request: pytest.FixtureRequest) -> Notice:
 
 
 @cache
-def pinned(module: str) -> dict[str, str]:
+def pinned_notices(module: str) -> dict[str, str]:
     """The text of each test, from the file that `written` gives."""
     path = FOLDER / f"{module}.txt"
     blocks = re.split(
@@ -61,9 +61,11 @@ def pinned(module: str) -> dict[str, str]:
     return dict(zip(blocks[1::2], texts, strict=True))
 
 
-def written(texts: dict[str, str]) -> str:
-    indented = {test: [f"  {line}" for line in text.split("\n")] for test, text in texts.items()}
-    return "".join("\n".join([test, *lines]) + "\n" for test, lines in indented.items())
+def written_write_notices(texts: dict[str, str]) -> str:
+    indented_texts = {
+        test: [f"  {line}" for line in text.split("\n")] for test, text in texts.items()
+    }
+    return "".join("\n".join([test, *lines]) + "\n" for test, lines in indented_texts.items())
 
 
 def tests_with_notices() -> list[str]:
@@ -78,10 +80,10 @@ def source_of(module: str) -> Path:
 def write_notices() -> None:
     """A test that did not run, for want of a server, keeps what it has."""
     FOLDER.mkdir(exist_ok=True)
-    for module, texts in collected.items():
+    for module, texts in notices_by_file.items():
         source = source_of(module).read_text(encoding="utf-8")
-        all_texts = {**pinned(module), **texts}
+        all_texts = {**pinned_notices(module), **texts}
         current = {
             test: text for test, text in all_texts.items() if f"def {test.split()[0]}(" in source
         }
-        (FOLDER / f"{module}.txt").write_text(written(current), encoding="utf-8")
+        (FOLDER / f"{module}.txt").write_text(written_write_notices(current), encoding="utf-8")

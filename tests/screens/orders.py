@@ -16,7 +16,7 @@ from herorun.core.journal import Memory
 from herorun.core.recovery.policy import ActionPause
 from herorun.record.model import Pushed
 from screens.rendering import Screen
-from screens.states import OPENED, RUN
+from screens.states import RUN, RUN_ANSWERS
 
 ORDERS = "herorun.operations.orders."
 QUESTION = "escalate/relaunch/tiny-1/repeated"
@@ -31,23 +31,25 @@ SLOW = Alert(
 )
 MEMORY = Memory(instances=(an_instance(1),), alerts={SLOW.id: SLOW})
 CRASH = replace(SLOW, check="crashed", message="tiny-1 ended as failed: exit code 1")
-CRASHED = replace(
+CRASHED_MEMORY = replace(
     MEMORY,
     alerts={CRASH.id: CRASH},
     done={QUESTION: "posted"},
     last_decided=Decided(at=NOON, run="down", monitor="fresh", progress="41200/100000"),
 )
-ACKED = replace(
-    CRASHED,
+ACKED_MEMORY = replace(
+    CRASHED_MEMORY,
     acked={CRASH.key: Ordered(at=NOON, word=Word.ACK, by="ada", about=(CRASH.key,))},
 )
-ASKED = replace(MEMORY, done={QUESTION: "posted"})
-PAUSED = replace(MEMORY, pause=ActionPause(NOON + timedelta(hours=1), "ada", NOON, "why"))
-STOPPED = replace(MEMORY, orders=(Ordered(at=NOON, word=Word.STOP, by="ada", about=("tiny-1",)),))
-RELAUNCHED = replace(MEMORY, done={"relaunch/tiny-1": "tiny-2"})
+ASKED_MEMORY = replace(MEMORY, done={QUESTION: "posted"})
+PAUSED_MEMORY = replace(MEMORY, pause=ActionPause(NOON + timedelta(hours=1), "ada", NOON, "why"))
+STOPPED_MEMORY = replace(
+    MEMORY, orders=(Ordered(at=NOON, word=Word.STOP, by="ada", about=("tiny-1",)),)
+)
+RELAUNCHED_MEMORY = replace(MEMORY, done={"relaunch/tiny-1": "tiny-2"})
 TAKING = Intended(at=NOON, key="handoff/take/3", attempt=1, what="eve@node7: its lease is stale")
 NO_CHANGES: Mapping[str, Any] = {}
-UNLOCKED = {
+LOCK_ANSWERS = {
     f"{ORDERS}{room}.hold_lock": lambda *_, **__: nullcontext()
     for room in ("stop", "relaunch", "rollback", "handoff")
 }
@@ -80,7 +82,7 @@ def run_with(memory: Memory, **changes: Any) -> Any:
     return SimpleNamespace(**live | changes)
 
 
-def ordered(
+def order_screen(
     argv: str, memory: Memory = MEMORY, changes: Mapping[str, Any] = NO_CHANGES, **answers: Any
 ) -> Screen:
     """`changes`: attributes of the run. `answers`: what an operation of `orders` reads or starts;
@@ -88,8 +90,8 @@ def ordered(
     """
     run = run_with(memory, **changes)
     replacements = {
-        **OPENED,
-        **UNLOCKED,
+        **RUN_ANSWERS,
+        **LOCK_ANSWERS,
         "herorun.runs.open_run": run,
         "herorun.runs.watched_run": lambda *_, **__: (run, ""),
         f"{ORDERS}order.ring": None,
@@ -102,16 +104,16 @@ def ordered(
 
 
 def answers() -> Iterator[Screen]:
-    yield ordered("ack tiny")
-    down = ordered("ack tiny", ACKED, acknowledge__memory_for_orders=CRASHED)
+    yield order_screen("ack tiny")
+    down = order_screen("ack tiny", ACKED_MEMORY, acknowledge__memory_for_orders=CRASHED_MEMORY)
     yield replace(down, name="ack-down")
-    yield ordered("approve tiny", ASKED)
-    yield ordered("deny tiny --reason why", ASKED)
-    yield ordered("pause tiny --until 2h --reason why")
-    yield ordered("resume tiny", PAUSED)
+    yield order_screen("approve tiny", ASKED_MEMORY)
+    yield order_screen("deny tiny --reason why", ASKED_MEMORY)
+    yield order_screen("pause tiny --until 2h --reason why")
+    yield order_screen("resume tiny", PAUSED_MEMORY)
 
 
-STARTED = {
+START_ANSWERS = {
     "relaunch__settle_instance": "tiny-1",
     "relaunch__find_job": a_job(JobState.FAILED, exit_code=1),
     "relaunch__record_before_replacing": None,
@@ -131,23 +133,28 @@ PREVIEW = SimpleNamespace(target=a_checkpoint(41_000), facts=BACK)
 
 
 def starts() -> Iterator[Screen]:
-    ended = a_job(JobState.CANCELLED, reason="CANCELLED by 1000")
+    ended_job = a_job(JobState.CANCELLED, reason="CANCELLED by 1000")
     stopping = {
         "stop__find_job": a_job(),
         "stop__settle_instance": "tiny-1",
         "stop__intended_once": TAKING,
         "stop__stop_once": None,
-        "stop___until_ended": ended,
+        "stop___until_ended": ended_job,
     }
-    yield ordered("stop tiny --reason why", STOPPED, **stopping)
-    forgotten = {"stop__find_job": None, "stop__settle_instance": "tiny-1"}
+    yield order_screen("stop tiny --reason why", STOPPED_MEMORY, **stopping)
+    forgotten_answers = {"stop__find_job": None, "stop__settle_instance": "tiny-1"}
     for name in ("must_have_ended", "must_be_silent", "record_forgotten_end"):
-        forgotten[f"stop__{name}"] = None
-    yield replace(ordered("stop tiny --reason why", STOPPED, **forgotten), name="stop-forgotten")
+        forgotten_answers[f"stop__{name}"] = None
+    yield replace(
+        order_screen("stop tiny --reason why", STOPPED_MEMORY, **forgotten_answers),
+        name="stop-forgotten",
+    )
     launching = SimpleNamespace(relaunch_of="", plan={"start": {"value": None}})
     again = SimpleNamespace(plan={"start": {"value": {"path": "/data/tiny/step-41000"}}})
-    relaunched = replace(RELAUNCHED, launchings={"tiny-1": launching, "tiny-2": again})
-    yield ordered("relaunch tiny", relaunched, **STARTED)
+    relaunched_memory = replace(
+        RELAUNCHED_MEMORY, launchings={"tiny-1": launching, "tiny-2": again}
+    )
+    yield order_screen("relaunch tiny", relaunched_memory, **START_ANSWERS)
     rolling = {
         "rollback__settle_instance": "tiny-1",
         "rollback__must_be_resumable": None,
@@ -158,9 +165,9 @@ def starts() -> Iterator[Screen]:
         "rollback___start_once": "tiny-2",
         "rollback___done_already": "",
     }
-    yield ordered("rollback tiny --to 41000 --reason why", **STARTED, **rolling)
+    yield order_screen("rollback tiny --to 41000 --reason why", **START_ANSWERS, **rolling)
     forking = {"fork___source": a_checkpoint(41_000), "fork__create_atomic": None}
-    yield ordered("fork tiny tiny-b --from 41000 --reason why", **forking)
+    yield order_screen("fork tiny tiny-b --from 41000 --reason why", **forking)
 
 
 def handoffs() -> Iterator[Screen]:
@@ -175,7 +182,7 @@ def handoffs() -> Iterator[Screen]:
         "handoff__facts_for_owner": None,
         "handoff___post_handoff": (),
     }
-    yield ordered("handoff tiny --take", **taking)
+    yield order_screen("handoff tiny --take", **taking)
     giving = {
         "handoff__must_be_launched": None,
         "handoff__other_holder": None,
@@ -184,7 +191,7 @@ def handoffs() -> Iterator[Screen]:
         "handoff__facts_for_owner": None,
         "handoff___post_handoff": (),
     }
-    yield replace(ordered("handoff tiny --to eve@node7", **giving), name="handoff-to")
+    yield replace(order_screen("handoff tiny --to eve@node7", **giving), name="handoff-to")
 
 
 def order_screens() -> Iterator[Screen]:

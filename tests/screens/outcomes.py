@@ -54,16 +54,16 @@ from herorun.schemas.jobs import JobPlace
 from herorun.schemas.reports import ReportDocument
 from herorun.schemas.runs import ListEntry
 from herorun.system.process_registry import UnregisteredProcess
-from screens.catalogue import AT_WORK, CURVES, HOSTS, PLAN, patrolled, repository, waits_for
+from screens.catalogue import AT_WORK, CURVES, HOSTS, PLAN, patrol_tick, repository, waits_for
 from screens.rendering import Screen
 from screens.states import (
-    AWAITED,
+    AWAITED_ROW,
     HALF,
     NO_REMOTE,
-    OPENED,
     RUN,
+    RUN_ANSWERS,
     SUMMARIES,
-    crashed,
+    crashed_alert,
     gate,
     preflight,
     status,
@@ -76,7 +76,7 @@ OPERATIONS = "herorun.operations."
 def answered_by(name: str, argv: str, target: str, value: Any, **more: Any) -> Screen:
     """A command of which one operation gives the answer."""
     others = {f"{OPERATIONS}{key.replace('__', '.')}": other for key, other in more.items()}
-    return Screen(name, argv, {**OPENED, OPERATIONS + target: value, **others})
+    return Screen(name, argv, {**RUN_ANSWERS, OPERATIONS + target: value, **others})
 
 
 def raising(error: Exception) -> Callable[..., Any]:
@@ -88,10 +88,10 @@ def raising(error: Exception) -> Callable[..., Any]:
 
 # --- seal, init, verify ---------------------------------------------------------------------------
 
-SEALED = SealOutcome(
+SEAL_OUTCOME = SealOutcome(
     report=gate(Gate.SEAL), tag="herorun/tiny/seal-1", commit="c0" * 20, remote="origin"
 )
-UNPUSHED = gate(
+UNPUSHED_REPORT = gate(
     Gate.SEAL,
     Remotes({}),
     RecordState("c0" * 20, None),
@@ -100,11 +100,11 @@ UNPUSHED = gate(
 UNREAD_TAG = "it is unknown whether origin has the tag: origin does not answer"
 SEALS: Mapping[str, tuple[str, SealOutcome]] = {
     "unknown": ("", SealOutcome(report=gate(Gate.SEAL, {Checkpoints: NO_REMOTE}))),
-    "again-unknown": ("", replace(SEALED, report=None, remote=None, warnings=(UNREAD_TAG,))),
-    "no-remote": ("", replace(SEALED, remote="", report=UNPUSHED)),
-    "milestone": (" --milestone v1", replace(SEALED, tag="herorun/tiny/milestone-v1")),
-    "aborted": (" --aborted", SEALED),
-    "superseded": (" --superseded-by nova", SEALED),
+    "again-unknown": ("", replace(SEAL_OUTCOME, report=None, remote=None, warnings=(UNREAD_TAG,))),
+    "no-remote": ("", replace(SEAL_OUTCOME, remote="", report=UNPUSHED_REPORT)),
+    "milestone": (" --milestone v1", replace(SEAL_OUTCOME, tag="herorun/tiny/milestone-v1")),
+    "aborted": (" --aborted", SEAL_OUTCOME),
+    "superseded": (" --superseded-by nova", SEAL_OUTCOME),
 }
 
 
@@ -127,8 +127,10 @@ def sealing() -> Iterator[Screen]:
         remote="origin",
         branch="herorun/tiny",
     )
-    unpushed: Any = SimpleNamespace(record=silent)
-    yield answered_by("seal-unpushed", "seal tiny", target, lambda *_: _must_push(unpushed, "tag"))
+    unpushed_run: Any = SimpleNamespace(record=silent)
+    yield answered_by(
+        "seal-unpushed", "seal tiny", target, lambda *_: _must_push(unpushed_run, "tag")
+    )
 
 
 LOGBOOK = ".agents/logbooks/tiny.md on branch herorun/tiny"
@@ -147,9 +149,9 @@ def contract(folder: Path) -> None:
     (folder / "runs" / "tiny.toml").write_text('slug = "tiny"\n')
 
 
-def initialised() -> Iterator[Screen]:
+def init_screens() -> Iterator[Screen]:
     contract_read = {
-        **OPENED,
+        **RUN_ANSWERS,
         f"{OPERATIONS}launch.config_stability.advise_unstable_keys": ((), ""),
         f"{OPERATIONS}record.contract_template.draft_of": None,
         f"{OPERATIONS}record.contract_template.must_be_filled_in": None,
@@ -164,15 +166,17 @@ NEWER = "2 journal lines of a newer herorun, which this one cannot check"
 NO_LIST = "could not query the remote: origin does not answer: connection timed out"
 
 
-def verified() -> Iterator[Screen]:
-    unread = RecordVerification(entries=41, commits=43, faults=(), notes=(NO_LIST,), unseen=True)
+def verify_screens() -> Iterator[Screen]:
+    raise_unread = RecordVerification(
+        entries=41, commits=43, faults=(), notes=(NO_LIST,), unseen=True
+    )
     target = "record.verify.verify_run"
-    yield answered_by("verify-unknown", "verify tiny", target, unread)
-    sealed = RecordVerification(
+    yield answered_by("verify-unknown", "verify tiny", target, raise_unread)
+    sealed_verification = RecordVerification(
         entries=41, commits=43, faults=(), notes=(), seal="herorun/tiny/seal-1"
     )
-    newest = {"seal__verify__verify_newest_seal": sealed}
-    yield answered_by("verify-sealed", "verify tiny", target, sealed, **newest)
+    newest = {"seal__verify__verify_newest_seal": sealed_verification}
+    yield answered_by("verify-sealed", "verify tiny", target, sealed_verification, **newest)
     newer = RecordVerification(
         entries=41, commits=43, faults=(), notes=(NEWER,), unseen=True, newer_lines=2
     )
@@ -197,20 +201,22 @@ def launches() -> Iterator[Screen]:
     lenient = preflight(dirty, mode=Mode.WARN)
     outcome = LaunchOutcome(
         preflight=lenient,
-        launched=LAUNCHED,
+        launched=LAUNCHED_EVENT,
         babysitter="not running",
         log="/data/jobs/tiny-1/job.log",
         unwatched=NO_BABYSITTER,
         warnings=(NO_BABYSITTER,),
     )
     yield answered_by("launch-unmonitored", "launch tiny", target, outcome)
-    audited = replace(outcome, preflight=audit, unwatched="", warnings=(), babysitter=WATCHES)
-    yield answered_by("launch-audit", "launch tiny", target, audited)
+    audited_outcome = replace(
+        outcome, preflight=audit, unwatched="", warnings=(), babysitter=WATCHES
+    )
+    yield answered_by("launch-audit", "launch tiny", target, audited_outcome)
     alone = SimpleNamespace(**{**vars(RUN), "other_babysit_owner": ""})
     monitor = _describe_monitor(alone, babysit=False)
-    bare = replace(audited, preflight=preflight(), babysitter=monitor)
+    bare = replace(audited_outcome, preflight=preflight(), babysitter=monitor)
     screen = answered_by("launch-no-babysit", "launch tiny --no-babysit", target, bare)
-    yield replace(screen, given={**screen.given, "herorun.runs.open_run": alone})
+    yield replace(screen, answers={**screen.answers, "herorun.runs.open_run": alone})
 
 
 CANDIDATES = Checkpoints(
@@ -226,7 +232,7 @@ NO_BABYSITTER = (
     "/work/.herorun/tiny/babysit.log, then `herorun babysit tiny`."
 )
 WATCHES = "process 4711, log /work/.herorun/tiny/babysit.log"
-LAUNCHED = Launched(
+LAUNCHED_EVENT = Launched(
     at=NOON,
     instance="tiny-1",
     number=1,
@@ -249,7 +255,7 @@ def watching() -> Iterator[Screen]:
         "herorun.system.git.find_repository": None,
     }
     waits = RunSummary(slug="lyra", stage="launched", run="starting", final_step=100_000)
-    warned = replace(
+    warned_run = replace(
         calm[0],
         slug="vega",
         run="degraded",
@@ -267,7 +273,14 @@ def watching() -> Iterator[Screen]:
     for name, rows in {
         "calm": calm,
         "none": [],
-        "unseen": [waits, warned, over, RunSummary(slug="mira", stage="initialised"), NEW, SHUT],
+        "unseen": [
+            waits,
+            warned_run,
+            over,
+            RunSummary(slug="mira", stage="initialised"),
+            NEW,
+            UNKNOWN_SUMMARY,
+        ],
     }.items():
         yield Screen(f"watch-{name}", "watch", {**several, target: rows})
     run_list = f"{OPERATIONS}report.run_list.list_runs"
@@ -305,7 +318,7 @@ def watching() -> Iterator[Screen]:
 
 
 NEW = RunSummary(slug="aria", stage="not initialised")
-SHUT = RunSummary(slug="orca", stage="launched", run="unknown", monitor="stale")
+UNKNOWN_SUMMARY = RunSummary(slug="orca", stage="launched", run="unknown", monitor="stale")
 
 
 # --- closer ---------------------------------------------------------------------------------------
@@ -321,7 +334,7 @@ FITS: Mapping[str, tuple[DoctorPart, ...]] = {
         DoctorPart("tracker", "wandb tiny", Fit.UNKNOWN, "api.wandb.ai does not answer"),
     ),
 }
-REPLAYED = {
+REPLAYS = {
     "same": (Replay(at=NOON, version="0.1.0", same_rules=True, result=ReplayResult.SAME),),
     "unknown": (
         Replay(at=NOON, version="0.1.0", same_rules=True, result=ReplayResult.SAME),
@@ -358,21 +371,27 @@ def numbers() -> Iterator[Screen]:
     argv = "checkpoints prune tiny --plan plan.json"
     plan = {"checkpoints__list__read_plan": PLAN}
     paths = tuple(victim.path for victim in PLAN.victims)
-    pruned = Pruned(paths, (), 10 << 30)
-    yield answered_by("checkpoints-prune-all", argv, "checkpoints.prune.prune", pruned, **plan)
-    refused = Pruned(
+    prune_outcome = Pruned(paths, (), 10 << 30)
+    yield answered_by(
+        "checkpoints-prune-all", argv, "checkpoints.prune.prune", prune_outcome, **plan
+    )
+    refused_outcome = Pruned(
         (), tuple((path, f"{path} must be kept: tiny-b starts from it") for path in paths), 0
     )
-    yield answered_by("checkpoints-prune-none", argv, "checkpoints.prune.prune", refused, **plan)
-    mistyped = raising(
+    yield answered_by(
+        "checkpoints-prune-none", argv, "checkpoints.prune.prune", refused_outcome, **plan
+    )
+    mistyped_answer = raising(
         Blocked(
             f"The typed digest is not the one of this plan, {PLAN.digest}: nothing was deleted."
         )
     )
-    yield answered_by("checkpoints-prune-typo", argv, "checkpoints.prune.prune", mistyped, **plan)
+    yield answered_by(
+        "checkpoints-prune-typo", argv, "checkpoints.prune.prune", mistyped_answer, **plan
+    )
     silent = raising(CouldNotLook(f"Nothing was deleted. {NO_ROOT}"))
     yield answered_by("checkpoints-prune-unknown", argv, "checkpoints.prune.prune", silent, **plan)
-    for state, ticks in REPLAYED.items():
+    for state, ticks in REPLAYS.items():
         outcome = ReplayedTicks("tiny", None, "sha256:aa", ticks)
         yield answered_by(f"replay-{state}", "replay tiny", "babysit.replay.replay_run", outcome)
     for kind in ("repeat", "resume", "curves"):
@@ -418,8 +437,8 @@ def logs(folder: Path) -> None:
     (folder / "cut.log").write_text("loading the data\n")
 
 
-NOVA = crashed(decision=dri_decides("herorun status nova"), name="nova-1")
-ENDED_JOB = crashed(
+NOVA = crashed_alert(decision=dri_decides("herorun status nova"), name="nova-1")
+ENDED_JOB = crashed_alert(
     decision=dri_decides("herorun status --job 4711"),
     name="4711",
     dri="ada (inferred: the user who started the watch)",
@@ -450,8 +469,8 @@ def ticks() -> Iterator[Screen]:
         ),
         facts=SimpleNamespace(job="4711"),
     )
-    message = AWAITED.message.replace("tiny-1", "slurm-4711-6a3f8e-1")
-    owed = [AWAITED.model_copy(update={"message": message})]
+    message = AWAITED_ROW.message.replace("tiny-1", "slurm-4711-6a3f8e-1")
+    awaited_rows = [AWAITED_ROW.model_copy(update={"message": message})]
     no_step: dict[str, Any] = {"progress": "~unknown/unknown", "cause": None}
     why = "the process is gone, and no record says how it ended: see its log"
     lost_job = a_job(JobState.GONE, instance="local-4711-6a3f8e-1", id="4711", reason=why)
@@ -468,7 +487,7 @@ def ticks() -> Iterator[Screen]:
     for name, (outcome, code) in {
         "healthy": (tick("healthy", cause=None), 0),
         "gone": (tick("down", alerts=[ENDED_JOB], cause=NODE), 1),
-        "starting": (tick("starting", missing_evidence=owed, **no_step), 3),
+        "starting": (tick("starting", missing_evidence=awaited_rows, **no_step), 3),
         "down": (tick("down", alerts=[ENDED_JOB], cause=BUG), 1),
         "complex": (tick("down", alerts=[ENDED_JOB], cause=OOM), 1),
         "lost": (last_tick, 3),
@@ -507,23 +526,25 @@ NODE = JobCause(
 )
 JOB = {"type": "slurm", "id": "4711", "last_status": "RUNNING", "description": "MMLU"}
 SESSION = SimpleNamespace(id="s", agent="a", file="/work/.claude/agents/s/active_jobs.json")
-DAMAGED = f"{SESSION.file}: it is not valid JSON at line 7; its complete entries were read"
+DAMAGED_FILE = f"{SESSION.file}: it is not valid JSON at line 7; its complete entries were read"
 NOT_THERE = "squeue is not on this machine"
 
 
 def jobs() -> Iterator[Screen]:
     session = {f"{OPERATIONS}record.session.current_session": SESSION}
     entries = f"{OPERATIONS}record.session.read_jobs"
-    yield Screen("jobs-list-damaged", "jobs list", {**session, entries: ([JOB], DAMAGED)})
-    polled = f"{OPERATIONS}jobs.watch.check_jobs"
+    yield Screen("jobs-list-damaged", "jobs list", {**session, entries: ([JOB], DAMAGED_FILE)})
+    poll_target = f"{OPERATIONS}jobs.watch.check_jobs"
     states = {
         "calm": JobStatus(JOB, JobState.RUNNING, "RUNNING"),
         "failed": JobStatus(JOB, JobState.FAILED, "FAILED", result="exit code 1: KeyError: 'x'"),
         "done": JobStatus(JOB, JobState.SUCCEEDED, "COMPLETED", result="accuracy 0.71"),
     }
     for name, each in states.items():
-        yield Screen(f"jobs-watch-{name}", "jobs watch --once", {**session, polled: ([each], "")})
-    yield Screen("jobs-watch-none", "jobs watch --once", {**session, polled: ([], "")})
+        yield Screen(
+            f"jobs-watch-{name}", "jobs watch --once", {**session, poll_target: ([each], "")}
+        )
+    yield Screen("jobs-watch-none", "jobs watch --once", {**session, poll_target: ([], "")})
     discover = f"{OPERATIONS}jobs.discover.find_jobs"
     nowhere = [JobPlace(place="slurm's queue", jobs=[], why=NOT_THERE)]
     yield Screen("jobs-find-unread", "jobs find", {**session, discover: nowhere})
@@ -567,18 +588,20 @@ def machines() -> Iterator[Screen]:
     decides = {"ended-early": {"dri_decides": True}}
     for name, host in hosts.items():
         patrol, facts = "remote.patrol.patrol", decides.get(name, {})
-        yield answered_by(f"patrol-{name}", "box patrol tiny", patrol, patrolled(host, **facts))
+        yield answered_by(f"patrol-{name}", "box patrol tiny", patrol, patrol_tick(host, **facts))
     observer = {f"{OPERATIONS}remote.wait.observer_of_run": waits_for(success)}
-    yield Screen("wait-done", "box wait tiny --max 1", {**OPENED, **WAIT, **observer})
+    yield Screen("wait-done", "box wait tiny --max 1", {**RUN_ANSWERS, **WAIT, **observer})
     for name in ("unsaved", "ended-early"):
         observer = {
             f"{OPERATIONS}remote.wait.observer_of_run": waits_for(
                 hosts[name], **decides.get(name, {})
             )
         }
-        yield Screen(f"wait-{name}", "box wait tiny --max 1", {**OPENED, **WAIT, **observer})
+        yield Screen(f"wait-{name}", "box wait tiny --max 1", {**RUN_ANSWERS, **WAIT, **observer})
     slow = {f"{OPERATIONS}remote.wait.observer_of_run": waits_for(AT_WORK)}
-    yield Screen("wait-not-yet", "box wait tiny --step 50000 --max 1", {**OPENED, **WAIT, **slow})
+    yield Screen(
+        "wait-not-yet", "box wait tiny --step 50000 --max 1", {**RUN_ANSWERS, **WAIT, **slow}
+    )
     run = SimpleNamespace(
         **{
             **vars(RUN),
@@ -588,22 +611,28 @@ def machines() -> Iterator[Screen]:
     )
     program = {f"{OPERATIONS}remote.timer._program": "/usr/bin/herorun"}
     for host in ("systemd", "actions"):
-        replacements = {**OPENED, **program, "herorun.runs.watched_run": lambda *_, **__: (run, "")}
+        replacements = {
+            **RUN_ANSWERS,
+            **program,
+            "herorun.runs.watched_run": lambda *_, **__: (run, ""),
+        }
         yield Screen(f"timer-{host}", f"box timer tiny --for {host}", replacements)
-    unread = raising(CouldNotLook("The record of tiny cannot be read: origin does not answer."))
+    raise_unread = raising(
+        CouldNotLook("The record of tiny cannot be read: origin does not answer.")
+    )
     argv = "box watchdog tiny"
-    yield answered_by("watchdog-unknown", argv, "babysit.watchdog.watch_run", unread)
-    damaged = WatcherRow(None, Path("wait-4711.json"), "damaged", UNREADABLE, "forgotten")
+    yield answered_by("watchdog-unknown", argv, "babysit.watchdog.watch_run", raise_unread)
+    damaged_row = WatcherRow(None, Path("wait-4711.json"), "damaged", UNREADABLE, "forgotten")
     others = [
         UnregisteredProcess(4720, "herorun jobs watch", "watch over jobs"),
         UnregisteredProcess(4721, "rsync -a data/set/ gpu7:/data/set", "transfer"),
     ]
     processes = {
-        f"{OPERATIONS}remote.watchers.reconcile": [damaged],
+        f"{OPERATIONS}remote.watchers.reconcile": [damaged_row],
         "herorun.system.process_registry.others": others,
     }
     yield Screen("watchers-damaged", "box watchers", processes)
-    yield Screen("error-no-chain", "box chain tiny", OPENED)
+    yield Screen("error-no-chain", "box chain tiny", RUN_ANSWERS)
 
 
 UNREADABLE = "its file cannot be read"
@@ -619,12 +648,12 @@ def orders() -> Iterator[Screen]:
         forged=(),
         seals=(),
     )
-    stored = {"orders__trust__accept": None, "orders__trust__reject": None}
+    store_answers = {"orders__trust__accept": None, "orders__trust__reject": None}
     target = "orders.trust.build_question"
-    yield answered_by("trust-trusted", "trust tiny --yes", target, question, **stored)
+    yield answered_by("trust-trusted", "trust tiny --yes", target, question, **store_answers)
     unproven = replace(question, items=(), launches=(UNPROVEN,))
     yield answered_by("trust-unproven", "trust tiny", target, unproven)
-    yield answered_by("trust-rejected", "trust tiny --reject", target, unproven, **stored)
+    yield answered_by("trust-rejected", "trust tiny --reject", target, unproven, **store_answers)
 
 
 UNPROVEN = "tiny-2 (2026-01-01 11:00 UTC, by eve): no published commit proves its launch"
@@ -632,8 +661,8 @@ UNPROVEN = "tiny-2 (2026-01-01 11:00 UTC, by eve): no published commit proves it
 
 def outcome_screens() -> Iterator[Screen]:
     yield from sealing()
-    yield from initialised()
-    yield from verified()
+    yield from init_screens()
+    yield from verify_screens()
     yield from launches()
     yield from watching()
     yield from closer()

@@ -32,10 +32,10 @@ from herorun.schedulers import slurm
 from herorun.system.git import GitFailed
 from herorun.system.process import ProcessResult
 from screens.catalogue import BOX_RUN, OPERATIONS, answered_by, raising
-from screens.details import unplanned
-from screens.orders import ASKED, MEMORY, ordered
+from screens.details import outcome_without_plan
+from screens.orders import ASKED_MEMORY, MEMORY, order_screen
 from screens.rendering import Screen
-from screens.states import OPENED, RUN, preflight
+from screens.states import RUN, RUN_ANSWERS, preflight
 
 # --- preflight ------------------------------------------------------------------------------------
 
@@ -48,16 +48,16 @@ def plans() -> Iterator[Screen]:
     writing = {"launch__plan_file__write_plan_file": None}
     argv = "preflight tiny --out"
     yield answered_by("preflight-out", f"{argv} .herorun/p.json", TARGET, preflight(), **writing)
-    hidden = {"launch__plan_file__write_plan_file": Path(".herorun/p.json")}
-    yield answered_by("preflight-out-seen", f"{argv} p.json", TARGET, preflight(), **hidden)
-    yield answered_by("preflight-out-unplanned", f"{argv} p.json", TARGET, unplanned())
+    hidden_answers = {"launch__plan_file__write_plan_file": Path(".herorun/p.json")}
+    yield answered_by("preflight-out-seen", f"{argv} p.json", TARGET, preflight(), **hidden_answers)
+    yield answered_by("preflight-out-unplanned", f"{argv} p.json", TARGET, outcome_without_plan())
     plan = a_plan(RUN.contract)
     packages = replace(plan.packages, value=tuple(LONG), source="pip freeze")
     long_plan = replace(plan, packages=packages)
-    upgraded = [*LONG[:-1], LONG[-1].replace("==", "==9.")]
-    changed = describe_differences({"packages": LONG}, {"packages": upgraded})
+    new_packages = [*LONG[:-1], LONG[-1].replace("==", "==9.")]
+    plan_changes = describe_differences({"packages": LONG}, {"packages": new_packages})
     outcome = replace(preflight(plan=long_plan), request=SCRIPT)
-    changes = {"launch__plan_file__since_last_instance": changed}
+    changes = {"launch__plan_file__since_last_instance": plan_changes}
     yield answered_by("preflight-long", "preflight tiny", TARGET, outcome, **changes)
 
 
@@ -77,9 +77,11 @@ def chains() -> Iterator[Screen]:
     stages = {"folder": "/data/tiny/chain", "stage": [{"name": "eval", "run": "python -m eval"}]}
     waiting = a_contract(chain={**stages, "after_pattern": "done"}, patrol={"log": "/data/job.log"})
     for name, contract in {"behind": BOX_RUN, "waiting": waiting}.items():
-        chained = SimpleNamespace(**{**values, "contract": contract})
-        run = {"herorun.runs.watched_run": lambda *_, chained=chained, **__: (chained, "")}
-        yield Screen(f"chain-{name}", "box chain tiny --out chain.sh", {**OPENED, **run})
+        chained_run = SimpleNamespace(**{**values, "contract": contract})
+        run = {
+            "herorun.runs.watched_run": lambda *_, chained_run=chained_run, **__: (chained_run, "")
+        }
+        yield Screen(f"chain-{name}", "box chain tiny --out chain.sh", {**RUN_ANSWERS, **run})
 
 
 SLURM: Any = SimpleNamespace(slurm_conf=None, slurm_bin=None)
@@ -102,9 +104,9 @@ def prompts() -> Iterator[Screen]:
         f"{OPERATIONS}orders.trust.accept": None,
     }
     for name, answer in {"yes": "y\n", "no": "n\n", "neither": "perhaps\n\n"}.items():
-        yield Screen(f"trust-{name}", "trust tiny", {**OPENED, **asking}, typed=answer)
+        yield Screen(f"trust-{name}", "trust tiny", {**RUN_ANSWERS, **asking}, keys=answer)
     for name, answers in {"asked": "slrm\nlauncher\n", "id": "slurm\n"}.items():
-        yield Screen(f"babysit-job-{name}", "babysit --job job-7", typed=answers)
+        yield Screen(f"babysit-job-{name}", "babysit --job job-7", keys=answers)
 
 
 # --- orders ---------------------------------------------------------------------------------------
@@ -116,7 +118,7 @@ def orders() -> Iterator[Screen]:
         record=SimpleNamespace(memory=lambda: replace(MEMORY, instances=(an_instance(2),))),
     )
     late = {"acknowledge___overtaken_by": lambda _, *answer: _overtaken_by(after, *answer)}
-    yield replace(ordered("deny tiny --reason why", ASKED, **late), name="deny-late")
+    yield replace(order_screen("deny tiny --reason why", ASKED_MEMORY, **late), name="deny-late")
 
 
 # --- doctor ---------------------------------------------------------------------------------------
@@ -127,14 +129,14 @@ def doctors() -> Iterator[Screen]:
     silent.
     """
     silent = CouldNotLook("gpu7 does not answer within 20 s")
-    run: Any = DOCTORED
+    run: Any = DOCTORED_RUN
     channel: Any = SimpleNamespace(name="PAGER", problem=lambda: "PAGER is not set")
     works: Any = SimpleNamespace(name="CHAT", problem=lambda: "")
     unborn: Any = SimpleNamespace(
         config=lambda _: "", remote_tips=lambda *_, **__: {}, resolve=lambda _: None
     )
     refusal = ProcessResult(1, b"", b"remote: Permission to lab/tiny denied to ada.")
-    refused: Any = SimpleNamespace(
+    refusing_repository: Any = SimpleNamespace(
         remote_tips=lambda *_, **__: {},
         resolve=lambda _: "c0" * 20,
         git=raising(GitFailed(("push", "origin"), refusal)),
@@ -153,7 +155,7 @@ def doctors() -> Iterator[Screen]:
         *backends._channel(works, False),
     ]
     away = [
-        *machine._remote(refused, "origin"),
+        *machine._remote(refusing_repository, "origin"),
         _part_of_error("scheduler", "ssh, tiny", silent),
         _part_of_error("store", "/data/tiny", PermissionError(13, "Permission denied", "/data")),
     ]
@@ -165,7 +167,7 @@ def nothing_there(*_: Any) -> None:
     raise FileNotFoundError
 
 
-DOCTORED = SimpleNamespace(
+DOCTORED_RUN = SimpleNamespace(
     slug="tiny",
     contract=a_contract(notify={}),
     file=SimpleNamespace(path="runs/tiny.toml", is_reviewable=False),
@@ -221,23 +223,23 @@ def damages() -> Iterator[tuple[str, list[RecordSnapshot]]]:
 def records() -> Iterator[Screen]:
     target = "record.verify.verify_run"
     faults = [f for _, commits in damages() for f in judge_history(commits).faults]
-    verified = RecordVerification(
+    verification = RecordVerification(
         entries=5, commits=5, faults=tuple(dict.fromkeys(faults)), notes=()
     )
-    yield answered_by("verify-edited", "verify tiny", target, verified)
+    yield answered_by("verify-edited", "verify tiny", target, verification)
     remote_faults = {
         "reset": _compare_tips(record("pushed older"), "c0" * 20, "0d" * 20, "c0" * 20)[1],
         "rewritten": _compare_tips(record(), "c0" * 20, "0d" * 20, None)[1],
         "gone": _check_other_refs(record())[0],
     }
     for name, of_remote in remote_faults.items():
-        changed = replace(
-            verified,
+        changed_verification = replace(
+            verification,
             faults=tuple(of_remote),
             remote_faults=tuple(of_remote),
             restore="" if name == "rewritten" else restore_command(record()),
         )
-        yield answered_by(f"verify-{name}", "verify tiny", target, changed)
+        yield answered_by(f"verify-{name}", "verify tiny", target, changed_verification)
 
 
 def record(older: str = "") -> Any:

@@ -39,17 +39,17 @@ from herorun.operations.launch.relaunch import Successor, start_again
 from herorun.operations.launch.rollback_target import target_of
 from herorun.operations.orders.handoff import take_over
 from screens.orders import (
-    ACKED,
+    ACKED_MEMORY,
     AGO,
-    ASKED,
+    ASKED_MEMORY,
     CRASH,
     MEMORY,
     ORDERS,
-    PAUSED,
+    PAUSED_MEMORY,
     PREVIEW,
-    STARTED,
+    START_ANSWERS,
     TAKING,
-    ordered,
+    order_screen,
 )
 from screens.rendering import Screen
 from screens.states import FORGOTTEN_JOB, NO_ANSWER, NO_REMOTE, gate
@@ -72,19 +72,19 @@ SUCCESSOR = replace(
     relaunch_of="tiny-1",
     given_up=GivenUp(41_000, NOON - timedelta(minutes=5)),
 )
-SEALED = replace(MEMORY, sealed=SimpleNamespace(tag="herorun/tiny/seal-1"))
+SEALED_MEMORY = replace(MEMORY, sealed=SimpleNamespace(tag="herorun/tiny/seal-1"))
 SILENT = Unknown(NO_ANSWER)
-LOST = Unknown(FORGOTTEN_JOB.why, forgotten=True)
+FORGOTTEN_SEARCH = Unknown(FORGOTTEN_JOB.why, forgotten=True)
 UNCLEAR = Found(a_job(JobState.UNKNOWN, reason="node7 does not answer since 11:40"))
-TAKEN = Watch(lease_owner="eve@node7", lease_slug="tiny")
+TAKEN_WATCH = Watch(lease_owner="eve@node7", lease_slug="tiny")
 SILENT_ORIGIN = dict.fromkeys((History, Published, RemoteTips, RecordState), NO_REMOTE)
-SAVED = Checkpoints(
+SAVED_CHECKPOINTS = Checkpoints(
     (
         replace(a_checkpoint(40_000), examined=True),
         replace(a_checkpoint(41_000, problem="metadata.json is missing"), examined=True),
     )
 )
-SETTLED = {
+SETTLED_ANSWERS = {
     f"{room}__{name}": value
     for room in ("relaunch", "rollback", "stop")
     for name, value in {"settle_instance": "tiny-1"}.items()
@@ -103,14 +103,14 @@ def raising(error: Exception) -> Callable[..., Any]:
     return raises
 
 
-def named(name: str, screen: Screen) -> Screen:
+def rename_screen(name: str, screen: Screen) -> Screen:
     return replace(screen, name=name)
 
 
 def asking(argv: str, answer: Any, **answers: Any) -> Screen:
     """An order of which the scheduler says this."""
     scheduler = SimpleNamespace(cluster_wide=True, find=lambda *_: answer)
-    return ordered(argv, LIVE, {"scheduler": scheduler}, **SETTLED, **answers)
+    return order_screen(argv, LIVE, {"scheduler": scheduler}, **SETTLED_ANSWERS, **answers)
 
 
 def offer(way: Option, effect: str, step: int | None = None, reason: str = "") -> Any:
@@ -141,49 +141,58 @@ def through_the_gate(*changes: Any) -> dict[str, Any]:
     }
 
 
-def refused(name: str, argv: str, *changes: Any) -> Screen:
-    screen = ordered(argv, LIVE, **STARTED)
-    return replace(screen, name=name, given={**screen.given, **through_the_gate(*changes)})
+def refusal_screen(name: str, argv: str, *changes: Any) -> Screen:
+    screen = order_screen(argv, LIVE, **START_ANSWERS)
+    return replace(screen, name=name, answers={**screen.answers, **through_the_gate(*changes)})
 
 
 def relaunches() -> Iterator[Screen]:
-    running = {**SETTLED, "relaunch__find_job": a_job()}
+    running = {**SETTLED_ANSWERS, "relaunch__find_job": a_job()}
     again = offer(Option.STOP_AND_RELAUNCH, "stop the job and start it again from step 41000")
     running["relaunch___propose_commands"] = again
-    yield named("relaunch-running", ordered("relaunch tiny", LIVE, **running))
+    yield rename_screen("relaunch-running", order_screen("relaunch tiny", LIVE, **running))
     numeric = replace(LIVE, endings={"tiny-1": SimpleNamespace(cause=Cause.NUMERIC, seen="")})
     back = {"relaunch___propose_commands": offer(Option.ROLLBACK, BACK, 40_000)}
-    yield named("relaunch-numeric", ordered("relaunch tiny", numeric, **STARTED, **back))
-    yield named("relaunch-unknown", asking("relaunch tiny", SILENT))
-    yield named("relaunch-forgotten", asking("relaunch tiny", LOST))
-    yield named("relaunch-in-doubt", asking("relaunch tiny", UNCLEAR))
-    yield refused("relaunch-blocked", "relaunch tiny", TAKEN)
-    yield refused("relaunch-unread", "relaunch tiny", SILENT_ORIGIN)
-    yield named("relaunch-sealed", ordered("relaunch tiny", SEALED))
-    unmonitored = {"relaunch__start_watch": lambda *_, **__: ("not running", NOT_STARTED)}
-    relaunched = replace(
+    yield rename_screen(
+        "relaunch-numeric", order_screen("relaunch tiny", numeric, **START_ANSWERS, **back)
+    )
+    yield rename_screen("relaunch-unknown", asking("relaunch tiny", SILENT))
+    yield rename_screen("relaunch-forgotten", asking("relaunch tiny", FORGOTTEN_SEARCH))
+    yield rename_screen("relaunch-in-doubt", asking("relaunch tiny", UNCLEAR))
+    yield refusal_screen("relaunch-blocked", "relaunch tiny", TAKEN_WATCH)
+    yield refusal_screen("relaunch-unread", "relaunch tiny", SILENT_ORIGIN)
+    yield rename_screen("relaunch-sealed", order_screen("relaunch tiny", SEALED_MEMORY))
+    unmonitored_answers = {"relaunch__start_watch": lambda *_, **__: ("not running", NOT_STARTED)}
+    relaunched_memory = replace(
         LIVE,
         done={"relaunch/tiny-1": "tiny-2"},
         launchings={"tiny-1": LAUNCHING, "tiny-2": SUCCESSOR},
     )
-    yield named(
-        "relaunch-unmonitored", ordered("relaunch tiny", relaunched, **{**STARTED, **unmonitored})
+    yield rename_screen(
+        "relaunch-unmonitored",
+        order_screen(
+            "relaunch tiny", relaunched_memory, **{**START_ANSWERS, **unmonitored_answers}
+        ),
     )
-    repeated = {
-        **STARTED,
+    repeated_answers = {
+        **START_ANSWERS,
         "relaunch__settle_instance": "tiny-2",
         "relaunch__find_job": a_job(instance="tiny-2"),
         "relaunch__just_ordered": True,
     }
-    yield named("relaunch-again", ordered("relaunch tiny", relaunched, **repeated))
-    ended = {
-        **repeated,
+    yield rename_screen(
+        "relaunch-again", order_screen("relaunch tiny", relaunched_memory, **repeated_answers)
+    )
+    ended_answers = {
+        **repeated_answers,
         "relaunch__find_job": a_job(JobState.FAILED, instance="tiny-2"),
         "relaunch___propose_commands": offer(
             Option.RELAUNCH, "start it again from step 41000", reason="tiny-2 ended too"
         ),
     }
-    yield named("relaunch-again-ended", ordered("relaunch tiny", relaunched, **ended))
+    yield rename_screen(
+        "relaunch-again-ended", order_screen("relaunch tiny", relaunched_memory, **ended_answers)
+    )
 
 
 NOT_STARTED = (
@@ -195,8 +204,8 @@ NOT_STARTED = (
 def rollbacks() -> Iterator[Screen]:
     argv = "rollback tiny --to 41000 --reason why"
     choice = {
-        **SETTLED,
-        **STARTED,
+        **SETTLED_ANSWERS,
+        **START_ANSWERS,
         "rollback__must_be_resumable": None,
         "rollback___choose_rollback": PREVIEW,
         "rollback__record_before_replacing": None,
@@ -211,47 +220,47 @@ def rollbacks() -> Iterator[Screen]:
         "rollback__Proposer": lambda *_, **__: proposer,
         "rollback__with_taints_now": MEMORY,
     }
-    yield named("rollback-running", ordered(argv, LIVE, **choice, **running))
-    yield named("rollback-dry", ordered(f"{argv} --dry-run", LIVE, **choice))
+    yield rename_screen("rollback-running", order_screen(argv, LIVE, **choice, **running))
+    yield rename_screen("rollback-dry", order_screen(f"{argv} --dry-run", LIVE, **choice))
     for name, step in {"incomplete": 41_000, "no-step": 39_000}.items():
         source = {**choice, "rollback___choose_rollback": chooses(step)}
         other = argv.replace("41000", str(step))
-        yield named(f"rollback-{name}", ordered(other, LIVE, GIVEN, **source))
-    unread = Unavailable("/data/tiny does not answer: Stale file handle", "/data/tiny")
+        yield rename_screen(f"rollback-{name}", order_screen(other, LIVE, FORK_ANSWERS, **source))
+    unread_evidence = Unavailable("/data/tiny does not answer: Stale file handle", "/data/tiny")
     reading = {name: value for name, value in choice.items() if "_choose" not in name}
-    screen = ordered(argv, LIVE, GIVEN, **reading)
+    screen = order_screen(argv, LIVE, FORK_ANSWERS, **reading)
     replacements = {
         "herorun.operations.launch.rollback_target.gather": dict.fromkeys(
-            (Checkpoints, Metrics, FinalStep), unread
+            (Checkpoints, Metrics, FinalStep), unread_evidence
         ),
         f"{ORDERS}rollback.with_taints_now": LIVE,
     }
-    replaced = {**screen.given, **replacements}
-    yield replace(screen, name="rollback-unread", given=replaced)
+    replaced_answers = {**screen.answers, **replacements}
+    yield replace(screen, name="rollback-unread", answers=replaced_answers)
     never = {"contract": a_contract(tracker={"resume": "never"})}
-    yield named("rollback-never", ordered(argv, LIVE, never, **SETTLED))
+    yield rename_screen("rollback-never", order_screen(argv, LIVE, never, **SETTLED_ANSWERS))
     start = {"rollback__find_job": a_job(JobState.FAILED, exit_code=1)}
-    screen = ordered(argv, LIVE, **choice, **start)
-    for name, evidence in {"blocked": TAKEN, "unread-gate": SILENT_ORIGIN}.items():
+    screen = order_screen(argv, LIVE, **choice, **start)
+    for name, evidence in {"blocked": TAKEN_WATCH, "unread-gate": SILENT_ORIGIN}.items():
         starting = {
             "herorun.operations.launch.relaunch.gate_of": relaunch_gate(evidence),
             f"{ORDERS}rollback._start_once": lambda run, *_: start_again(run, *AGAIN),
         }
-        yield replace(screen, name=f"rollback-{name}", given={**screen.given, **starting})
+        yield replace(screen, name=f"rollback-{name}", answers={**screen.answers, **starting})
     with_successor = replace(
         LIVE,
         launchings={"tiny-1": LAUNCHING, "tiny-2": SUCCESSOR},
     )
-    repeated = {
-        **STARTED,
+    repeated_answers = {
+        **START_ANSWERS,
         "rollback__settle_instance": "tiny-2",
         "rollback__just_ordered": True,
         "relaunch__find_job": a_job(instance="tiny-2"),
     }
-    yield named("rollback-again", ordered(argv, with_successor, **repeated))
+    yield rename_screen("rollback-again", order_screen(argv, with_successor, **repeated_answers))
 
 
-GIVEN = {
+FORK_ANSWERS = {
     "base_evidence": lambda *_: {},
     "layout": SimpleNamespace(final=lambda root, step: f"{root}/step-{step}"),
 }
@@ -259,7 +268,7 @@ GIVEN = {
 
 def chooses(step: int) -> Callable[..., Any]:
     def choose(run: Any, *_: Any) -> None:
-        target_of(run, SAVED, LIVE, step)
+        target_of(run, SAVED_CHECKPOINTS, LIVE, step)
 
     return choose
 
@@ -273,7 +282,7 @@ START = {
     "source_run": "tiny",
     "reason": "why",
 }
-FORKED = a_contract(
+FORKED_CONTRACT = a_contract(
     slug="tiny-b",
     start=START,
     output={"root": "/data/tiny-b", "temporary_root": "/data/tiny-b-temporary"},
@@ -281,32 +290,32 @@ FORKED = a_contract(
 )
 
 
-def written(folder: Path) -> None:
+def write_fork(folder: Path) -> None:
     """The contract of the fork is there."""
     (folder / "runs").mkdir()
     (folder / "runs" / "tiny-b.toml").write_text("")
 
 
 def forks() -> Iterator[Screen]:
-    yield named("fork-never-launched", ordered(FORK, replace(MEMORY, instances=())))
+    yield rename_screen("fork-never-launched", order_screen(FORK, replace(MEMORY, instances=())))
     step = FORK.replace("41000", "39000")
-    checkpoints = {Checkpoints: SAVED}
+    checkpoints = {Checkpoints: SAVED_CHECKPOINTS}
     reading = {"fork__with_taints_now": LIVE, "fork__gather": checkpoints}
-    yield named("fork-no-step", ordered(step, LIVE, GIVEN, **reading))
-    unread = Unavailable("/data/tiny does not answer: Stale file handle", "/data/tiny")
-    reading = {"fork__with_taints_now": LIVE, "fork__gather": {Checkpoints: unread}}
-    yield named("fork-unread", ordered(FORK, LIVE, GIVEN, **reading))
-    yield named("fork-no-slug", ordered("fork tiny Tiny_B", LIVE))
-    for name, contract, signed in (
-        ("uncommitted", FORKED, False),
+    yield rename_screen("fork-no-step", order_screen(step, LIVE, FORK_ANSWERS, **reading))
+    unread_evidence = Unavailable("/data/tiny does not answer: Stale file handle", "/data/tiny")
+    reading = {"fork__with_taints_now": LIVE, "fork__gather": {Checkpoints: unread_evidence}}
+    yield rename_screen("fork-unread", order_screen(FORK, LIVE, FORK_ANSWERS, **reading))
+    yield rename_screen("fork-no-slug", order_screen("fork tiny Tiny_B", LIVE))
+    for name, contract, is_signed in (
+        ("uncommitted", FORKED_CONTRACT, False),
         ("other", a_contract(slug="tiny-b"), True),
         ("shared", with_root(), True),
-        ("created", FORKED, True),
+        ("created", FORKED_CONTRACT, True),
     ):
         new = SimpleNamespace(
             slug="tiny-b",
             contract=contract,
-            file=SimpleNamespace(path="runs/tiny-b.toml", is_reviewable=signed),
+            file=SimpleNamespace(path="runs/tiny-b.toml", is_reviewable=is_signed),
         )
         answers = {
             "fork__open_run": new,
@@ -315,7 +324,9 @@ def forks() -> Iterator[Screen]:
             "fork__record_both_sides": lambda *_: [],
             "fork___start_of": SimpleNamespace(step=41_000),
         }
-        yield replace(ordered(FORK, LIVE, HERE, **answers), name=f"fork-{name}", home=written)
+        yield replace(
+            order_screen(FORK, LIVE, HERE, **answers), name=f"fork-{name}", home=write_fork
+        )
 
 
 def fork_faults() -> Iterator[Screen]:
@@ -326,7 +337,7 @@ def fork_faults() -> Iterator[Screen]:
     }
     for name, (argv, evidence) in requests.items():
         reading = {"fork__with_taints_now": LIVE, "fork__gather": evidence}
-        yield replace(ordered(argv, LIVE, GIVEN, **reading), name=f"fork-{name}")
+        yield replace(order_screen(argv, LIVE, FORK_ANSWERS, **reading), name=f"fork-{name}")
     for name, contract, step in (
         ("unexplained", a_contract(slug="tiny-b", start={**START, "reason": " "}), 41_000),
         ("other-step", a_contract(slug="tiny-b", start=START), 41_000),
@@ -335,7 +346,9 @@ def fork_faults() -> Iterator[Screen]:
         new = SimpleNamespace(slug="tiny-b", contract=contract, file=file)
         answers = {"fork__open_run": new, "fork___start_of": a_checkpoint(step)}
         argv = FORK.replace("41000", "40000") if name == "other-step" else FORK
-        yield replace(ordered(argv, LIVE, HERE, **answers), name=f"fork-{name}", home=written)
+        yield replace(
+            order_screen(argv, LIVE, HERE, **answers), name=f"fork-{name}", home=write_fork
+        )
 
 
 HERE = {"repository": SimpleNamespace(top=Path(), main=Path())}
@@ -357,24 +370,30 @@ def a_lease(**changes: Any) -> LeaseSeen:
 def handoffs() -> Iterator[Screen]:
     take = "handoff tiny --take"
     fresh = a_lease(unchanged_since=NOON - timedelta(minutes=2))
-    yield named("handoff-fresh", leased(take, fresh))
-    yield named(
-        "handoff-renewed", leased(f"{take} --wait 1m", fresh, a_lease(beat=8, unchanged_since=NOON))
+    yield rename_screen("handoff-fresh", takeover_screen(take, fresh))
+    yield rename_screen(
+        "handoff-renewed",
+        takeover_screen(f"{take} --wait 1m", fresh, a_lease(beat=8, unchanged_since=NOON)),
     )
     silent = Unavailable("/data/tiny does not answer: Stale file handle", "/data/tiny")
-    yield named("handoff-unread", ordered(take, LIVE, GIVEN, handoff__gather={LeaseSeen: silent}))
+    yield rename_screen(
+        "handoff-unread",
+        order_screen(take, LIVE, FORK_ANSWERS, handoff__gather={LeaseSeen: silent}),
+    )
     lease = {"handoff__take_lease": None, "handoff___record_takeover": None}
-    yield named("handoff-held", leased(take, a_lease(owner="ada@box", mine=True), **lease))
+    yield rename_screen(
+        "handoff-held", takeover_screen(take, a_lease(owner="ada@box", mine=True), **lease)
+    )
     give = "handoff tiny --to"
-    yield named("handoff-no-owner", ordered(f"{give} eve", LIVE))
-    yield named("handoff-here", ordered(f"{give} ada@box", LIVE))
-    yield named("handoff-not-launched", ordered(take, replace(MEMORY, instances=())))
+    yield rename_screen("handoff-no-owner", order_screen(f"{give} eve", LIVE))
+    yield rename_screen("handoff-here", order_screen(f"{give} ada@box", LIVE))
+    yield rename_screen("handoff-not-launched", order_screen(take, replace(MEMORY, instances=())))
     theirs = Lease(owner="eve@node7", slug="tiny", fence=3, beat=7)
     not_ours = {"handoff__other_holder": theirs}
-    yield named("handoff-not-ours", ordered(f"{give} bob@node8", LIVE, **not_ours))
+    yield rename_screen("handoff-not-ours", order_screen(f"{give} bob@node8", LIVE, **not_ours))
 
 
-def leased(argv: str, *leases: Any, **answers: Any) -> Screen:
+def takeover_screen(argv: str, *leases: Any, **answers: Any) -> Screen:
     """A takeover that reads the lease so often, and finds it in these states. Each rendering begins
     with the first state: a lease that does not change would be read until the wait is over.
     """
@@ -383,7 +402,7 @@ def leased(argv: str, *leases: Any, **answers: Any) -> Screen:
         "handoff___gather_handoff": lambda *_: (NOON, next(states)),
         "handoff__take_over": partial(take_over, sleep=lambda _: None),
     }
-    return ordered(argv, LIVE, **reads, **answers)
+    return order_screen(argv, LIVE, **reads, **answers)
 
 
 # --- the others -----------------------------------------------------------------------------------
@@ -391,43 +410,47 @@ def leased(argv: str, *leases: Any, **answers: Any) -> Screen:
 
 def stops() -> Iterator[Screen]:
     argv = "stop tiny --reason why"
-    yield named("stop-unknown", asking(argv, SILENT))
+    yield rename_screen("stop-unknown", asking(argv, SILENT))
     stopping = {
-        **SETTLED,
+        **SETTLED_ANSWERS,
         "stop__find_job": a_job(),
         "stop__intended_once": TAKING,
         "stop__stop_once": None,
         "stop___until_ended": a_job(),
     }
-    yield named("stop-still-running", ordered(argv, LIVE, **stopping))
-    ended = {**stopping, "stop__find_job": a_job(JobState.FAILED, exit_code=1)}
-    yield named("stop-ended", ordered(argv, LIVE, **ended))
+    yield rename_screen("stop-still-running", order_screen(argv, LIVE, **stopping))
+    ended_answers = {**stopping, "stop__find_job": a_job(JobState.FAILED, exit_code=1)}
+    yield rename_screen("stop-ended", order_screen(argv, LIVE, **ended_answers))
     success = {**stopping, "stop__find_job": a_job(JobState.SUCCEEDED)}
-    yield named("stop-succeeded", ordered(argv, LIVE, **success))
+    yield rename_screen("stop-succeeded", order_screen(argv, LIVE, **success))
     never = replace(MEMORY, instances=())
-    yield named("stop-not-launched", ordered(argv, never))
+    yield rename_screen("stop-not-launched", order_screen(argv, never))
 
 
 def answers() -> Iterator[Screen]:
     calm = {"acknowledge__evaluate": (SimpleNamespace(ended=(), alerts={}), {})}
-    yield named("ack-none", ordered("ack tiny", replace(MEMORY, alerts={}), **calm))
+    yield rename_screen("ack-none", order_screen("ack tiny", replace(MEMORY, alerts={}), **calm))
     crash = {"acknowledge__evaluate": (SimpleNamespace(ended=(), alerts={"crash": CRASH}), {})}
-    yield named("ack-unrecorded", ordered("ack tiny", replace(MEMORY, alerts={}), **crash))
-    yield named("ack-again", ordered("ack tiny", replace(ACKED, last_decided=None)))
-    yield named("ack-no-alert", ordered("ack tiny throughput-leek"))
-    yield named("approve-none", ordered("approve tiny"))
+    yield rename_screen(
+        "ack-unrecorded", order_screen("ack tiny", replace(MEMORY, alerts={}), **crash)
+    )
+    yield rename_screen(
+        "ack-again", order_screen("ack tiny", replace(ACKED_MEMORY, last_decided=None))
+    )
+    yield rename_screen("ack-no-alert", order_screen("ack tiny throughput-leek"))
+    yield rename_screen("approve-none", order_screen("approve tiny"))
     no = RelaunchAnswer(False, NOON - timedelta(minutes=5), "eve", "")
     after = {"acknowledge___overtaken_by": OVERTAKEN}
-    yield named("approve-late", ordered("approve tiny", ASKED, **after))
-    approved = replace(ASKED, answers={"tiny-1": replace(no, yes=True)})
-    yield named("deny-approved", ordered("deny tiny --reason why", approved))
-    denied = replace(ASKED, answers={"tiny-1": no})
+    yield rename_screen("approve-late", order_screen("approve tiny", ASKED_MEMORY, **after))
+    approved_memory = replace(ASKED_MEMORY, answers={"tiny-1": replace(no, yes=True)})
+    yield rename_screen("deny-approved", order_screen("deny tiny --reason why", approved_memory))
+    denied_memory = replace(ASKED_MEMORY, answers={"tiny-1": no})
     way = {"acknowledge___continuation_command": "herorun relaunch tiny"}
-    yield named("approve-denied", ordered("approve tiny", denied, **way))
-    yield named("deny-again", ordered("deny tiny --reason why", denied))
-    yield named("resume-not-paused", ordered("resume tiny"))
+    yield rename_screen("approve-denied", order_screen("approve tiny", denied_memory, **way))
+    yield rename_screen("deny-again", order_screen("deny tiny --reason why", denied_memory))
+    yield rename_screen("resume-not-paused", order_screen("resume tiny"))
     argv = "pause tiny --until 60m --reason why"
-    yield named("pause-again", ordered(argv, PAUSED))
+    yield rename_screen("pause-again", order_screen(argv, PAUSED_MEMORY))
 
 
 OVERTAKEN = (

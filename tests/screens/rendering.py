@@ -28,10 +28,10 @@ class Screen:
 
     name: str  # of its file: the command, and the state
     argv: str
-    given: Mapping[str, Any] = field(default_factory=dict)
+    answers: Mapping[str, Any] = field(default_factory=dict)
     home: Callable[[Path], None] | None = None  # fills the folder
     environment: Mapping[str, str] = field(default_factory=dict)
-    typed: str = ""  # at a terminal; without it there is none to ask
+    keys: str = ""  # at a terminal; without it there is none to ask
 
 
 class Terminal(io.StringIO):
@@ -79,12 +79,12 @@ def render(screen: Screen, home: Path) -> str:
         own = {name: value for name, value in os.environ.items() if "HERORUN" not in name}
         environment |= screen.environment
         stack.enter_context(patch.dict(os.environ, own | environment, clear=True))
-        terminal = Keyboard(screen.typed, (out, err)) if screen.typed else io.StringIO()
+        terminal = Keyboard(screen.keys, (out, err)) if screen.keys else io.StringIO()
         stack.enter_context(patch("sys.stdin", terminal))
         stack.enter_context(patch("herorun.system.clock.now", lambda: NOON))
         # The length of a folder's name differs by machine: it must not decide where a line breaks.
         stack.enter_context(patch("herorun.output.text_width.fit", partial(fit_at_work, home)))
-        for target, value in screen.given.items():
+        for target, value in screen.answers.items():
             answer = value if callable(value) else lambda *_, value=value, **__: value
             stack.enter_context(patch(target, answer))
         stack.enter_context(redirect_stdout(out))

@@ -86,7 +86,7 @@ RUN = SimpleNamespace(
     name_to_type="tiny",
     place=SimpleNamespace(reach=None, repository="/work"),
 )
-OPENED = {
+RUN_ANSWERS = {
     "herorun.runs.open_run": RUN,
     "herorun.runs.watched_run": (RUN, ""),
     "herorun.system.git.find_repository": RUN.repository,
@@ -131,7 +131,10 @@ NO_REMOTE = Unavailable("origin does not answer: connection timed out", "remote 
 
 # --- health ---------------------------------------------------------------------------------------
 
-SAVED = {"checkpoint_step": 40_000, "checkpoint_age": 2880.0}  # 1,200 steps of 2.4 s ago
+CHECKPOINT_FIELDS = {
+    "checkpoint_step": 40_000,
+    "checkpoint_age": 2880.0,
+}  # 1,200 steps of 2.4 s ago
 HEALTHY = RunSummary(
     slug="tiny",
     stage="launched",
@@ -143,7 +146,7 @@ HEALTHY = RunSummary(
     pace=Pace("throughput/tokens_per_s", 1_250_000.0, 1_240_000.0, 2.4),
     next_tick=NOON + 4 * MINUTE,
     seen_at=NOON - MINUTE,
-    **SAVED,
+    **CHECKPOINT_FIELDS,
 )
 WAITS = RunSummary(
     slug="tiny", stage="launched", run="starting", final_step=100_000, next_tick=NOON + 4 * MINUTE
@@ -151,11 +154,11 @@ WAITS = RunSummary(
 LAST_READ = replace(
     HEALTHY, run="unknown", monitor="partial", step=None, rows_read_at=NOON - timedelta(minutes=12)
 )
-SHUT = RunSummary(
+UNKNOWN_SUMMARY = RunSummary(
     slug="tiny", stage="launched", run="unknown", monitor="stale"
 )  # only the record was read
 INSTANCE = InstanceEntry(name="tiny-1", job="4812", started=NOON - 1680 * MINUTE)
-SUBMITTED = INSTANCE.model_copy(update={"started": NOON - 90 * MINUTE})
+SUBMITTED_INSTANCE = INSTANCE.model_copy(update={"started": NOON - 90 * MINUTE})
 JUST_STARTED = INSTANCE.model_copy(update={"started": NOON - 5 * MINUTE})
 
 
@@ -206,7 +209,7 @@ HANGS = alert_of(
     some_metrics(41_200, advanced_at=NOON - 51 * MINUTE),
     FinalStep(100_000, "runs/tiny.toml"),
 )
-QUEUED = alert_of(
+QUEUED_ALERT = alert_of(
     "pending-too-long",
     60,
     a_job(JobState.PENDING, started=None, submitted=NOON - 90 * MINUTE, reason="Resources"),
@@ -217,7 +220,7 @@ NEVER_STARTED = alert_of(
     "pending-too-long", 10, a_job(started=FORTY_AGO, submitted=FORTY_AGO), NO_SIGN
 )
 QUESTION = "escalate/relaunch/tiny-1/repeated"
-DENIED = RelaunchAnswer(False, NOON - 5 * MINUTE, "ada", "the data set is being repaired")
+DENIAL = RelaunchAnswer(False, NOON - 5 * MINUTE, "ada", "the data set is being repaired")
 STOP = Ordered(NOON - 30 * MINUTE, "ada", Word.STOP, ("tiny-1",))
 PAUSE = ActionPause(NOON + 120 * MINUTE, "ada", NOON, "the disks are being swapped")
 
@@ -225,7 +228,7 @@ PAUSE = ActionPause(NOON + 120 * MINUTE, "ada", NOON, "the disks are being swapp
 DRI_DECIDES = dri_decides("herorun status tiny")
 
 
-def crashed(
+def crashed_alert(
     cause: str = "",
     decision: str = DRI_DECIDES,
     name: str = "tiny-1",
@@ -244,16 +247,18 @@ def crashed(
     return alert("crashed", "critical", message, fix=name_dri(outlook, dri))
 
 
-CRASHED = crashed()
-RELAUNCHED = CRASHED.model_copy(update={"fix": describe_relaunched("tiny-2")})
-ENDED = alert("stalled-steps", "critical", "no step for 14m", state="ended-unresolved", minutes=90)
+CRASHED_ALERT = crashed_alert()
+RELAUNCHED_ALERT = CRASHED_ALERT.model_copy(update={"fix": describe_relaunched("tiny-2")})
+ENDED_ALERT = alert(
+    "stalled-steps", "critical", "no step for 14m", state="ended-unresolved", minutes=90
+)
 A_BUG = "; the error in its log is of class code-bug-small at train.py:72 (NameError: x)"
-BUG = crashed(A_BUG)
+BUG = crashed_alert(A_BUG)
 
 
-def first_row(started: datetime) -> AwaitedEntry:
+def first_row(started_at: datetime) -> AwaitedEntry:
     """The row that a job still owes, by the real rules."""
-    jobs = {Job: a_job(started=started, submitted=started)}
+    jobs = {Job: a_job(started=started_at, submitted=started_at)}
     proof = training(healthy(Gate.HEALTH) | NO_SIGN | jobs, NOON, receipt_due=False)
     return AwaitedEntry.model_validate(proof.awaited[0])
 
@@ -296,9 +301,9 @@ STANDING: dict[str, Any] = {
     "next": "",
     "unjudged": [],
 }
-AWAITED = first_row(NOON - 5 * MINUTE)
+AWAITED_ROW = first_row(NOON - 5 * MINUTE)
 OTHER = OtherJob(name="tiny-debug", job="job-9", state="running", kind="diagnostic")
-NOTED = Acked(
+ACK_NOTE = Acked(
     alert=f"throughput-leak@{timestamp(NOON - 10 * MINUTE)}",
     by="ada",
     reason="a noisy neighbour; moved",
@@ -326,12 +331,12 @@ def unread_sources() -> list[AwaitedEntry]:
 
 
 JOB_STATES = {"down": "failed", "finished": "succeeded", "unknown": "unknown"}  # by the run's
-HALF, DONE, NO_STEP = "~41200/100000", "~100000/100000", "~unknown/100000"
+HALF, FULL_PROGRESS, NO_STEP = "~41200/100000", "~100000/100000", "~unknown/100000"
 
 
 def status(summary: RunSummary = HEALTHY, **changes: Any) -> Any:
     """What the command reads: the status, the evidence, and the summary."""
-    state = "" if summary is SHUT else JOB_STATES.get(summary.run, "running")
+    state = "" if summary is UNKNOWN_SUMMARY else JOB_STATES.get(summary.run, "running")
     state = changes.pop("job_state", state)
     is_decided = bool(changes.get("unfinished_actions"))
     decides = summary.run == "down" and not is_decided
@@ -358,16 +363,16 @@ FORGOTTEN_JOB = Unavailable(
     FORGOTTEN_JOB,
 )
 FORGOTTEN_MEMORY = Memory(instances=(an_instance(1),))
-UNREACHED = describe_unread(
+UNREAD_MESSAGE = describe_unread(
     "it is unknown whether the launch of tiny-1 in the record is genuine: origin does not answer"
 )
-UNTRUSTED = describe_missing_trust("tiny", ["the program sbatch"])
+TRUST_MESSAGE = describe_missing_trust("tiny", ["the program sbatch"])
 STATES: dict[str, Any] = {
     "starting": status(
         WAITS,
         progress=NO_STEP,
         instances=[JUST_STARTED],
-        missing_evidence=[AWAITED],
+        missing_evidence=[AWAITED_ROW],
     ),
     "healthy": status(),
     "young": status(
@@ -402,7 +407,7 @@ STATES: dict[str, Any] = {
         ),
         alerts=[SLOW],
         other_jobs=[OTHER],
-        acknowledgements=[NOTED],
+        acknowledgements=[ACK_NOTE],
     ),
     "critical": status(
         replace(HEALTHY, run="degraded", loss=float("nan")),
@@ -416,8 +421,8 @@ STATES: dict[str, Any] = {
     "queued": status(
         replace(WAITS, run="degraded"),
         progress=NO_STEP,
-        instances=[SUBMITTED],
-        alerts=[QUEUED],
+        instances=[SUBMITTED_INSTANCE],
+        alerts=[QUEUED_ALERT],
         job_state="pending",
     ),
     "never-started": status(
@@ -466,23 +471,23 @@ STATES: dict[str, Any] = {
         ),
     ),
     "unproven": status(
-        SHUT,
+        UNKNOWN_SUMMARY,
         monitor="stale",
         log="",
         pushed=None,
-        doubts=[f"only the record was read. {UNREACHED}"],
-        unread=[f"all: {UNREACHED}"],
+        doubts=[f"only the record was read. {UNREAD_MESSAGE}"],
+        unread=[f"all: {UNREAD_MESSAGE}"],
     ),
     "untrusted": status(
-        SHUT,
+        UNKNOWN_SUMMARY,
         monitor="stale",
         log="",
-        doubts=[f"only the record was read. {UNTRUSTED}"],
-        unread=[f"all: {UNTRUSTED}"],
+        doubts=[f"only the record was read. {TRUST_MESSAGE}"],
+        unread=[f"all: {TRUST_MESSAGE}"],
     ),
     "down": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
-        alerts=[crashed(decision=QUESTION_NEXT)],
+        alerts=[crashed_alert(decision=QUESTION_NEXT)],
         next="herorun approve tiny",
         questions=[QUESTION],
         babysitter="gone, last heartbeat 18m0s ago: `herorun babysit tiny` starts it",
@@ -490,7 +495,7 @@ STATES: dict[str, Any] = {
     ),
     "code-bug": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
-        alerts=[crashed(A_BUG, QUESTION_NEXT)],
+        alerts=[crashed_alert(A_BUG, QUESTION_NEXT)],
         next="herorun preflight tiny",
         questions=["escalate/relaunch/tiny-1/code-bug"],
     ),
@@ -503,7 +508,7 @@ STATES: dict[str, Any] = {
             checkpoint_step=100_000,
             checkpoint_age=120.0,
         ),
-        progress=DONE,
+        progress=FULL_PROGRESS,
         unjudged=[
             UnjudgedEntry(
                 metric="loss",
@@ -518,8 +523,8 @@ STATES: dict[str, Any] = {
     ),
     "unacknowledged": status(
         replace(HEALTHY, run="finished", step=100_000, next_tick=None, checkpoint_step=100_000),
-        progress=DONE,
-        alerts=[ENDED],
+        progress=FULL_PROGRESS,
+        alerts=[ENDED_ALERT],
         next="herorun ack tiny",
     ),
     **{
@@ -527,7 +532,7 @@ STATES: dict[str, Any] = {
             replace(HEALTHY, stage="sealed", run="finished", step=100_000),
             stage="sealed",
             seal_tag="herorun/tiny/seal-1",
-            progress=DONE,
+            progress=FULL_PROGRESS,
             job_state=state,
         )
         for name, state in {"sealed": "succeeded", "sealed-unrecorded": ""}.items()
@@ -546,7 +551,7 @@ STATES: dict[str, Any] = {
     ),
     "paused-down": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
-        alerts=[crashed(pause=PAUSE)],
+        alerts=[crashed_alert(pause=PAUSE)],
         paused=PAUSE,
         next="herorun relaunch tiny",
     ),
@@ -556,7 +561,7 @@ STATES: dict[str, Any] = {
     ),
     "stopped": status(
         replace(HEALTHY, run="down", next_tick=None),
-        alerts=[crashed(orders=(STOP,))],
+        alerts=[crashed_alert(orders=(STOP,))],
         stopped_by="ada",
         babysitter="stopped (the run stays down), last heartbeat 1m0s ago",
         monitor="not-needed",
@@ -564,7 +569,7 @@ STATES: dict[str, Any] = {
     ),
     "unfinished": status(
         replace(HEALTHY, run="down", next_tick=None),
-        alerts=[crashed(decision=describe_interrupted("herorun relaunch tiny"))],
+        alerts=[crashed_alert(decision=describe_interrupted("herorun relaunch tiny"))],
         unfinished_actions=["relaunch/tiny-1: relaunch after tiny-1: ordered by ada"],
         next="herorun relaunch tiny",
     ),
@@ -577,7 +582,7 @@ STATES: dict[str, Any] = {
             checkpoint_step=100_000,
             checkpoint_age=120.0,
         ),
-        progress=DONE,
+        progress=FULL_PROGRESS,
         stopped_by="ada",
         next="herorun seal tiny",
         babysitter="stopped (the run is finished), last heartbeat 2m0s ago",
@@ -585,8 +590,8 @@ STATES: dict[str, Any] = {
     ),
     "denied": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
-        alerts=[crashed(answers={"tiny-1": DENIED})],
-        answer=DENIED.summary,
+        alerts=[crashed_alert(answers={"tiny-1": DENIAL})],
+        answer=DENIAL.summary,
         babysitter="stopped (the run stays down), last heartbeat 1m0s ago",
         monitor="not-needed",
         next="herorun relaunch tiny",

@@ -18,8 +18,8 @@ VALUES = (
     (r"\b(?=\w*\d)[0-9a-f]{9,64}\b", "DIGEST"),
     (r"\d+(?:[.,:]\d+)*", "N"),
 )
-Pinned = dict[str, set[str]]
-collected: dict[str, Pinned] = defaultdict(lambda: defaultdict(set))
+PinnedTexts = dict[str, set[str]]
+texts_by_file: dict[str, PinnedTexts] = defaultdict(lambda: defaultdict(set))
 
 
 def wording(verdict: Verdict) -> str:
@@ -30,9 +30,9 @@ def wording(verdict: Verdict) -> str:
 
 
 @cache
-def pinned(gate: str) -> Pinned:
+def pinned_texts(gate: str) -> PinnedTexts:
     path = FOLDER / f"{gate}.txt"
-    pinned_lines: Pinned = defaultdict(set)
+    pinned_lines: PinnedTexts = defaultdict(set)
     name = ""
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
         if line.startswith("  "):
@@ -49,13 +49,13 @@ def pin_wording(check: Check, verdicts: list[Verdict]) -> None:
     for verdict in verdicts:
         text = wording(verdict)
         if os.environ.get(WRITING):
-            collected[str(check.gate)][check.name].add(text)
-        elif lines := pinned(str(check.gate)).get(check.name):
+            texts_by_file[str(check.gate)][check.name].add(text)
+        elif lines := pinned_texts(str(check.gate)).get(check.name):
             assert text in lines, f"not pinned, `make screens` and read the diff: {text}"
 
 
 def write_checks() -> None:
-    for gate, checks in collected.items():
+    for gate, checks in texts_by_file.items():
         blocks = [
             "\n".join([name, *(f"  {line}" for line in sorted(checks[name]))])
             for name in sorted(checks)

@@ -39,7 +39,7 @@ class Proxy(BaseHTTPRequestHandler):
         if self.path.startswith(ROAD):
             return self.say(200, {}, self.server.control.answer(self.path, body))
         fault = self.server.control.meet(self.command, self.path)
-        answer = None if fault and not fault.after else self.forwarded(body)
+        answer = None if fault and not fault.after else self.forward(body)
         if fault:
             return self.fail(fault)
         assert answer is not None
@@ -47,7 +47,7 @@ class Proxy(BaseHTTPRequestHandler):
 
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = pass_on
 
-    def forwarded(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
+    def forward(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
         """Every header as it came: the signature is about them."""
         link = http.client.HTTPConnection("127.0.0.1", self.server.behind, timeout=60)
         headers = {name: value for name, value in self.headers.items() if name.lower() not in HOP}

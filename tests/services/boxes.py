@@ -22,7 +22,7 @@ from pathlib import Path
 from services.relay import Relay
 
 HERE = Path(__file__).parent
-NEEDED = ("sshd", "ssh", "ssh-keygen", "tmux")
+NEEDED_PROGRAMS = ("sshd", "ssh", "ssh-keygen", "tmux")
 FOR_OWN = ("ip", "nft", "nsenter", "unshare")
 MEMORY = Path("/sys/fs/cgroup/memory")
 # disks: one to be filled, and one with room enough
@@ -67,7 +67,7 @@ LOGIN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def missing() -> list[str]:
-    return [name for name in NEEDED if not shutil.which(name, path=_PATH)]
+    return [name for name in NEEDED_PROGRAMS if not shutil.which(name, path=_PATH)]
 
 
 @cache
@@ -101,7 +101,7 @@ class Box:
         self.own = own and may_own()
         self.config = folder / "ssh_config"
         self._etc = folder / "etc"
-        self._started: list[subprocess.Popen[bytes]] = []
+        self._processes: list[subprocess.Popen[bytes]] = []
         self._cgroup: Path | None = None
         self._relay: Relay | None = None
         for part in ("etc", "disk", "run", "tmp"):
@@ -128,7 +128,7 @@ class Box:
             self._listen()
         until = time.monotonic() + READY
         while self.ssh("true", check=False).returncode:
-            assert self._started[-1].poll() is None, (self.folder / "log").read_text()
+            assert self._processes[-1].poll() is None, (self.folder / "log").read_text()
             assert time.monotonic() < until, (self.folder / "log").read_text()
             time.sleep(0.05)
 
@@ -162,7 +162,7 @@ class Box:
 
     def processes(self) -> list[int]:
         """Those in its network, or that its own sshd has started."""
-        return _in_network(self.name) if self.own else _below(self._started[-1].pid)
+        return _in_network(self.name) if self.own else _below(self._processes[-1].pid)
 
     # --- what is done on it -----------------------------------------------------------------------
 
@@ -199,7 +199,7 @@ class Box:
         if not self.own:
             for session in self._listed_tmux():
                 _run("tmux", "-S", str(session), "kill-server", check=False)
-        for process in reversed(self._started):
+        for process in reversed(self._processes):
             for pid in [] if self.own else _below(process.pid):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
@@ -209,7 +209,7 @@ class Box:
             _run("ip", "link", "del", self.name, check=False)
             _run("ip", "netns", "del", self.name, check=False)
         if self._cgroup:
-            _gone(self._cgroup)
+            _remove_cgroup(self._cgroup)
 
     # --- how it is made ---------------------------------------------------------------------------
 
@@ -295,14 +295,14 @@ class Box:
         process = subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=_env()
         )
-        self._started.append(process)
+        self._processes.append(process)
         assert process.stdout and process.stdout.readline() == b"ready\n"
 
     def _boot(self) -> None:
         inside = [
             "nsenter",
             f"--net=/run/netns/{self.name}",
-            f"--mount=/proc/{self._started[0].pid}/ns/mnt",
+            f"--mount=/proc/{self._processes[0].pid}/ns/mnt",
         ]
         unshare_argv = [
             "unshare",
@@ -348,14 +348,14 @@ class Box:
                 env=_env(),
                 preexec_fn=self._enter,
             )
-        self._started.append(process)
+        self._processes.append(process)
 
     def _enter(self) -> None:
         if self._cgroup:
             (self._cgroup / "cgroup.procs").write_text(f"{os.getpid()}")
 
     def _kill(self) -> None:
-        process = self._started.pop()
+        process = self._processes.pop()
         for pid in [] if self.own else _below(process.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -431,7 +431,7 @@ def _below(pid: int) -> list[int]:
     return [*children, *(deeper for child in children for deeper in _below(child))]
 
 
-def _gone(cgroup: Path) -> None:
+def _remove_cgroup(cgroup: Path) -> None:
     until = time.monotonic() + 30
     while cgroup.exists():
         try:

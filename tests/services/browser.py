@@ -134,7 +134,7 @@ class Browser:
         path.write_bytes(base64.b64decode(answer["data"]))
 
 
-def found() -> str:
+def chromium_path() -> str:
     """Where a Chromium is; empty where there is none."""
     return next((path for name in NAMES if (path := shutil.which(name))), "")
 
@@ -142,7 +142,7 @@ def found() -> str:
 @contextmanager
 def browser() -> Iterator[Browser]:
     """It ends with the block, and leaves nothing behind."""
-    program = found()
+    program = chromium_path()
     if not program:
         skip_or_fail(f"the page is looked at in Chromium: install one of {', '.join(NAMES)}")
     ours = [*os.pipe(), *os.pipe()]

@@ -22,8 +22,8 @@ class WebService(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.fault: int | str | None = None
-        self.taken: list[tuple[str, Any]] = []  # path, body
-        self.asked = 0
+        self.deliveries: list[tuple[str, Any]] = []  # path, body
+        self.request_count = 0
         self.over = Event()
 
     @property
@@ -41,13 +41,13 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
     def _answer(self, body: Any) -> None:
-        self.server.asked += 1
+        self.server.request_count += 1
         fault = self.server.fault
         if fault == "hang":
             self.server.over.wait(30)
             return
         if fault is None:
-            self.server.taken.append((self.path, body))
+            self.server.deliveries.append((self.path, body))
         self.send_response(200 if fault is None else int(fault))
         self.send_header("Content-Type", "text/plain")
         self.end_headers()

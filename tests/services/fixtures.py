@@ -14,9 +14,9 @@ import pytest
 
 from services import boxes
 from services.mlflow_service import MlflowExperiment, MlflowService, mlflow_installed, shared_mlflow
-from services.nel import INSTALLED, nel_running
+from services.nel import INSTALLED_PATH, nel_running
 from services.ray_service import Head, ray_installed, shared_head
-from services.servers import HERE, PYTHON, REQUIRE, Service, installed, running
+from services.servers import HERE, PYTHON, REQUIRE, Service, is_installed, running
 
 # as Microsoft publishes them for everybody's Azurite
 AZURE_ACCOUNT = "devstoreaccount1"
@@ -30,7 +30,7 @@ ON_CLUSTER = {
 
 
 def _serve(name: str) -> Iterator[Service]:
-    if not installed():
+    if not is_installed():
         skip_or_fail(f"{name} needs {PYTHON}: `make services` installs it")
     with running(name) as service:
         yield service
@@ -63,8 +63,8 @@ def azure_server() -> Iterator[Service]:
 @pytest.fixture(scope="session")
 def nel_program() -> Iterator[tuple[str, ...]]:
     """The words that start nel."""
-    if not INSTALLED.exists():
-        skip_or_fail(f"there is no {INSTALLED}: `make services-nel` installs it")
+    if not INSTALLED_PATH.exists():
+        skip_or_fail(f"there is no {INSTALLED_PATH}: `make services-nel` installs it")
     with nel_running() as program:
         yield program
 

@@ -28,7 +28,7 @@ PAGE = 1000  # as Google's own
 _writing = threading.Lock()
 
 
-def listed(request: Any, response: Any, storage: Any, *_: Any) -> None:
+def list_objects(request: Any, response: Any, storage: Any, *_: Any) -> None:
     """One page, folders and objects counted together, without a look at what it leaves out."""
     bucket = request.params["bucket_name"]
     if bucket not in storage.buckets:
@@ -68,15 +68,18 @@ def _after(names: list[str], name: str, folder: bool) -> int:
     return bisect_left(names, f"{name}\U0010ffff") if folder else bisect_right(names, name)
 
 
-def inserted(request: Any, response: Any, storage: Any, *_: Any) -> None:
+def insert_object(request: Any, response: Any, storage: Any, *_: Any) -> None:
     """With `ifGenerationMatch`; 0 means that there must be nothing yet."""
     request._data = request.data or b""
     bucket = request.params["bucket_name"]
     name = request.query["name"][0] if "name" in request.query else request.data["meta"]["name"]
     generation = request.query.get("ifGenerationMatch", [None])[0]
     with _writing:
-        stored = storage.objects.get(bucket, {}).get(name)
-        if generation is not None and (stored["generation"] if stored else "0") != generation:
+        stored_object = storage.objects.get(bucket, {}).get(name)
+        if (
+            generation is not None
+            and (stored_object["generation"] if stored_object else "0") != generation
+        ):
             response.status = HTTPStatus.PRECONDITION_FAILED
             message = "At least one of the pre-conditions you specified did not hold."
             response.json({"error": {"code": 412, "message": message}})
@@ -87,15 +90,17 @@ def inserted(request: Any, response: Any, storage: Any, *_: Any) -> None:
 def got(request: Any, response: Any, storage: Any, *_: Any) -> None:
     """The content with its generation and the end of it by Range, or one generation's facts."""
     bucket, name = request.params["bucket_name"], request.params["object_id"]
-    stored = storage.objects.get(bucket, {}).get(name)
-    pinned = request.query.get("generation", [None])[0]
-    if pinned is not None and (stored is None or stored["generation"] != pinned):
+    stored_object = storage.objects.get(bucket, {}).get(name)
+    pinned_generation = request.query.get("generation", [None])[0]
+    if pinned_generation is not None and (
+        stored_object is None or stored_object["generation"] != pinned_generation
+    ):
         response.status = HTTPStatus.NOT_FOUND
         return
     objects.get(request, response, storage)
     is_sent = response.status in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT)
     if is_sent and request.query.get("alt") == ["media"]:
-        response["x-goog-generation"] = stored["generation"]
+        response["x-goog-generation"] = stored_object["generation"]
         _cut(request.get_header("range", ""), response)
 
 
@@ -108,7 +113,7 @@ def _cut(range_header: str, response: Any) -> None:
         response._content = response._content[-int(match[1]) :]
 
 
-OURS = {objects.ls: listed, objects.insert: inserted, objects.get: got}
+OURS = {objects.ls: list_objects, objects.insert: insert_object, objects.get: got}
 
 
 class Handler(server.RequestHandler):

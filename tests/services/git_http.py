@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Event, Thread
 from urllib.parse import urlsplit
 
-_PASSED = {
+_CGI_VARIABLES = {
     "Content-Type": "CONTENT_TYPE",
     "Content-Encoding": "HTTP_CONTENT_ENCODING",
     "Git-Protocol": "GIT_PROTOCOL",
@@ -29,7 +29,7 @@ class GitServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.root = root
         self.fault: int | str | None = None
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.over = Event()
 
     @property
@@ -59,7 +59,7 @@ class _Handler(BaseHTTPRequestHandler):
         return data
 
     def _answer(self, body: bytes) -> None:
-        self.server.asked.append(f"{self.command} {self.path}")
+        self.server.requests.append(f"{self.command} {self.path}")
         match self.server.fault:
             case None:
                 self._send(*self._backend(body))
@@ -100,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
             "CONTENT_LENGTH": str(len(body)),
             **{
                 variable: self.headers[name]
-                for name, variable in _PASSED.items()
+                for name, variable in _CGI_VARIABLES.items()
                 if name in self.headers
             },
         }

@@ -74,7 +74,7 @@ class Exchange:
 
     method: str
     path: str
-    sent: Any
+    request_body: Any
     status: int
     answer: Any  # None where it is no JSON
     ours: bool  # answered by a fault
@@ -92,7 +92,7 @@ class GitHub:
     def exchanges(self) -> list[Exchange]:
         return self._server.exchanges
 
-    def asked(self, method: str, path_part: str = "") -> list[Exchange]:
+    def exchanges_of(self, method: str, path_part: str = "") -> list[Exchange]:
         return [each for each in self.exchanges if each.method == method and path_part in each.path]
 
     def fault(self, **facts: Any) -> None:
@@ -122,7 +122,7 @@ class GitHub:
     def comments(self, number: int = 1) -> list[Any]:
         return list(self.ask("GET", f"/repos/{REPO}/issues/{number}/comments?per_page=100"))
 
-    def said(self, number: int = 1) -> str:
+    def read_messages(self, number: int = 1) -> str:
         """The page and its comments as they read, titles included."""
         page = self.ask("GET", f"/repos/{REPO}/issues/{number}")
         bodies = (comment["body"] for comment in self.comments(number))
@@ -164,11 +164,11 @@ class Server(ThreadingHTTPServer):
 
     def meet(self, method: str, path: str) -> Fault | None:
         with self.lock:
-            meant = [
+            matching_faults = [
                 f for f in self.faults if f.times and f.method in ("", method) and f.url in path
             ]
-            fault = next((f for f in meant if not f.skip), None)
-            for each in meant:
+            fault = next((f for f in matching_faults if not f.skip), None)
+            for each in matching_faults:
                 each.skip = max(0, each.skip - 1)
             if fault:
                 fault.times -= 1
@@ -188,8 +188,8 @@ class Proxy(BaseHTTPRequestHandler):
         fault = self.server.meet(self.command, path)
         answer: tuple[Any, ...] | None = None
         if fault is None or fault.after:
-            refused = self._refused(body)
-            answer = refused or self.server.forward(self.command, path, body, dict(self.headers))
+            refusal = self._refusal(body)
+            answer = refusal or self.server.forward(self.command, path, body, dict(self.headers))
         if fault is not None:
             answer = (fault.status, dict(fault.headers), fault.body)
         assert answer is not None
@@ -197,7 +197,7 @@ class Proxy(BaseHTTPRequestHandler):
 
     do_POST = do_PATCH = do_DELETE = do_PUT = do_GET
 
-    def _refused(self, body: str | None) -> tuple[Any, ...] | None:
+    def _refusal(self, body: str | None) -> tuple[Any, ...] | None:
         """What GitHub refuses and the emulator takes: a token that it does not know, and a body
         that is too long.
         """
@@ -281,15 +281,17 @@ def _under(document: Any, url: str, prefix: str) -> Any:
     if isinstance(document, list):
         return [_under(each, url, prefix) for each in document]
     if isinstance(document, dict):
-        moved = {}
+        rewritten_links = {}
         for name, value in document.items():
             api = (
                 isinstance(value, str)
                 and name.endswith("url")
                 and name not in ("html_url", "avatar_url")
             )
-            moved[name] = value.replace(url, url + prefix) if api else _under(value, url, prefix)
-        return moved
+            rewritten_links[name] = (
+                value.replace(url, url + prefix) if api else _under(value, url, prefix)
+            )
+        return rewritten_links
     return document
 
 

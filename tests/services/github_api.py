@@ -82,11 +82,13 @@ class Description:
             yield f"{where}: GitHub has no such operation"
             return
         at = f"github#/paths/{template.replace('~', '~0').replace('/', '~1')}/{each.method.lower()}"
-        yield from self._asked(where, at, operation, each.sent, parts.query)
-        yield from self._answered(where, at, operation, each)
+        yield from self._check_request(where, at, operation, each.request_body, parts.query)
+        yield from self._check_answer(where, at, operation, each)
 
-    def _asked(self, where: str, at: str, operation: Any, body: Any, query: str) -> Iterator[str]:
-        parameter_names = {self._resolved(one)["name"] for one in operation.get("parameters", ())}
+    def _check_request(
+        self, where: str, at: str, operation: Any, body: Any, query: str
+    ) -> Iterator[str]:
+        parameter_names = {self._resolve(one)["name"] for one in operation.get("parameters", ())}
         for name, _ in parse_qsl(query):
             if name not in parameter_names:
                 yield f"{where}: takes no parameter {name}"
@@ -95,7 +97,7 @@ class Description:
                 where, f"{at}/requestBody/content/application~1json/schema", body
             )
 
-    def _answered(self, where: str, at: str, operation: Any, each: Any) -> Iterator[str]:
+    def _check_answer(self, where: str, at: str, operation: Any, each: Any) -> Iterator[str]:
         if each.answer is None or (each.ours and each.status >= 500):
             return  # of the gateway, and none of the API's own
         status = str(each.status)
@@ -105,7 +107,7 @@ class Description:
                 yield f"{where}: never answers {status}"
             return
         if "$ref" in response:
-            at, response = f"github{response['$ref']}", self._resolved(response)
+            at, response = f"github{response['$ref']}", self._resolve(response)
         else:
             at = f"{at}/responses/{status}"
         if "application/json" in response.get("content", {}):
@@ -121,7 +123,7 @@ class Description:
             if not any(quirk in message for quirk in QUIRKS):
                 yield message
 
-    def _resolved(self, schema: Any) -> Any:
+    def _resolve(self, schema: Any) -> Any:
         if "$ref" not in schema:
             return schema
         target: Any = self._description

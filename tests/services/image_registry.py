@@ -32,7 +32,7 @@ class ImageRegistry(ThreadingHTTPServer):
         self.content: dict[str, tuple[str, bytes]] = {}  # path below the repository -> (type, data)
         self.login: str | None = None
         self.fault: int | str | None = None
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.over = Event()
 
     @property
@@ -77,11 +77,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         server, url = self.server, urlsplit(self.path)
-        server.asked.append(url.path)
+        server.requests.append(url.path)
         name, _, path = url.path.removeprefix("/v2/").partition("/train/")
         if url.path == "/token":
             self._token(parse_qs(url.query))
-        elif server.login and not self._allowed():
+        elif server.login and not self._is_allowed():
             self._send(401, b"{}", {"WWW-Authenticate": self._challenge()})
         elif server.fault:
             self._fail(server.fault)
@@ -115,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
             f'realm="http://{self.server.host}/token",service="here",scope="repository:lab/train:pull"'
         )
 
-    def _allowed(self) -> bool:
+    def _is_allowed(self) -> bool:
         authorization = self.headers.get("Authorization", "")
         return (
             self._ada(authorization)

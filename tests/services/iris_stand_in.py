@@ -72,13 +72,13 @@ def status(folder):
         moment(f"{folder}/spec.json"),
         moment(f"{folder}/log"),
     )
-    ended = moment(f"{folder}/exit")
-    if not ended:
+    end_time = moment(f"{folder}/exit")
+    if not end_time:
         return {**row, "state": "JOB_STATE_RUNNING", "task_state_counts": {"running": 1}}
     with open(f"{folder}/exit") as file:
         code = int(file.read() or 1)
     word = "killed" if os.path.exists(f"{folder}/killed") else "failed" if code else "succeeded"
-    row.update(state=f"JOB_STATE_{word.upper()}", finished_at=ended, task_state_counts={word: 1})
+    row.update(state=f"JOB_STATE_{word.upper()}", finished_at=end_time, task_state_counts={word: 1})
     return {**row, "exit_code": code, "error": f"Exit code {code}"} if code else row
 
 
@@ -145,11 +145,13 @@ def do_detail(argv):
     if row is None:
         fail(f"Error: Job {argv[-1]} not found")
     word, counts, code = friendly(row), row.get("task_state_counts", {}), row.get("exit_code", 0)
-    total, ended = row.get("task_count", 0), word not in ("running", "pending", "building")
+    total, has_ended = row.get("task_count", 0), word not in ("running", "pending", "building")
     if "--json" in argv:
         import json
 
-        tasks = [{"task_id": argv[-1] + "/0", "state": word, "exit_code": code if ended else None}]
+        tasks = [
+            {"task_id": argv[-1] + "/0", "state": word, "exit_code": code if has_ended else None}
+        ]
         detail = {
             "job_id": argv[-1],
             "state": word,
@@ -165,14 +167,14 @@ def do_detail(argv):
         "preemptions=0"
     )
     print(
-        f"Tasks: {total if ended else 0}/{total} completed  "
+        f"Tasks: {total if has_ended else 0}/{total} completed  "
         + "  ".join(f"{k}={v}" for k, v in counts.items())
     )
     if row.get("error"):
         print(f"Error: {row['error']}")
     print(
         f"\nTASK  STATE  EXIT  DURATION  PEAK MEM  CUR MEM  ERROR\n   0  {word}  "
-        f"{code if ended else '-'}  1 second  -  -"
+        f"{code if has_ended else '-'}  1 second  -  -"
     )
 
 

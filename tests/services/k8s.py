@@ -149,8 +149,8 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Control]
     if why:
         pytest.skip(why)
     base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with standing(_folder(shared / "k8s")) as control:
+    shared_parent = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with standing(_folder(shared_parent / "k8s")) as control:
         yield control
 
 

@@ -66,5 +66,5 @@ def set_status(control: Control, resource: str, space: str, name: str, **status:
     plural, _, group = resource.partition(".")
     path = f"/apis/{group}/{RESOURCES[resource][0]}/namespaces/{space}/{plural}/{name}/status"
     answer = control.ask("PATCH", path, {"status": status}, "application/merge-patch+json")
-    dropped = sorted(status.keys() - answer["status"].keys())
-    assert not dropped, f"{resource} has no status.{dropped[0]}"
+    dropped_fields = sorted(status.keys() - answer["status"].keys())
+    assert not dropped_fields, f"{resource} has no status.{dropped_fields[0]}"

@@ -32,12 +32,12 @@ def write_image(path: Path) -> str:
     manifest = _text(
         schemaVersion=2,
         mediaType=_MANIFEST,
-        config=_described(_CONFIG, config),
-        layers=[_described(_LAYER, layer)],
+        config=_describe(_CONFIG, config),
+        layers=[_describe(_LAYER, layer)],
     )
     digest = _digest(manifest)
     entries = [
-        {**_described(_MANIFEST, manifest), "annotations": {"io.containerd.image.name": name}}
+        {**_describe(_MANIFEST, manifest), "annotations": {"io.containerd.image.name": name}}
         for name in (f"{NAME}@{digest}", PAUSE)
     ]
     files = {f"blobs/sha256/{_digest(blob)[7:]}": blob for blob in (layer, config, manifest)}
@@ -88,5 +88,5 @@ def _digest(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
-def _described(kind: str, data: bytes) -> dict[str, Any]:
+def _describe(kind: str, data: bytes) -> dict[str, Any]:
     return {"mediaType": kind, "digest": _digest(data), "size": len(data)}

@@ -62,8 +62,8 @@ class JobSetController:
             for each in jobset["spec"]["replicatedJobs"]:
                 self._create(jobset, each)
             return
-        failed = [job for job in jobs_listed if "Failed" in true_conditions(job)]
-        if failed:
+        failed_jobs = [job for job in jobs_listed if "Failed" in true_conditions(job)]
+        if failed_jobs:
             for job in jobs_listed:
                 if not true_conditions(job):
                     self._change(job, {"parallelism": 0})
@@ -71,12 +71,12 @@ class JobSetController:
         elif all("Complete" in true_conditions(job) for job in jobs_listed):
             self._conclude(jobset, "Completed", "AllJobsCompleted")
 
-    def _create(self, jobset: dict[str, Any], replicated: dict[str, Any]) -> None:
-        name, template = jobset["metadata"]["name"], replicated["template"]
+    def _create(self, jobset: dict[str, Any], replicated_job: dict[str, Any]) -> None:
+        name, template = jobset["metadata"]["name"], replicated_job["template"]
         labels = {
             **(template.get("metadata") or {}).get("labels", {}),
             f"{LABEL}/jobset-name": name,
-            f"{LABEL}/replicatedjob-name": replicated["name"],
+            f"{LABEL}/replicatedjob-name": replicated_job["name"],
             f"{LABEL}/job-index": "0",
             f"{LABEL}/restart-attempt": "0",
         }
@@ -88,7 +88,7 @@ class JobSetController:
         meta["labels"] = {**meta.get("labels", {}), **labels}
         job = {
             "metadata": {
-                "name": f"{name}-{replicated['name']}-0",
+                "name": f"{name}-{replicated_job['name']}-0",
                 "labels": labels,
                 "ownerReferences": [owner],
             },

@@ -26,7 +26,7 @@ from services.k8s import Control
 _REFERENCE = re.compile(r"\$(\$|\(([-._a-zA-Z0-9]+)\))")
 
 
-def expanded(text: str, env: dict[str, str]) -> str:
+def expand_variables(text: str, env: dict[str, str]) -> str:
     """As Kubernetes expands command, args and values: `$$` is a dollar sign, an unknown `$(NAME)`
     stays.
     """
@@ -139,18 +139,18 @@ class Node:
 
 class Pod:
     def __init__(self, node: Node, document: dict[str, Any]) -> None:
-        self.node, self.told, self.ending = node, document, False
+        self.node, self.document, self.ending = node, document, False
         self.process: subprocess.Popen[bytes] | None = None
         self.container = document["spec"]["containers"][0]
         self.lines: list[tuple[datetime, bytes]] | None = None  # None: it has no log yet
         self.before: list[tuple[datetime, bytes]] | None = None  # of the attempt before
         self.restarts = 0
-        self.started = datetime.now(UTC)
+        self.started_at = datetime.now(UTC)
         self.over = threading.Event()
 
     @property
     def path(self) -> str:
-        meta = self.told["metadata"]
+        meta = self.document["metadata"]
         return f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
 
     def run(self) -> None:
@@ -158,7 +158,7 @@ class Pod:
             env = self._environment()
             argv = [*self.container.get("command", ()), *self.container.get("args", ())]
             self.process = subprocess.Popen(
-                [expanded(word, env) for word in argv],
+                [expand_variables(word, env) for word in argv],
                 cwd=self.container.get("workingDir"),
                 env=env,
                 stdin=subprocess.DEVNULL,
@@ -170,24 +170,24 @@ class Pod:
             waits = {"reason": "CreateContainerConfigError", "message": str(error)}
             self._tell("Pending", {"waiting": waits})
             return
-        self.started, self.before, self.lines = datetime.now(UTC), self.lines, []
+        self.started_at, self.before, self.lines = datetime.now(UTC), self.lines, []
         reading = threading.Thread(target=self._read_output, daemon=True)
         reading.start()
-        self._tell("Running", {"running": {"startedAt": stamp(self.started)}}, ready=True)
+        self._tell("Running", {"running": {"startedAt": stamp(self.started_at)}}, ready=True)
         code = self.process.wait()
         reading.join(5)  # a child of its own may hold the pipe open
-        if code and self.told["spec"]["restartPolicy"] == "OnFailure" and not self.ending:
+        if code and self.document["spec"]["restartPolicy"] == "OnFailure" and not self.ending:
             self.restarts += 1
             self.run()
             return
         code = code if code >= 0 else 128 - code
-        ended = {
+        terminated_state = {
             "exitCode": code,
             "reason": "Completed" if code == 0 else "Error",
-            "startedAt": stamp(self.started),
+            "startedAt": stamp(self.started_at),
             "finishedAt": stamp(datetime.now(UTC)),
         }
-        self._tell("Failed" if code else "Succeeded", {"terminated": ended})
+        self._tell("Failed" if code else "Succeeded", {"terminated": terminated_state})
         self.over.set()
 
     def _read_output(self) -> None:
@@ -197,17 +197,23 @@ class Pod:
             self.lines.append((datetime.now(UTC), line))
 
     def log(
-        self, since: str = "", lines: int | None = None, stamped: bool = False, before: bool = False
+        self,
+        since: str = "",
+        lines: int | None = None,
+        is_stamped: bool = False,
+        before: bool = False,
     ) -> bytes:
         """As a kubelet reads it: by whole seconds, then the newest lines."""
         stamped_lines = self.before if before else self.lines
-        selected = [(at, line) for at, line in stamped_lines or () if stamp(at) >= since]
-        selected = (
-            selected if lines is None else selected[len(selected) - min(lines, len(selected)) :]
+        selected_lines = [(at, line) for at, line in stamped_lines or () if stamp(at) >= since]
+        selected_lines = (
+            selected_lines
+            if lines is None
+            else selected_lines[len(selected_lines) - min(lines, len(selected_lines)) :]
         )
         return b"".join(
-            f"{at:%Y-%m-%dT%H:%M:%S.%f}000Z ".encode() + line if stamped else line
-            for at, line in selected
+            f"{at:%Y-%m-%dT%H:%M:%S.%f}000Z ".encode() + line if is_stamped else line
+            for at, line in selected_lines
         )
 
     def end(self, grace: float) -> None:
@@ -215,7 +221,7 @@ class Pod:
         if self.process is not None and not self.over.wait(grace):
             self.kill(signal.SIGKILL)
             self.over.wait(10)
-        self.node.forget(self.told)
+        self.node.forget(self.document)
 
     def kill(self, number: int) -> None:
         if self.process is not None and self.process.poll() is None:
@@ -226,7 +232,7 @@ class Pod:
         image = self.container["image"]
         status = {
             "phase": phase,
-            "startTime": stamp(self.started),
+            "startTime": stamp(self.started_at),
             "conditions": [_ready("True" if ready else "False")],
             "containerStatuses": [
                 {
@@ -249,11 +255,11 @@ class Pod:
             if "secretKeyRef" in source:
                 env[each["name"]] = self._secret(**source["secretKeyRef"])
             elif not source:
-                env[each["name"]] = expanded(each.get("value", ""), env)
+                env[each["name"]] = expand_variables(each.get("value", ""), env)
         return env
 
     def _secret(self, name: str, key: str, **_: Any) -> str:
-        space = self.told["metadata"]["namespace"]
+        space = self.document["metadata"]["namespace"]
         secret = self.node.control.ask("GET", f"/api/v1/namespaces/{space}/secrets/{name}")
         return base64.b64decode(secret["data"][key]).decode()
 
@@ -291,8 +297,8 @@ def _handler(node: Node) -> type[BaseHTTPRequestHandler]:
                 self._answer(400, message.encode())
                 return
             most = int(query["tailLines"]) if "tailLines" in query else None
-            stamped = query.get("timestamps") == "true"
-            data = pods[-1].log(query.get("sinceTime", ""), most, stamped, before)
+            is_stamped = query.get("timestamps") == "true"
+            data = pods[-1].log(query.get("sinceTime", ""), most, is_stamped, before)
             self._answer(200, data[: int(query["limitBytes"])] if "limitBytes" in query else data)
 
         def do_POST(self) -> None:

@@ -29,29 +29,29 @@ class Guarded:
 
     def __init__(self, app: Any) -> None:
         self.app = app
-        self.locked: dict[str, str] = {}  # words of a URL -> the Authorization that opens it
+        self.locks: dict[str, str] = {}  # words of a URL -> the Authorization that opens it
         self.control = Control({"lock": self.lock})
 
     def lock(self, facts: dict[str, Any]) -> None:
-        self.locked[facts["url"]] = facts["authorization"]
+        self.locks[facts["url"]] = facts["authorization"]
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Answer:
         path, query = environ["PATH_INFO"], environ.get("QUERY_STRING", "")
         if path.startswith(ROAD):
             body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-            return _sent(start, 200, self.control.answer(path, body))
+            return _send(start, 200, self.control.answer(path, body))
         url = f"{path}?{query}"
         fault = self.control.meet(environ["REQUEST_METHOD"], url)
         if fault:
-            return _sent(start, fault.status, fault.body.encode())
-        keys = [key for address_part, key in self.locked.items() if address_part in unquote(url)]
+            return _send(start, fault.status, fault.body.encode())
+        keys = [key for address_part, key in self.locks.items() if address_part in unquote(url)]
         if keys and environ.get("HTTP_AUTHORIZATION") not in keys:
-            return _sent(start, 401, b"You are not authenticated.")
+            return _send(start, 401, b"You are not authenticated.")
         answer: Answer = self.app(environ, start)
         return answer
 
 
-def _sent(start: Callable[..., Any], status: int, body: bytes) -> Answer:
+def _send(start: Callable[..., Any], status: int, body: bytes) -> Answer:
     headers = [("Content-Length", str(len(body))), ("Location", "/elsewhere")]
     start(f"{status} Told", headers)
     return [body]

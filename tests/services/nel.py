@@ -10,9 +10,9 @@ from pathlib import Path
 
 _FOLDER = Path(__file__).parents[2] / ".venv-nel" / "bin"
 _PYTHON, _HERE = str(_FOLDER / "python"), Path(__file__).parent
-INSTALLED = _FOLDER / "nel"
+INSTALLED_PATH = _FOLDER / "nel"
 
-EVALUATED = """\
+EVALUATION_CONFIG = """\
 target:
   api_endpoint:
     url: http://127.0.0.1:9/v1/chat/completions

@@ -24,9 +24,9 @@ def start_process(command: list[str], kind: str, **options: Any) -> Any:
 
 def start_raylet(setup_worker: str, *args: Any, **options: Any) -> Any:
     """With workers that begin by this program."""
-    bound = inspect.signature(_start_raylet).bind(*args, **options)
-    bound.arguments["setup_worker_path"] = setup_worker
-    return _start_raylet(*bound.args, **bound.kwargs)
+    bound_arguments = inspect.signature(_start_raylet).bind(*args, **options)
+    bound_arguments.arguments["setup_worker_path"] = setup_worker
+    return _start_raylet(*bound_arguments.args, **bound_arguments.kwargs)
 
 
 if __name__ == "__main__":

@@ -29,12 +29,12 @@ def ask(folder: Path) -> None:
     """In the place of a worker: returns when it has ended."""
     request = json.dumps([sys.argv[1:], dict(os.environ), os.getcwd()]).encode()
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
-        connection.connect(str(_served(folder)))
+        connection.connect(str(_serve_forks(folder)))
         socket.send_fds(connection, [request], [0, 1, 2])
         connection.recv(1)  # nothing: it is closed where the worker ends
 
 
-def _served(folder: Path) -> Path:
+def _serve_forks(folder: Path) -> Path:
     """The socket of the process that forks. The first one who asks starts it: by Ray's environment
     it knows the node whose end is the end of each worker.
     """

@@ -30,27 +30,27 @@ class Faulty:
         path, query = environ["PATH_INFO"], environ.get("QUERY_STRING", "")
         if path.startswith(ROAD):
             body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-            return _sent(start, 200, self.control.answer(path, body))
+            return _send(start, 200, self.control.answer(path, body))
         path_text = path.encode("latin-1").decode("utf-8", "replace")
         fault = self.control.meet(environ["REQUEST_METHOD"], f"{path_text}?{query}")
         if fault and not fault.after:
             environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-            return _failed(start, fault, environ["REQUEST_METHOD"])
+            return _answer_fault(start, fault, environ["REQUEST_METHOD"])
         if fault:  # the answer is lost
             with self.writing:
                 list(self.app(environ, lambda *_: None))
-            return _failed(start, fault, environ["REQUEST_METHOD"])
+            return _answer_fault(start, fault, environ["REQUEST_METHOD"])
         if environ["REQUEST_METHOD"] == "PUT":
             with self.writing:
                 return self.app(environ, start)
         return self.app(environ, start)
 
 
-def _failed(start: Callable[..., Any], fault: Fault, method: str) -> Answer:
-    return _sent(start, fault.status, b"" if method == "HEAD" else fault.body.encode())
+def _answer_fault(start: Callable[..., Any], fault: Fault, method: str) -> Answer:
+    return _send(start, fault.status, b"" if method == "HEAD" else fault.body.encode())
 
 
-def _sent(start: Callable[..., Any], status: int, body: bytes) -> Answer:
+def _send(start: Callable[..., Any], status: int, body: bytes) -> Answer:
     start(
         f"{status} Told", [("Content-Length", str(len(body))), ("Content-Type", "application/xml")]
     )

@@ -37,7 +37,7 @@ class Service:
         self.tell("heal")
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """Whether `make services` went through to its end."""
     return (PYTHON.parents[1] / ".installed").exists()
 

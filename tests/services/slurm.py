@@ -36,7 +36,7 @@ class Cluster:
         return str(self.folder / "slurm.conf")
 
     @property
-    def confined(self) -> bool:
+    def is_confined(self) -> bool:
         """Whether a memory limit is one."""
         return (self.folder / "confined").exists()
 
@@ -66,21 +66,21 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             pytest.fail(why)
         pytest.skip(why)
     base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with _standing(_folder(shared / "slurm")) as running_cluster:
+    shared_parent = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with _standing(_folder(shared_parent / "slurm")) as running_cluster:
         yield running_cluster
 
 
-def _folder(stated: Path) -> Path:
+def _folder(stated_folder: Path) -> Path:
     """The same for the whole session. pytest's own is closed to others, which munge does not put up
     with.
     """
-    with _alone(stated):
-        if not stated.exists():
+    with _alone(stated_folder):
+        if not stated_folder.exists():
             made_folder = Path(tempfile.mkdtemp(prefix="herorun-slurm-"))
             made_folder.chmod(0o755)
-            stated.write_text(f"{made_folder}/up")
-    return Path(stated.read_text())
+            stated_folder.write_text(f"{made_folder}/up")
+    return Path(stated_folder.read_text())
 
 
 @contextmanager

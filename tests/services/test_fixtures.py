@@ -8,14 +8,14 @@ from services import fixtures
 def test_where_it_is_not_installed_its_tests_are_left_out_by_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fixtures, "installed", lambda: False)
+    monkeypatch.setattr(fixtures, "is_installed", lambda: False)
     monkeypatch.delenv(fixtures.REQUIRE, raising=False)
     with pytest.raises(pytest.skip.Exception, match=r"gcs_server.*`make services`"):
         next(fixtures._serve("gcs_server"))
 
 
 def test_where_it_is_required_they_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fixtures, "installed", lambda: False)
+    monkeypatch.setattr(fixtures, "is_installed", lambda: False)
     monkeypatch.setenv(fixtures.REQUIRE, "1")
     with pytest.raises(pytest.fail.Exception, match="s3_server needs"):
         next(fixtures._serve("s3_server"))

@@ -35,9 +35,9 @@ class World:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.runs: dict[str, dict[str, Any]] = {}
-        self.hidden: list[str] = []  # projects, as entity/project
+        self.hidden_runs: list[str] = []  # projects, as entity/project
         self.faults: list[dict[str, Any]] = []
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     def run(self, path: str) -> dict[str, Any] | None:
         run = self.runs.get(path)
@@ -47,7 +47,7 @@ class World:
         """Its runs by path; None if this key may not know it, or it is not there."""
         prefix = f"{entity}/{project}/"
         runs = {path: run for path, run in self.runs.items() if path.startswith(prefix)}
-        if f"{entity}/{project}" in self.hidden or not runs:
+        if f"{entity}/{project}" in self.hidden_runs or not runs:
             return None
         return {path: run for path, run in runs.items() if not run.get("deleted")}
 
@@ -66,7 +66,7 @@ def path_of(v: Variables) -> str:
     )
 
 
-def shown(path: str, run: dict[str, Any]) -> dict[str, Any]:
+def show_run(path: str, run: dict[str, Any]) -> dict[str, Any]:
     """A run as the fragments ask for it."""
     name, history = path.rpartition("/")[2], run.get("history", [])
     last = int(max((row.get("_step", -1) for row in history), default=-1))
@@ -117,7 +117,7 @@ def one_run(v: Variables) -> Any:
     if WORLD.project(v["entity"], v["project"]) is None:
         return {"project": None}
     run = WORLD.run(path_of(v))
-    return {"project": {"run": shown(path_of(v), run) if run else None}}
+    return {"project": {"run": show_run(path_of(v), run) if run else None}}
 
 
 def many_runs(v: Variables) -> Any:
@@ -125,7 +125,7 @@ def many_runs(v: Variables) -> Any:
     if runs is None:
         return {"project": None}
     display_name = json.loads(v.get("filters") or "{}").get("display_name")
-    matching = [shown(path, run) for path, run in sorted(runs.items())]
+    matching = [show_run(path, run) for path, run in sorted(runs.items())]
     nodes = [run for run in matching if display_name in (None, run["displayName"])][
         : v.get("perPage", 50)
     ]
@@ -189,7 +189,7 @@ def upsert(v: Variables) -> Any:
     return {"upsertBucket": {"inserted": fresh, "bucket": bucket}}
 
 
-def resumed(v: Variables) -> Any:
+def resume_fields(v: Variables) -> Any:
     """What a writer asks before it resumes; only a run that was begun counts."""
     run = WORLD.run(path_of(v))
     if run is None:
@@ -227,7 +227,7 @@ def resumed(v: Variables) -> Any:
     }
 
 
-def stopped(v: Variables) -> Any:
+def stop_fields(v: Variables) -> Any:
     return {"project": {"run": {"stopped": False}}}
 
 
@@ -253,8 +253,8 @@ OPERATIONS: dict[str, Callable[[Variables], Any]] = {
     "RunParquetHistory": parquet,
     "HistoryPage": history,
     "UpsertBucket": upsert,
-    "RunResumeStatus": resumed,
-    "RunStoppedStatus": stopped,
+    "RunResumeStatus": resume_fields,
+    "RunStoppedStatus": stop_fields,
     "CreateRunFiles": run_files,
 }
 ADDRESS = ""
@@ -291,26 +291,26 @@ class Answering(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self._body()
-        self._send({"runs": WORLD.runs, "hidden": WORLD.hidden, "asked": WORLD.asked})
+        self._send({"runs": WORLD.runs, "hidden": WORLD.hidden_runs, "asked": WORLD.requests})
 
     def do_PUT(self) -> None:
         body = self._body()
         if self.path == "/_state":
             document = json.loads(body)
-            WORLD.runs, WORLD.hidden = document.get("runs", {}), document.get("hidden", [])
+            WORLD.runs, WORLD.hidden_runs = document.get("runs", {}), document.get("hidden", [])
         elif self.path == "/_fault":
             WORLD.faults.append(json.loads(body))
         self._send({})
 
     def do_DELETE(self) -> None:
         WORLD.faults.clear()
-        WORLD.asked.clear()
+        WORLD.requests.clear()
         self._send({})
 
     def _graphql(self, document: dict[str, Any]) -> None:
         match = re.search(r"\b(?:query|mutation)\s+(\w+)", document["query"])
         operation = match[1] if match else ""
-        WORLD.asked.append(operation)
+        WORLD.requests.append(operation)
         if fault := WORLD.fault(operation):
             return self._fail(fault)
         if (

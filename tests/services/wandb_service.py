@@ -24,15 +24,15 @@ class WandbService:
 
     url: str
 
-    def put(self, runs: Mapping[str, Any], hidden: tuple[str, ...] = ()) -> None:
+    def put(self, runs: Mapping[str, Any], hidden_names: tuple[str, ...] = ()) -> None:
         """These runs by entity/project/id, and no others."""
-        self._call("PUT", "/_state", {"runs": runs, "hidden": hidden})
+        self._call("PUT", "/_state", {"runs": runs, "hidden": hidden_names})
 
     def runs(self) -> dict[str, dict[str, Any]]:
         runs: dict[str, dict[str, Any]] = self._call("GET", "/_state")["runs"]
         return runs
 
-    def asked(self) -> list[str]:
+    def queries(self) -> list[str]:
         """The GraphQL operations since the last `heal`."""
         requests: list[str] = self._call("GET", "/_state")["asked"]
         return requests

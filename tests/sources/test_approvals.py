@@ -19,7 +19,7 @@ ONE = {
 }
 
 
-def added(story: Story) -> Any:
+def added_by(story: Story) -> Any:
     run = open_run(SLUG, story.work)
     contract: Contract = run.contract
     waivers: tuple[Waiver, ...] = run.waivers
@@ -34,17 +34,17 @@ def commit_as(story: Story, name: str, **changes: Any) -> str:
 
 
 def test_without_a_waiver_there_is_nothing(story: Story) -> None:
-    assert isinstance(added(story), Nothing)
+    assert isinstance(added_by(story), Nothing)
 
 
 def test_it_is_the_commit_that_added_it_and_not_a_later_one(story: Story) -> None:
     first = commit_as(story, "ana", waiver=[ONE])
     commit_as(story, "bob", waiver=[ONE], goal="another")
-    (who,) = added(story).added
+    (who,) = added_by(story).added
     assert (who.commit, who.name, who.mail) == (first, "ana", "ana@example.org")
-    changed = commit_as(story, "bob", waiver=[{**ONE, "reason": "another"}])
-    (who,) = added(story).added
-    assert (who.commit, who.name) == (changed, "bob")
+    changed_commit = commit_as(story, "bob", waiver=[{**ONE, "reason": "another"}])
+    (who,) = added_by(story).added
+    assert (who.commit, who.name) == (changed_commit, "bob")
 
 
 def test_a_shallow_clone_cannot_tell(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +52,7 @@ def test_a_shallow_clone_cannot_tell(story: Story, monkeypatch: pytest.MonkeyPat
     commit_as(story, "bob", waiver=[ONE], goal="another")
     shallow = Story(story.home / "shallow")
     git(story.home, "clone", "-q", "--depth=1", f"file://{story.origin}", str(shallow.work))
-    approvals = added(shallow)
+    approvals = added_by(shallow)
     assert isinstance(approvals, Approvals) and "shallow" in str(approvals.added[0])
 
 

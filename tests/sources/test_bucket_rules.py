@@ -67,14 +67,14 @@ def test_one_that_nothing_deletes_does_not_expire(gcs: Service) -> None:
 
 
 def test_a_bucket_that_nobody_may_ask_about_is_noted_and_the_other_is_read(gcs: Service) -> None:
-    shut, start = a_bucket(gcs), f"gs://{a_bucket(gcs, **WEEK)}/p/step-9"
-    gcs.fault(url=shut, status=403)
-    facts = read_root_facts(a_run(f"gs://{shut}/tiny", start), STORE)
+    shut_bucket, start = a_bucket(gcs), f"gs://{a_bucket(gcs, **WEEK)}/p/step-9"
+    gcs.fault(url=shut_bucket, status=403)
+    facts = read_root_facts(a_run(f"gs://{shut_bucket}/tiny", start), STORE)
     assert facts.regions == {start: "us-central1"}
     assert list(facts.rules) == [start]
     for why in (facts.unknown_regions, facts.unknown_rules):
-        assert list(why) == [f"gs://{shut}/tiny"]
-        assert "403" in why[f"gs://{shut}/tiny"]
+        assert list(why) == [f"gs://{shut_bucket}/tiny"]
+        assert "403" in why[f"gs://{shut_bucket}/tiny"]
 
 
 def test_a_folders_own_lifetime_counts_where_nobody_may_ask_the_bucket(gcs: Service) -> None:

@@ -97,7 +97,7 @@ def append(tar: tarfile.TarFile, name: str, data: bytes) -> None:
     tar.addfile(member, io.BytesIO(data))
 
 
-TAMPERED: dict[str, tuple[Callable[[tarfile.TarFile], None], tuple[tuple[str, ...], ...]]] = {
+TAMPERINGS: dict[str, tuple[Callable[[tarfile.TarFile], None], tuple[tuple[str, ...], ...]]] = {
     "a file that is unpacked over the commit's": (
         lambda tar: append(tar, "train.py", b"dirty\n"),
         (("train.py",), (), ()),
@@ -109,15 +109,15 @@ TAMPERED: dict[str, tuple[Callable[[tarfile.TarFile], None], tuple[tuple[str, ..
 }
 
 
-@pytest.mark.parametrize(("change", "expected"), TAMPERED.values(), ids=TAMPERED)
+@pytest.mark.parametrize(("change", "expectation"), TAMPERINGS.values(), ids=TAMPERINGS)
 def test_what_differs_is_named(
-    work: Path, change: Callable[[tarfile.TarFile], None], expected: object
+    work: Path, change: Callable[[tarfile.TarFile], None], expectation: object
 ) -> None:
     (work / "tampered.tar").write_bytes((work / "commit.tar").read_bytes())
     with tarfile.open(work / "tampered.tar", "a") as tar:
         change(tar)
 
-    assert differences(read(work, "tampered.tar")) == expected
+    assert differences(read(work, "tampered.tar")) == expectation
 
 
 def test_a_missing_file_is_named_and_one_that_git_leaves_out_is_not(work: Path) -> None:

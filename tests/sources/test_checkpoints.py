@@ -30,7 +30,7 @@ UNKNOWN = Nothing("nothing was launched yet")
 LAYOUT: Layout = levanter.connect(levanter.Options(), PLACE)
 BEGAN = NOON - timedelta(days=999 * 365)  # files of today are no older than that
 YOUNG = a_history(0)
-LAUNCHED = a_history(instances=(an_instance(intended=BEGAN, started=BEGAN),))
+LAUNCH_HISTORY = a_history(instances=(an_instance(intended=BEGAN, started=BEGAN),))
 
 
 def save(
@@ -66,7 +66,11 @@ def a_run(disk: Disk, **start: Any) -> Contract:
 
 
 def look(
-    disk: Disk, history: History = LAUNCHED, final: Any = UNKNOWN, store: Any = None, **start: Any
+    disk: Disk,
+    history: History = LAUNCH_HISTORY,
+    final: Any = UNKNOWN,
+    store: Any = None,
+    **start: Any,
 ) -> Checkpoints:
     return read_checkpoints(a_run(disk, **start), store or disk.store, LAYOUT, history, final)
 
@@ -121,11 +125,11 @@ def test_no_root_yet_is_no_checkpoint(disk: Disk) -> None:
 def test_a_root_that_cannot_be_listed_raises(disk: Disk) -> None:
     save(disk, 10)
 
-    def broken(call: str, path: str) -> None:
+    def fail_listing(call: str, path: str) -> None:
         raise PermissionError(f"{path}: permission denied")
 
     with pytest.raises(PermissionError):
-        look(disk, store=Through(disk.store, broken))
+        look(disk, store=Through(disk.store, fail_listing))
 
 
 def test_a_root_that_is_a_file_is_not_empty(local: LocalDisk) -> None:
@@ -170,10 +174,10 @@ def test_a_listing_of_five_pages_leaves_one_request_to_date_the_next(disk: Disk)
     for step in (4997, 4998, 4999):
         save(disk, step)
     assert look(disk, store=store).newest
-    dated = [
+    dated_paths = [
         path for call, path in store.calls if call == "entries" and path.endswith(("4997", "4998"))
     ]
-    assert dated == [f"{disk.root}/step-4998"]
+    assert dated_paths == [f"{disk.root}/step-4998"]
 
 
 def test_the_one_that_the_contract_names_is_looked_into(disk: Disk) -> None:
@@ -202,14 +206,14 @@ def test_a_tainted_one_is_passed_over(local: LocalDisk) -> None:
     (candidate,) = (c for c in look(local).candidates if c.step == 20)
     assert candidate.modified
     taints = (Taint(check="not-finite", since=candidate.modified, step=20),)
-    history = a_history(instances=LAUNCHED.instances, taints=taints)
+    history = a_history(instances=LAUNCH_HISTORY.instances, taints=taints)
     assert states(look(local, history)) == {10: "unexamined", 20: "complete", 30: "complete"}
 
 
 def test_what_lay_there_before_is_left_out(disk: Disk) -> None:
     path = save(disk, 10)
     save(disk, 20)
-    history = a_history(instances=LAUNCHED.instances, foreign=frozenset({path}))
+    history = a_history(instances=LAUNCH_HISTORY.instances, foreign=frozenset({path}))
     assert states(look(disk, history)) == {20: "complete"}
 
 
@@ -219,11 +223,14 @@ def test_what_a_rollback_gave_up_stands_apart_until_it_is_written_again(local: L
     (first, *_) = look(local).candidates
     assert first.modified
     back = GivenUp(10, first.modified + timedelta(hours=1))
-    snapshot = look(local, a_history(instances=LAUNCHED.instances, given_up=(back,)))
+    snapshot = look(local, a_history(instances=LAUNCH_HISTORY.instances, given_up=(back,)))
     assert states(snapshot) == {10: "complete"}
     assert [c.step for c in snapshot.given_up] == [20, 30]
     before = replace(back, at=first.modified)  # all were written since
-    assert look(local, a_history(instances=LAUNCHED.instances, given_up=(before,))).given_up == ()
+    assert (
+        look(local, a_history(instances=LAUNCH_HISTORY.instances, given_up=(before,))).given_up
+        == ()
+    )
 
 
 def test_what_is_written_again_in_its_old_files_is_given_up_no_more(local: LocalDisk) -> None:
@@ -235,7 +242,7 @@ def test_what_is_written_again_in_its_old_files_is_given_up_no_more(local: Local
     (moment,) = (c.modified for c in look(local).candidates if c.step == 30)
     assert moment
     history = a_history(
-        instances=LAUNCHED.instances, given_up=(GivenUp(10, moment + timedelta(seconds=1)),)
+        instances=LAUNCH_HISTORY.instances, given_up=(GivenUp(10, moment + timedelta(seconds=1)),)
     )
     os.utime(f"{local.root}/step-20/metadata.json")
     snapshot = look(local, history)
@@ -283,13 +290,13 @@ def test_before_the_first_launch_nothing_in_the_roots_can_be_chosen(local: Local
 
 def test_one_that_is_pruned_meanwhile_is_left_out(disk: Disk) -> None:
     save(disk, 10)
-    doomed = save(disk, 20)
-    pruned = []
+    pruned_checkpoint = save(disk, 20)
+    pruned_paths = []
 
     def prune(call: str, path: str) -> None:
-        if path.startswith(doomed) and not pruned:
-            pruned.append(path)
-            disk.prune(doomed)
+        if path.startswith(pruned_checkpoint) and not pruned_paths:
+            pruned_paths.append(path)
+            disk.prune(pruned_checkpoint)
 
     assert states(look(disk, store=Through(disk.store, prune))) == {10: "complete"}
 

@@ -52,8 +52,10 @@ def test_an_approved_dirty_tree_is_compared_as_it_ran_and_as_it_would_run(
 
     without_edit = read_code_change(repository, prior, WorkTree(commit=head), Nothing())
     assert isinstance(without_edit, CodeChange) and without_edit.files == ("train.py",)
-    edited = read_code_change(repository, prior, WorkTree(commit=head), Snapshot(would_run, "", ""))
-    assert isinstance(edited, CodeChange) and edited.files == ("model.py",)
+    edited_change = read_code_change(
+        repository, prior, WorkTree(commit=head), Snapshot(would_run, "", "")
+    )
+    assert isinstance(edited_change, CodeChange) and edited_change.files == ("model.py",)
 
 
 def test_a_snapshot_that_could_not_be_made_is_no_answer(repository: Repository) -> None:
@@ -68,9 +70,9 @@ def test_the_files_that_differ(repository: Repository) -> None:
     commit(repository, "model.py", "docs/page.md")
     git(repository.top, "mv", "train.py", "main.py")
     after = commit(repository)
-    expected = ("docs/page.md", "main.py", "model.py", "train.py")
+    expected_files = ("docs/page.md", "main.py", "model.py", "train.py")
     assert change(repository, before, after) == CodeChange(
-        "tiny-1", before, after, expected, "tiny"
+        "tiny-1", before, after, expected_files, "tiny"
     )
 
 
@@ -104,7 +106,7 @@ def prior(story: Story) -> PriorLaunch | Nothing:
 @pytest.mark.thorough
 def test_the_record_tells_the_plan_of_the_newest_instance(story: Story) -> None:
     assert isinstance(prior(story), Nothing)
-    story.launched()
+    story.run_first_job()
     launch = prior(story)
     assert isinstance(launch, PriorLaunch)
     assert launch.instance == "tiny-1"
@@ -127,7 +129,7 @@ def test_other_code_under_the_same_tracker_id_is_not_launched(
 ) -> None:
     story.init()
     assert verdict(story, capsys)["outcome"] == "n/a"
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     (story.work / "README.md").write_text("words\n")
     story.publish()
     assert verdict(story, capsys)["outcome"] == "pass"

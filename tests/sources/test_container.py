@@ -122,13 +122,13 @@ def test_an_index_leads_to_the_image_for_the_cluster(
         name: registry.image({REVISION: digit * 40})
         for name, digit in (("linux/arm64", "1"), ("linux/amd64", "2"))
     }
-    attested = {"unknown/unknown": registry.image({REVISION: "3" * 40})}
-    digest = registry.index({**attested, **images}, "all")
+    attestation = {"unknown/unknown": registry.image({REVISION: "3" * 40})}
+    digest = registry.index({**attestation, **images}, "all")
     evidence = read(repository, f"{registry.host}/lab/train:all")
     assert (evidence.digest, evidence.revision) == (digest, "2" * 40)
-    registry.index({**attested, "linux/arm64": images["linux/arm64"]}, "arm")
+    registry.index({**attestation, "linux/arm64": images["linux/arm64"]}, "arm")
     assert read(repository, f"{registry.host}/lab/train:arm").revision == "1" * 40
-    registry.index(attested, "none")
+    registry.index(attestation, "none")
     with pytest.raises(CouldNotLook, match=r"names.*image"):
         read(repository, f"{registry.host}/lab/train:none")
 
@@ -145,7 +145,7 @@ def test_an_anonymous_token(repository: Repository, registry: ImageRegistry) -> 
     registry.login = "token"
     registry.image({REVISION: "12" * 20}, "v1")
     assert read(repository, f"{registry.host}/lab/train:v1").revision == "12" * 20
-    assert registry.asked.count("/token") == 1
+    assert registry.requests.count("/token") == 1
 
 
 @pytest.mark.parametrize("login", ["password", "basic"])

@@ -38,9 +38,9 @@ class Bench:
         texts = ("-c", "user.name=dri", "-c", "user.email=dri@example.org")
         git(self.work, *texts, "commit", "-q", "-m", "data", "--allow-empty")
 
-    def read(self, path: str, pinned: str = OTHER) -> DataFound:
+    def read(self, path: str, pinned_digest: str = OTHER) -> DataFound:
         contract: Contract = a_contract(
-            command={"cwd": "train"}, data={"manifests": {path: pinned}}
+            command={"cwd": "train"}, data={"manifests": {path: pinned_digest}}
         )
         repository: Repository = find_repository(self.work)
         commit = repository.resolve("HEAD")
@@ -85,15 +85,17 @@ def test_what_is_not_there_is_reported_as_such(bench: Bench, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "pinned"),
+    ("path", "pinned_digest"),
     [
         ("mix.json", "generation:1"),
         ("../../mix.json", OTHER),
         ("gs://bucket/mix.json", OTHER),
     ],
 )
-def test_what_cannot_be_read_says_why(bench: Bench, path: str, pinned: str, notice: Notice) -> None:
-    evidence = bench.read(path, pinned)
+def test_what_cannot_be_read_says_why(
+    bench: Bench, path: str, pinned_digest: str, notice: Notice
+) -> None:
+    evidence = bench.read(path, pinned_digest)
 
     assert evidence.digests == {} and evidence.unread[path] == notice
 

@@ -31,7 +31,7 @@ def running(*argv: str, **changes: Any) -> Contract:
     return a_contract(command=command, **{"config": {"files": []}, **changes})
 
 
-def reached(top: Path, files: Mapping[str, str], contract: Contract) -> set[str]:
+def reached_files(top: Path, files: Mapping[str, str], contract: Contract) -> set[str]:
     return set(closure(top, files, contract).files)
 
 
@@ -72,7 +72,7 @@ def reached(top: Path, files: Mapping[str, str], contract: Contract) -> set[str]
 )
 def test_every_way_of_importing(tmp_path: Path, text: str, files: set[str]) -> None:
     world = dict.fromkeys(files | {"venv/numpy.py", ".venv/torch/nn.py"}, "")
-    assert reached(
+    assert reached_files(
         tmp_path, {"train.py": text, **world}, running("python", "train.py")
     ) == files | {"train.py"}
 
@@ -103,7 +103,7 @@ def test_the_folder_of_the_script_comes_first(tmp_path: Path) -> None:
         "model.py": "",
         "top.py": "",
     }
-    reach = reached(tmp_path, world, running("python", "jobs/train.py"))
+    reach = reached_files(tmp_path, world, running("python", "jobs/train.py"))
     assert reach == {"jobs/train.py", "jobs/model.py", "top.py"}
 
 
@@ -116,7 +116,9 @@ def test_python_path_and_the_working_directory(tmp_path: Path) -> None:
         "d.py": "",
     }
     fields = {"cwd": "jobs", "env": {"PYTHONPATH": f"libs::../shared:{tmp_path.parent}:/usr/lib"}}
-    assert reached(tmp_path, world, running("python", "train.py", command=fields)) == set(world)
+    assert reached_files(tmp_path, world, running("python", "train.py", command=fields)) == set(
+        world
+    )
 
 
 # --- what the command names -----------------------------------------------------------------------
@@ -157,24 +159,24 @@ def test_wrappers_are_looked_through(tmp_path: Path, line: str) -> None:
 
 
 def test_text_behind_c_is_python_or_shell(tmp_path: Path) -> None:
-    assert "helper.py" in reached(
+    assert "helper.py" in reached_files(
         tmp_path, PACKAGE, running("python", "-c", "from pkg.train import x; x()")
     )
-    assert "helper.py" in reached(
+    assert "helper.py" in reached_files(
         tmp_path, PACKAGE, running("bash", "-c", "set -e; python -m pkg.train 'x y'")
     )
-    assert reached(tmp_path, PACKAGE, running("python", "other.py", "-c", "conf.yaml")) == {
+    assert reached_files(tmp_path, PACKAGE, running("python", "other.py", "-c", "conf.yaml")) == {
         "conf.yaml"
     }
 
 
 def test_a_word_of_a_shell_ends_before_an_operator(tmp_path: Path) -> None:
     files = {"a.py": "", "b.py": "", "c d.py": ""}
-    assert reached(tmp_path, files, running("sh", "-c", "python a.py; python b.py>log")) == {
+    assert reached_files(tmp_path, files, running("sh", "-c", "python a.py; python b.py>log")) == {
         "a.py",
         "b.py",
     }
-    assert reached(tmp_path, files, running("sh", "-c", "(python 'c d.py')")) == {"c d.py"}
+    assert reached_files(tmp_path, files, running("sh", "-c", "(python 'c d.py')")) == {"c d.py"}
 
 
 def test_a_shell_script_is_read(tmp_path: Path) -> None:
@@ -192,8 +194,11 @@ def test_a_shell_script_is_read(tmp_path: Path) -> None:
 
 def test_packages_and_folders_are_run_by_their_main(tmp_path: Path) -> None:
     world = {"pkg/__init__.py": "", "pkg/__main__.py": "import helper", "helper.py": ""}
-    assert reached(tmp_path, world, running("python", "-m", "pkg")) == set(world)
-    assert reached(tmp_path, world, running("python", "pkg")) == {"pkg/__main__.py", "helper.py"}
+    assert reached_files(tmp_path, world, running("python", "-m", "pkg")) == set(world)
+    assert reached_files(tmp_path, world, running("python", "pkg")) == {
+        "pkg/__main__.py",
+        "helper.py",
+    }
 
 
 def test_the_resume_command_and_config_files_count(tmp_path: Path) -> None:
@@ -210,7 +215,7 @@ def test_the_resume_command_and_config_files_count(tmp_path: Path) -> None:
         command={"resume_argv": ["python", "resume.py", "{start}"]},
         config={"files": ["experiments/x.yaml"]},
     )
-    assert reached(tmp_path, world, contract) == set(world) - {"other.yaml"}
+    assert reached_files(tmp_path, world, contract) == set(world) - {"other.yaml"}
 
 
 def test_members_of_a_workspace_are_searched(tmp_path: Path) -> None:
@@ -226,7 +231,7 @@ def test_members_of_a_workspace_are_searched(tmp_path: Path) -> None:
         "vendored/third/pyproject.toml": "",
         "vendored/third/third.py": "",
     }
-    reach = reached(tmp_path, world, running("python", "train.py"))
+    reach = reached_files(tmp_path, world, running("python", "train.py"))
     assert reach == {path for path in world if path.endswith(".py")} - {"lib/none/src/first.py"}
 
 

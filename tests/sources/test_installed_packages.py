@@ -71,18 +71,18 @@ def test_a_command_that_starts_no_python_is_not_asked(tmp_path: Path) -> None:
 
 
 def test_an_interpreter_that_fails_is_no_answer(tmp_path: Path) -> None:
-    broken = tmp_path / "python3"
-    broken.write_text("#!/bin/sh\necho 'cannot start' >&2; exit 1\n")
-    broken.chmod(0o755)
+    broken_path = tmp_path / "python3"
+    broken_path.write_text("#!/bin/sh\necho 'cannot start' >&2; exit 1\n")
+    broken_path.chmod(0o755)
     with pytest.raises(CouldNotLook, match="cannot start"):
-        read(tmp_path, str(broken), "train.py")
-    broken.write_text("#!/bin/sh\necho '[]'\n")
+        read(tmp_path, str(broken_path), "train.py")
+    broken_path.write_text("#!/bin/sh\necho '[]'\n")
     with pytest.raises(CouldNotLook, match=r"gave.*answer"):
-        read(tmp_path, str(broken), "train.py")
+        read(tmp_path, str(broken_path), "train.py")
 
 
 def test_a_script_names_its_interpreter_in_its_first_line(tmp_path: Path) -> None:
-    for first, expected in (
+    for first, expected_interpreter in (
         (sys.executable, sys.executable),
         ("/usr/bin/env python", "python"),
         ("/bin/sh", None),
@@ -95,5 +95,7 @@ def test_a_script_names_its_interpreter_in_its_first_line(tmp_path: Path) -> Non
         interpreter = interpreter_of(
             ["torchrun", "train.py"], {"PATH": f"{tmp_path}{os.pathsep}/bin"}
         )
-        text = str(tmp_path / "python") if expected == "python" else expected
+        text = (
+            str(tmp_path / "python") if expected_interpreter == "python" else expected_interpreter
+        )
         assert interpreter == text

@@ -131,9 +131,9 @@ def test_twenty_steps_after_it_say_that_it_was_survived(log: Path) -> None:
 
 def test_a_crowded_host_counts_for_a_while_though_steps_are_made(log: Path) -> None:
     log.write_text("warning: cpu contention detected\n" + "step 1\n" * 1999)
-    crowded = read_log(log).crowded
-    assert crowded is not None
-    assert (crowded.failure_class, crowded.line) == ("host-contention", 1)
+    contention = read_log(log).crowded
+    assert contention is not None
+    assert (contention.failure_class, contention.line) == ("host-contention", 1)
     log.write_text("warning: cpu contention detected\n" + "step 1\n" * 2000)
     assert read_log(log).crowded is None
 

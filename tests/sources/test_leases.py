@@ -58,12 +58,12 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 
 def look(
-    home: Path, minutes: int = 0, recorded: RecordLease | Nothing = IN_ROOT
+    home: Path, minutes: int = 0, recorded_lease: RecordLease | Nothing = IN_ROOT
 ) -> LeaseSeen | Nothing:
     HERE.minutes = minutes
     place = Place("tiny", str(home / "state"), str(home / "root"), "")
     moment = Now(NOON + (minutes + HERE.leap) * MINUTE)
-    return read_lease_seen(place, LocalStore(), Launcher("dri@here", "Dri"), moment, recorded)
+    return read_lease_seen(place, LocalStore(), Launcher("dri@here", "Dri"), moment, recorded_lease)
 
 
 def since(home: Path, minutes: int) -> int:
@@ -106,8 +106,8 @@ def test_a_note_is_not_synced_and_one_that_was_cut_short_begins_again(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A loss of power ends what it counts from, so that no tick waits for the disk."""
-    synced: list[int] = []
-    monkeypatch.setattr(os, "fsync", synced.append)
+    sync_calls: list[int] = []
+    monkeypatch.setattr(os, "fsync", sync_calls.append)
     write(home, Lease("eve@there", "tiny", 1, 7))
     assert since(home, 0) == 0
     note = home / "state" / leases.LEASE_FILE
@@ -115,7 +115,7 @@ def test_a_note_is_not_synced_and_one_that_was_cut_short_begins_again(
     assert [since(home, 5), since(home, 9)] == [5, 5]
     note.write_bytes(b"")
     assert since(home, 12) == 12
-    assert synced == []
+    assert sync_calls == []
 
 
 def test_a_note_of_an_earlier_version_begins_again(home: Path) -> None:
@@ -145,8 +145,10 @@ def test_a_lease_in_the_record_is_seen_over_time_too(home: Path) -> None:
     assert isinstance(first, LeaseSeen) and isinstance(later, LeaseSeen)
     assert (later.owner, later.fence, later.beat, later.mine) == ("eve@there", 3, 7, False)
     assert first.unchanged_since == later.unchanged_since == NOON
-    moved = look(home, 50, RecordLease(theirs.renew()))
-    assert isinstance(moved, LeaseSeen) and moved.unchanged_since == NOON + 50 * MINUTE
+    moved_answer = look(home, 50, RecordLease(theirs.renew()))
+    assert (
+        isinstance(moved_answer, LeaseSeen) and moved_answer.unchanged_since == NOON + 50 * MINUTE
+    )
 
 
 def test_whose_it_is(home: Path) -> None:

@@ -92,10 +92,10 @@ def test_cut_anywhere_between_two_ticks_it_says_the_same(state: Path, log: Path,
     log.write_bytes("é ".encode() + BUG[:cut])
     look(state)
     add(log, BUG[cut:])
-    cached = look(state)
+    cached_answer = look(state)
     (state / CACHE).unlink()
-    assert replace(look(state), changed_at=None) == replace(cached, changed_at=None)
-    assert failure(cached) == "code-bug-small"
+    assert replace(look(state), changed_at=None) == replace(cached_answer, changed_at=None)
+    assert failure(cached_answer) == "code-bug-small"
 
 
 def test_a_character_cut_in_half_is_put_together(state: Path, log: Path) -> None:
@@ -189,8 +189,8 @@ def test_of_a_log_that_takes_long_to_judge_the_end_is_read_and_the_rest_is_repor
     size = log.stat().st_size
     assert scheduler.read == [(0, 3_000), (size - 2_000, 2_000)]
     assert (snapshot.offset, snapshot.skipped) == (size, size - 5_000)
-    ended = verdict_of_log(signatures.with_own(), snapshot, None)
-    assert ended.person and mentions(ended.advice, "MiB", "middle")
+    end_verdict = verdict_of_log(signatures.with_own(), snapshot, None)
+    assert end_verdict.person and mentions(end_verdict.advice, "MiB", "middle")
 
 
 def test_what_was_known_survives_a_stretch_that_was_passed_over(

@@ -29,13 +29,20 @@ def read(
     (top / "train.py").write_text(script)
     words = ["python", "train.py", *argv]
     contract = a_contract(command={"argv": words}, tracker=tracker, config={"files": []}, **changes)
-    stated = a_plan().tracker.value
+    planned_tracker = a_plan().tracker.value
     run = {name: tracker.get(name) for name in ("kind", "entity", "project")}
     options = {"path": tracker["path"]} if "path" in tracker else {}
-    changed = type(stated)(
-        **{**vars(stated), **run, "id": tracker.get("id", contract.slug), "options": options}
+    changed_tracker = type(planned_tracker)(
+        **{
+            **vars(planned_tracker),
+            **run,
+            "id": tracker.get("id", contract.slug),
+            "options": options,
+        }
     )
-    plan = replace(a_plan(), tracker=Sourced(changed, "test"), argv=Sourced(tuple(words), "test"))
+    plan = replace(
+        a_plan(), tracker=Sourced(changed_tracker, "test"), argv=Sourced(tuple(words), "test")
+    )
     repository = Repository(top, top / ".git")
     closure = read_import_closure(repository, contract, a_tree())
     return read_tracker_mentions(repository, contract, plan, closure, the_tracker(tracker))
@@ -43,9 +50,13 @@ def read(
 
 def the_tracker(table: dict[str, str]) -> Tracker:
     kind = table["kind"]
-    stated = {"entity": "e", "project": "p", "id": "x", "name": "x"} if kind == "wandb" else {}
+    tracker_options = (
+        {"entity": "e", "project": "p", "id": "x", "name": "x"} if kind == "wandb" else {}
+    )
     options = {"path": table["path"]} if "path" in table else {}
-    return adapters.connect("trackers", kind, options, Place("tiny", "/s", "/o", "/r"), stated)
+    return adapters.connect(
+        "trackers", kind, options, Place("tiny", "/s", "/o", "/r"), tracker_options
+    )
 
 
 @pytest.mark.parametrize(

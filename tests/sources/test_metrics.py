@@ -27,18 +27,18 @@ class Feed:
 
     def __init__(self, rows: Sequence = ()):
         self.rows = list(rows)
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     def read(self, cursor: str) -> Rows:
-        self.asked.append(cursor)
+        self.requests.append(cursor)
         offset = int(cursor or 0)
-        restarted = offset > len(self.rows)
-        offset = 0 if restarted else offset
+        is_restarted = offset > len(self.rows)
+        offset = 0 if is_restarted else offset
         return Rows(
             rows=tuple(self.rows[offset : offset + 25]),
             cursor=str(min(offset + 25, len(self.rows))),
             changed_at=NOON,
-            restarted=restarted,
+            restarted=is_restarted,
         )
 
 
@@ -72,13 +72,13 @@ def place(tmp_path):
 def test_no_rows_are_nothing(place):
     feed = Feed()
     assert isinstance(read_metrics(feed, a_contract(), place), Nothing)
-    assert feed.asked == [""]
+    assert feed.requests == [""]
 
 
 def test_the_first_rows_are_read_once(place):
     feed = Feed(curve(*[3.2] * 12))
     assert read_metrics(feed, a_contract(), place).rows == 12
-    assert feed.asked == ["", "12"]
+    assert feed.requests == ["", "12"]
 
 
 def test_a_job_that_logs_faster_than_its_rows_are_read_is_read_to_an_end(place):
@@ -88,7 +88,7 @@ def test_a_job_that_logs_faster_than_its_rows_are_read_is_read_to_an_end(place):
         def read(self, cursor: str) -> Rows:
             batch = replace(super().read(cursor), at_end=True)
             self.rows += curve(3.2, first=len(self.rows))
-            assert len(self.asked) < 10
+            assert len(self.requests) < 10
             return batch
 
     assert read_metrics(Fast(curve(*CALM[:20])), a_contract(), place).rows == 20
@@ -104,10 +104,10 @@ def test_a_second_look_reads_the_new_rows_only(place):
     feed = Feed(curve(*CALM))
     keep_metrics(place, read_metrics(feed, a_contract(), place))
     feed.rows += curve(*[3.2] * 12, first=60)
-    feed.asked.clear()
+    feed.requests.clear()
     again = read_metrics(feed, a_contract(), place)
 
-    assert feed.asked[0] == "60"
+    assert feed.requests[0] == "60"
     assert [(e.first_step, e.rows) for e in again.spikes] == [(61, 12)]
     assert (
         again.spikes
@@ -141,9 +141,9 @@ def test_a_mere_look_moves_nothing(place):
     feed = Feed(curve(*CALM))
     first = read_metrics(feed, a_contract(), place)
 
-    feed.asked.clear()
+    feed.requests.clear()
 
-    assert read_metrics(feed, a_contract(), place) == first and feed.asked[0] == ""
+    assert read_metrics(feed, a_contract(), place) == first and feed.requests[0] == ""
     assert (
         keep_metrics(place, first) == "" and list(Path(place.state).iterdir()) == []
     )  # not what was read last
@@ -153,11 +153,11 @@ def test_every_row_that_a_tick_saw_is_kept_once(place):
     feed = Feed(curve(*CALM))
     tick(feed, place)
     feed.rows += curve(*[3.2] * 12, first=60)
-    feed.asked.clear()
+    feed.requests.clear()
     tick(feed, place)
 
     # the columns ask for nothing
-    assert steps(place) == list(range(72)) and feed.asked == ["60", "72"]
+    assert steps(place) == list(range(72)) and feed.requests == ["60", "72"]
 
 
 def test_what_a_look_could_not_hold_comes_with_the_next_ticks(place, monkeypatch):
@@ -252,10 +252,10 @@ def test_another_contract_folds_again(place, tmp_path):
     feed = Feed([a_row(i, 2.0, **{"router/load": 0.5}) for i in range(60)])
     keep_metrics(place, read_metrics(feed, a_contract(), place))
     before = json.loads((tmp_path / CACHE).read_text())["version"]
-    banded = a_contract(
+    banded_contract = a_contract(
         babysit={"thresholds": {"metric-out-of-band": {"bands": ["router/load 0.6 0.9"]}}}
     )
-    evidence = read_metrics(feed, banded, place)
+    evidence = read_metrics(feed, banded_contract, place)
     keep_metrics(place, evidence)
 
     assert [e.rows for e in evidence.of("band")] == [60]

@@ -25,10 +25,10 @@ printed_by = "{package}"
 HERE = Installed(sys.executable, {"pytest": pytest.__version__})
 
 
-def read(top: Path, rows: str, installed: Installed | Nothing = HERE) -> PrintedPatterns | Nothing:
+def read(top: Path, rows: str, packages: Installed | Nothing = HERE) -> PrintedPatterns | Nothing:
     (top / "rows.toml").write_text(rows)
     contract = a_contract(babysit={"signatures": "rows.toml"})
-    return read_printed_patterns(contract, Place("tiny", str(top), "/data", str(top)), installed)
+    return read_printed_patterns(contract, Place("tiny", str(top), "/data", str(top)), packages)
 
 
 def test_words_that_the_package_holds_are_found_and_others_are_lost(tmp_path: Path) -> None:

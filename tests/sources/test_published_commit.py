@@ -377,17 +377,17 @@ def test_only_the_refs_of_the_contract_are_fetched(world: World, server: GitServ
     other = world.other()
     world.commit(where=other)
     world.push("HEAD:main", "HEAD:refs/heads/idea", where=other)
-    unnamed = world.commit(where=other)
+    unnamed_commit = world.commit(where=other)
     world.push("HEAD:refs/heads/unnamed", where=other)
     world.read(refs=("refs/heads/main",))
-    assert not world.repository.has(unnamed)
-    assert sum(line.startswith("POST") for line in server.asked) == 3  # ls-remote, and one fetch
+    assert not world.repository.has(unnamed_commit)
+    assert sum(line.startswith("POST") for line in server.requests) == 3  # ls-remote, and one fetch
 
 
 def test_nothing_is_fetched_where_nothing_is_unknown(world: World, server: GitServer) -> None:
     world.commit()
     world.read()
-    assert sum(line.startswith("POST") for line in server.asked) == 1
+    assert sum(line.startswith("POST") for line in server.requests) == 1
 
 
 def test_private_refs_are_gone_after_an_error_too(
@@ -397,10 +397,10 @@ def test_private_refs_are_gone_after_an_error_too(
     world.commit(where=other)
     world.push("main", where=other)
 
-    def lost(*_: object) -> dict[str, str]:
+    def raise_error(*_: object) -> dict[str, str]:
         raise CouldNotLook("the disk is gone")
 
-    monkeypatch.setattr("herorun.sources.published_commit.containing", lost)
+    monkeypatch.setattr("herorun.sources.published_commit.containing", raise_error)
     with pytest.raises(CouldNotLook, match=r"disk.*gone"):
         world.read()
     assert git(world.work, "for-each-ref", PROBE) == ""
@@ -437,9 +437,9 @@ def test_a_remote_that_fails_is_could_not_look(
 ) -> None:
     monkeypatch.setattr("herorun.system.git.remote_refs.LISTING", 0.5 if fault == "hang" else 20.0)
     server.fault = fault
-    with pytest.raises(CouldNotLook) as caught:
+    with pytest.raises(CouldNotLook) as error:
         world.read()
-    text = str(caught.value)
+    text = str(error.value)
     assert "ls-remote" in text and "\n" not in text
     if fault in (403, 429, 500):
         assert str(fault) in text

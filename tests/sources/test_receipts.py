@@ -190,9 +190,9 @@ def test_a_job_that_waits_or_just_began_has_no_log_and_one_that_runs_must(tmp_pa
     assert isinstance(bench.read(JobState.PENDING), Nothing)
     assert isinstance(bench.read(JobState.BUILDING), Nothing)
     assert isinstance(bench.read(JobState.RUNNING, started=now()), Nothing)
-    for started in (None, now() - FIRST_CHECK):
+    for started_at in (None, now() - FIRST_CHECK):
         with pytest.raises(FileNotFoundError):
-            bench.read(JobState.RUNNING, started=started)
+            bench.read(JobState.RUNNING, started=started_at)
 
 
 @pytest.mark.parametrize(

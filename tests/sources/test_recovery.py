@@ -27,7 +27,7 @@ class Ruled(LocalStore):
         return self._rules
 
 
-def saved(root: Path, step: int, *ages: float) -> Candidate:
+def saved_checkpoint(root: Path, step: int, *ages: float) -> Candidate:
     """A checkpoint whose files are so many seconds old at noon."""
     folder = root / f"step-{step}"
     folder.mkdir(parents=True)
@@ -43,16 +43,18 @@ def source(store: LocalStore, *candidates: Candidate) -> RecoverySource | Nothin
 
 
 def test_nothing_deletes_it(tmp_path: Path) -> None:
-    newest = saved(tmp_path, 100, 60)
+    newest = saved_checkpoint(tmp_path, 100, 60)
 
-    assert source(LocalStore(), saved(tmp_path, 90, 60), newest) == RecoverySource(newest.path, 100)
+    assert source(LocalStore(), saved_checkpoint(tmp_path, 90, 60), newest) == RecoverySource(
+        newest.path, 100
+    )
     assert isinstance(source(LocalStore()), Nothing)
 
 
 def test_the_folders_own_name_and_the_stores_rule(tmp_path: Path) -> None:
     week = LifecycleRule("the bucket deletes objects after 7 days", timedelta(days=7))
-    recovery = source(Ruled([week]), saved(tmp_path / "ttl=14d", 100, 3600, 60))
-    alone = source(LocalStore(), saved(tmp_path / "ttl=2d", 100, 3600, 60))
+    recovery = source(Ruled([week]), saved_checkpoint(tmp_path / "ttl=14d", 100, 3600, 60))
+    alone = source(LocalStore(), saved_checkpoint(tmp_path / "ttl=2d", 100, 3600, 60))
 
     assert isinstance(recovery, RecoverySource) and isinstance(alone, RecoverySource)
     assert (recovery.expires, recovery.rule) == (
@@ -64,14 +66,16 @@ def test_the_folders_own_name_and_the_stores_rule(tmp_path: Path) -> None:
 
 
 def test_a_store_that_will_not_say_is_noted(tmp_path: Path) -> None:
-    recovery = source(Ruled(refuses="403"), saved(tmp_path, 100, 60))
+    recovery = source(Ruled(refuses="403"), saved_checkpoint(tmp_path, 100, 60))
 
     assert isinstance(recovery, RecoverySource)
     assert (recovery.expires, recovery.unknown) == (None, "403")
 
 
 def test_how_long_the_newest_took(tmp_path: Path) -> None:
-    both = Checkpoints((saved(tmp_path, 90, 900, 10), saved(tmp_path, 100, 400, 60)))
+    both = Checkpoints(
+        (saved_checkpoint(tmp_path, 90, 900, 10), saved_checkpoint(tmp_path, 100, 400, 60))
+    )
 
     assert read_save_time(LocalStore(), both) == SaveTime(340.0)
     assert isinstance(read_save_time(LocalStore(), Checkpoints()), Nothing)
@@ -80,5 +84,5 @@ def test_how_long_the_newest_took(tmp_path: Path) -> None:
         (Candidate(path=str(tmp_path / "step-120.ckpt"), step=120, root=str(tmp_path)),)
     )
     assert isinstance(read_save_time(LocalStore(), one_file), Nothing)
-    alone = Checkpoints((saved(tmp_path, 110, 60),))
+    alone = Checkpoints((saved_checkpoint(tmp_path, 110, 60),))
     assert isinstance(read_save_time(LocalStore(), alone), Nothing)

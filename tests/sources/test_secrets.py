@@ -69,7 +69,7 @@ def test_a_relaunch_whose_babysitter_lacks_it_is_put_to_a_person(
     """
     monkeypatch.setenv("TRAINING_TOKEN", "correct-horse")
     story.sign(command={"secrets": ["TRAINING_TOKEN"]})
-    story.launched("kill -9 $$")
+    story.run_first_job("kill -9 $$")
     monkeypatch.delenv("TRAINING_TOKEN")
     assert story.tick() == 1
     assert len(story.starts) == 1

@@ -68,13 +68,13 @@ def test_without_a_snapshot_there_is_a_plan_and_with_an_unread_one_there_is_none
 ) -> None:
     run = story.run
 
-    def planned(snapshot: Any) -> Any:
+    def plan_with(snapshot: Any) -> Any:
         evidence = {**run.base_evidence(run.record.memory()), Snapshot: snapshot}
         tree = WorkTree(commit=str(run.repository.resolve("HEAD")))
         rest = {WorkTree: tree, Checkpoints: Checkpoints(), StartSiblings: StartSiblings()}
         rest |= {Environment: Environment()}
         return gather([Plan], {Sources: read_sources, Plan: read_plan}, {**evidence, **rest})[Plan]
 
-    assert planned(Nothing("clean")).patch.value is None
-    assert planned(Unavailable("git is away")) == Unavailable("git is away")
-    assert "too large" in planned(Snapshot("", "", "", ("data",), 9)).why
+    assert plan_with(Nothing("clean")).patch.value is None
+    assert plan_with(Unavailable("git is away")) == Unavailable("git is away")
+    assert "too large" in plan_with(Snapshot("", "", "", ("data",), 9)).why

@@ -28,7 +28,7 @@ from wording import mentions
 NO_PRIOR = Nothing("it is the first launch")
 OFFLINE = WandbOffline(Path("/nowhere"))
 
-FOUND = TrackerIdentity(state=TrackerState.FINISHED, id="tiny")
+TRACKER_IDENTITY = TrackerIdentity(state=TrackerState.FINISHED, id="tiny")
 
 
 class Known:
@@ -38,7 +38,7 @@ class Known:
         return Rows(rows=(), cursor="")
 
     def identify(self) -> TrackerIdentity:
-        return FOUND
+        return TRACKER_IDENTITY
 
 
 @pytest.fixture(autouse=True)
@@ -47,12 +47,12 @@ def _bare(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def tracked(scheduler: str = "local", **command: object) -> Contract:
+def tracked_contract(scheduler: str = "local", **command: object) -> Contract:
     return a_contract(tracker={"kind": "wandb"}, scheduler={"kind": scheduler}, command=command)
 
 
 def test_a_tracker_that_knows_ids_is_asked(tmp_path: Path) -> None:
-    assert read_tracker_identity(Known(), a_contract()) is FOUND
+    assert read_tracker_identity(Known(), a_contract()) is TRACKER_IDENTITY
 
 
 def test_a_file_of_rows_knows_no_ids(tmp_path: Path, notice: Notice) -> None:
@@ -65,16 +65,16 @@ class Raising(Known):
     """A tracker in which the trainer raised alerts."""
 
     def __init__(self, *alerts: TrackerAlert) -> None:
-        self.found = alerts
+        self.raised_alerts = alerts
 
     def alerts(self, since: int = 0) -> tuple[TrackerAlert, ...]:
-        if not self.found:
+        if not self.raised_alerts:
             raise FileNotFoundError("proj.db holds no alerts yet")
-        return self.found
+        return self.raised_alerts
 
 
 def test_what_the_trainer_raised_is_read_and_scrubbed() -> None:
-    raised = TrackerAlert(
+    tracker_alert = TrackerAlert(
         number=1,
         attempt="3f2a",
         title="loss is up",
@@ -83,7 +83,7 @@ def test_what_the_trainer_raised_is_read_and_scrubbed() -> None:
         step=9,
         at=NOON,
     )
-    tracker_alerts = read_tracker_alerts(Raising(raised), a_contract())
+    tracker_alerts = read_tracker_alerts(Raising(tracker_alert), a_contract())
 
     assert isinstance(tracker_alerts, TrackerAlerts)
     (alert,) = tracker_alerts.alerts
@@ -118,7 +118,7 @@ def test_what_the_plan_took_from_the_shell_counts_and_the_contract_wins(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("WANDB_RUN_ID", "of this shell, and not of the plan")
-    contract = tracked(env={"WANDB_PROJECT": "stated", "SEED": "7"})
+    contract = tracked_contract(env={"WANDB_PROJECT": "stated", "SEED": "7"})
     shell = Environment({"WANDB_RUN_ID": "here", "WANDB_PROJECT": "here"})
 
     tracker_environment = read_tracker_environment(
@@ -132,7 +132,7 @@ def test_what_the_plan_took_from_the_shell_counts_and_the_contract_wins(
 
 def test_a_secret_is_passed_on_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WANDB_ENTITY", "named")
-    contract = tracked("slurm", secrets=["WANDB_ENTITY"])
+    contract = tracked_contract("slurm", secrets=["WANDB_ENTITY"])
 
     tracker_environment = read_tracker_environment(OFFLINE, contract, a_plan(contract), NO_PRIOR)
 

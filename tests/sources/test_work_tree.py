@@ -346,14 +346,14 @@ def test_a_linked_work_tree_is_its_own(work: Path) -> None:
     """The stash that all of them share is no change of it."""
     (work / "model.py").write_text("stashed\n")
     git(work, "stash", "-q")
-    linked = work.parent / "linked"
-    git(work, "worktree", "add", "-q", "--detach", str(linked))
+    linked_path = work.parent / "linked"
+    git(work, "worktree", "add", "-q", "--detach", str(linked_path))
     (work / "model.py").write_text("VALUE = 2\n")
-    (linked / "only.py").write_text("VALUE = 1\n")
-    commit(linked)
-    git(linked, "update-index", "--assume-unchanged", "only.py")
-    (linked / "only.py").write_text("VALUE = 2\n")
-    tree = read(linked)
+    (linked_path / "only.py").write_text("VALUE = 1\n")
+    commit(linked_path)
+    git(linked_path, "update-index", "--assume-unchanged", "only.py")
+    (linked_path / "only.py").write_text("VALUE = 2\n")
+    tree = read(linked_path)
     assert (tree.linked, tree.branch, tree.dirty) == (True, None, ("only.py (hidden)",))
     assert not read(work).linked
 

@@ -83,7 +83,7 @@ def lib(work: Path) -> Submodule:
     return read(work).submodules[0]
 
 
-def exported(work: Path, commit: str = "HEAD") -> dict[str, str]:
+def export_files(work: Path, commit: str = "HEAD") -> dict[str, str]:
     repository = find_repository(work)
     copy = export(repository, git(work, "rev-parse", commit).strip(), work.parent / "copy" / "code")
     return {str(p.relative_to(copy)): p.read_text() for p in sorted(copy.rglob("*")) if p.is_file()}
@@ -280,7 +280,7 @@ WHOLE = {"work.py", "lib/lib.py", "lib/inner/inner.py", ".gitmodules", "lib/.git
 def test_the_copy_has_the_submodules_files_at_the_named_commit(work: Path) -> None:
     (work / "lib" / "lib.py").write_text("VALUE = 2\n")
     save(work / "lib")  # another commit than HEAD of the superproject names
-    files = exported(work)
+    files = export_files(work)
     assert files.keys() == WHOLE
     assert files["lib/lib.py"] == "VALUE = 1\n"
 
@@ -294,20 +294,20 @@ def test_the_files_of_a_commit_are_those_of_the_copy(work: Path) -> None:
 def test_a_submodule_that_is_not_checked_out_comes_from_gits_own_store(work: Path) -> None:
     git(work, "submodule", "--quiet", "deinit", "--force", "--all")
     shutil.rmtree(work / "lib")
-    assert exported(work).keys() == WHOLE
+    assert export_files(work).keys() == WHOLE
 
 
 @pytest.mark.thorough
 def test_from_a_linked_work_tree_without_submodules(work: Path) -> None:
     git(work, "worktree", "add", "-q", "--detach", str(work.parent / "linked"))
-    assert exported(work.parent / "linked").keys() == WHOLE
+    assert export_files(work.parent / "linked").keys() == WHOLE
 
 
 def test_a_commit_that_is_not_here_says_what_to_type(work: Path) -> None:
     clone = work.parent / "clone"
     git(work.parent, "clone", "-q", str(work), str(clone))
     with pytest.raises(CouldNotLook, match=r"submodule.*git"):
-        exported(clone)
+        export_files(clone)
     assert list((work.parent / "copy").iterdir()) == []
 
 
@@ -320,7 +320,7 @@ def test_a_name_that_leads_out_of_the_store_is_not_followed(work: Path) -> None:
     (clone / ".gitmodules").write_text(text)
     save(clone)
     with pytest.raises(CouldNotLook):
-        exported(clone)
+        export_files(clone)
 
 
 # --- the copy of any commit -----------------------------------------------------------------------
@@ -357,17 +357,21 @@ def test_without_submodules_two_git_calls_make_it(
 def test_neither_line_endings_nor_a_sparse_checkout_change_it(plain: Path) -> None:
     git(plain, "sparse-checkout", "set", "--no-cone", "/a.sh")
     git(plain, "config", "core.autocrlf", "true")
-    assert exported(plain) == {"a.sh": "one\ntwo\n", "link": "one\ntwo\n", "pkg/b.py": "one\ntwo\n"}
+    assert export_files(plain) == {
+        "a.sh": "one\ntwo\n",
+        "link": "one\ntwo\n",
+        "pkg/b.py": "one\ntwo\n",
+    }
     copy = plain.parent / "copy" / "code"
     assert (copy / "a.sh").read_bytes() == b"one\ntwo\n"
 
 
 def test_nor_attributes_that_are_only_in_the_checkout(plain: Path) -> None:
     (plain / ".gitattributes").write_text("*.sh text eol=crlf\n")
-    exported(plain)
+    export_files(plain)
     assert (plain.parent / "copy" / "code" / "a.sh").read_bytes() == b"one\ntwo\n"
     save(plain)
-    exported(plain)
+    export_files(plain)
     assert (plain.parent / "copy" / "code" / "a.sh").read_bytes() == b"one\r\ntwo\r\n"
 
 
@@ -380,17 +384,17 @@ def test_pointers_stay_pointers_without_git_lfs_and_a_required_filter_must_work(
     (plain / ".gitattributes").write_text("*.bin filter=lfs\n")
     (plain / "x.bin").write_text(POINTER)
     save(plain)
-    assert exported(plain)["x.bin"] == POINTER
+    assert export_files(plain)["x.bin"] == POINTER
     git(plain, "config", "filter.lfs.smudge", "no-such-program")
     git(plain, "config", "filter.lfs.required", "true")
     with pytest.raises(CouldNotLook, match="no-such-program"):
-        exported(plain)
+        export_files(plain)
     git(plain, "config", "filter.lfs.smudge", "echo content")
-    assert exported(plain)["x.bin"] == "content\n"
+    assert export_files(plain)["x.bin"] == "content\n"
 
 
 def test_what_was_replaced_is_not_shipped(plain: Path) -> None:
     first = git(plain, "rev-parse", "HEAD:a.sh").strip()
     other = git(plain, "hash-object", "-w", "--stdin", stdin="replaced\n").strip()
     git(plain, "replace", first, other)
-    assert exported(plain)["a.sh"] == "one\ntwo\n"
+    assert export_files(plain)["a.sh"] == "one\ntwo\n"

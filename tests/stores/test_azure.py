@@ -34,11 +34,11 @@ WRONG_KEY = base64.b64encode(b"another key").decode()
 
 def connect(number: int = 0, **options: Any) -> Store:
     """A new client takes long to set up: they are kept, by what they were made of."""
-    return _connected(number, os.environ.get(CONNECTION, ""), *options.items())
+    return _connect(number, os.environ.get(CONNECTION, ""), *options.items())
 
 
 @cache
-def _connected(number: int, made_of: str, *options: tuple[str, Any]) -> Store:
+def _connect(number: int, made_of: str, *options: tuple[str, Any]) -> Store:
     return abfs.connect(abfs.Options(**dict(options)), Place("tiny", "state", "abfs://tiny", "."))
 
 
@@ -133,9 +133,9 @@ def test_the_object_that_marks_a_folder_is_no_file(azure: Service, root: str) ->
 def test_a_container_that_does_not_exist_is_neither_empty_nor_a_folder_to_come(
     azure: Service, path: str
 ) -> None:
-    with pytest.raises(OSError, match="nobody-has-this is not") as caught:
+    with pytest.raises(OSError, match="nobody-has-this is not") as error:
         connect().names(path)
-    assert not isinstance(caught.value, FileNotFoundError)
+    assert not isinstance(error.value, FileNotFoundError)
 
 
 def test_an_empty_container_is_empty(azure: Service) -> None:
@@ -228,9 +228,9 @@ def test_a_probe_names_the_step_that_failed(
     azure: Service, root: str, step: str, fault: dict[str, str]
 ) -> None:
     azure.fault(status=403, **fault)
-    with pytest.raises(OSError, match=f"cannot {step} under {root}/_herorun: .*403") as caught:
+    with pytest.raises(OSError, match=f"cannot {step} under {root}/_herorun: .*403") as error:
         connect().probe(root)
-    assert type(caught.value) is OSError
+    assert type(error.value) is OSError
 
 
 # --- faults ---------------------------------------------------------------------------------------
@@ -259,26 +259,26 @@ def test_a_fault_is_an_error_with_its_reason_and_never_an_empty_answer(
 ) -> None:
     store = connect(deadline=SHORT)
     azure.fault(**fault)
-    with pytest.raises(OSError, match=rf"{root}.*: .*({reason})") as caught:
+    with pytest.raises(OSError, match=rf"{root}.*: .*({reason})") as error:
         store.names(root)
-    assert not isinstance(caught.value, (FileNotFoundError, FileExistsError))
+    assert not isinstance(error.value, (FileNotFoundError, FileExistsError))
     assert capfd.readouterr().err == ""
 
 
-MALFORMED = {"status": 200, "body": "<html>sign in</html>"}
-REFUSED = {"status": 403}
-ASKED = ("rules", "modified", "generation", "read", "entries")
+MALFORMED_ANSWER = {"status": 200, "body": "<html>sign in</html>"}
+REFUSAL = {"status": 403}
+QUESTIONS = ("rules", "modified", "generation", "read", "entries")
 
 
-@pytest.mark.parametrize("fault", [REFUSED, MALFORMED])
-@pytest.mark.parametrize("word", ASKED)
+@pytest.mark.parametrize("fault", [REFUSAL, MALFORMED_ANSWER])
+@pytest.mark.parametrize("word", QUESTIONS)
 def test_no_question_takes_a_fault_for_an_answer(
     azure: Service, root: str, word: str, fault: dict[str, Any]
 ) -> None:
     azure.fault(**fault)
-    with pytest.raises(OSError, match=root) as caught:
+    with pytest.raises(OSError, match=root) as error:
         getattr(connect(deadline=SHORT), word)(root)
-    assert not isinstance(caught.value, (FileNotFoundError, FileExistsError))
+    assert not isinstance(error.value, (FileNotFoundError, FileExistsError))
 
 
 def test_not_found_is_not_found_everywhere(azure: Service, root: str) -> None:
@@ -305,10 +305,10 @@ def test_a_wrong_key_is_neither_an_empty_place_nor_one_to_come(
     looks: list[Callable[[str], object]] = [store.names, store.read, store.modified, store.rules]
     for look in looks:
         for path in (root, f"{root}/step-1", f"{root}/nothing", "abfs://nothing/tiny"):
-            with pytest.raises(OSError, match="403 Auth") as caught:
+            with pytest.raises(OSError, match="403 Auth") as error:
                 look(path)
-            assert not isinstance(caught.value, FileNotFoundError)
-            assert WRONG_KEY not in str(caught.value)
+            assert not isinstance(error.value, FileNotFoundError)
+            assert WRONG_KEY not in str(error.value)
 
 
 def test_nobody_there_is_an_error_with_its_reason(
@@ -372,7 +372,7 @@ print(store.names("{root}"))
 """
 
 
-def _typed(script: str) -> tuple[str, str]:
+def _run_script(script: str) -> tuple[str, str]:
     env = {**os.environ, "PYTHONPATH": SRC}
     process = subprocess.run(
         [sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=300
@@ -382,12 +382,12 @@ def _typed(script: str) -> tuple[str, str]:
 
 def test_without_adlfs_it_says_what_to_install() -> None:
     words = "Paths of abfs:// need the package adlfs: `pip install 'herorun[azure]'`.\n"
-    assert _typed(MISSING) == (words, "")
+    assert _run_script(MISSING) == (words, "")
 
 
 def test_a_process_ends_without_a_word_about_its_connections(azure: Service, root: str) -> None:
     connect().create(f"{root}/a", b"")
-    assert _typed(ENDS.format(root=root)) == ("('a',)\n", "")
+    assert _run_script(ENDS.format(root=root)) == ("('a',)\n", "")
 
 
 # --- checksums ------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from herorun.stores import _fsspec
 from herorun.stores._fsspec import Requests
 
 
-async def answered(_: Any) -> str:
+async def answer(_: Any) -> str:
     return "well"
 
 
@@ -28,23 +28,23 @@ def file_system() -> AsyncFileSystem:
 
 
 def test_a_file_system_is_opened_once_and_only_when_it_is_used() -> None:
-    opened: list[AsyncFileSystem] = []
+    file_systems: list[AsyncFileSystem] = []
 
     def opening() -> AsyncFileSystem:
-        opened.append(file_system())
-        return opened[-1]
+        file_systems.append(file_system())
+        return file_systems[-1]
 
     requests = Requests(opening, 5)
-    assert opened == []
-    assert [requests.ask("gs://b", answered) for _ in range(2)] == ["well", "well"]
-    assert len(opened) == 1
+    assert file_systems == []
+    assert [requests.ask("gs://b", answer) for _ in range(2)] == ["well", "well"]
+    assert len(file_systems) == 1
 
 
 def test_a_client_that_is_never_ready_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_fsspec, "OPENING", 0.1)
     never = threading.Event()
     with pytest.raises(OSError, match=r"gs://b.*ready.*0\.1s"):
-        Requests(never.wait, 5).ask("gs://b", answered)
+        Requests(never.wait, 5).ask("gs://b", answer)
     never.set()
 
 
@@ -55,8 +55,6 @@ def test_a_client_that_blocks_its_own_loop_is_a_time_out(monkeypatch: pytest.Mon
 
 
 def test_an_error_is_one_line_that_says_where_and_no_secret() -> None:
-    with pytest.raises(
-        OSError, match=r"^gs://b/x: RuntimeError: refused at .* and more$"
-    ) as caught:
+    with pytest.raises(OSError, match=r"^gs://b/x: RuntimeError: refused at .* and more$") as error:
         Requests(file_system, 5).ask("gs://b/x", failing)
-    assert "hunter2" not in str(caught.value)
+    assert "hunter2" not in str(error.value)

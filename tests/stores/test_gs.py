@@ -104,9 +104,9 @@ def test_a_folders_own_marker_is_no_file_and_makes_it_exist(gcs: Service, root: 
 def test_a_bucket_that_does_not_exist_is_neither_empty_nor_a_folder_to_come(
     gcs: Service, path: str
 ) -> None:
-    with pytest.raises(OSError, match=f"{path}: gs://nobody-has-this .*bucket") as caught:
+    with pytest.raises(OSError, match=f"{path}: gs://nobody-has-this .*bucket") as error:
         connect().names(path)
-    assert not isinstance(caught.value, FileNotFoundError)
+    assert not isinstance(error.value, FileNotFoundError)
 
 
 def test_an_empty_bucket_is_empty(gcs: Service) -> None:
@@ -125,14 +125,14 @@ def test_slashes_make_no_other_place(gcs: Service, root: str, form: str) -> None
 def test_a_generation_in_the_path_is_that_one_or_none(gcs: Service, root: str) -> None:
     store = connect()
     store.create(f"{root}/a", b"1")
-    pinned = f"{root}/a#{store.generation(f'{root}/a')}"
-    assert store.read(pinned) == b"1"
+    pinned_path = f"{root}/a#{store.generation(f'{root}/a')}"
+    assert store.read(pinned_path) == b"1"
     assert store.swap(f"{root}/a", b"1", b"2")
     for look in (store.read, store.generation):
         with pytest.raises(FileNotFoundError):
-            look(pinned)
+            look(pinned_path)
     with pytest.raises(WrongUse, match=r"cannot.*written"):
-        store.swap(pinned, b"1", b"3")
+        store.swap(pinned_path, b"1", b"3")
 
 
 @pytest.mark.parametrize("path", ["/data/x", "gs://", "gs:///", "s3://bucket/x", "bucket/x"])
@@ -193,9 +193,9 @@ def test_a_probe_names_the_step_that_failed(
     gcs: Service, root: str, step: str, fault: dict[str, str]
 ) -> None:
     gcs.fault(status=403, **fault)
-    with pytest.raises(OSError, match=f"cannot {step} under {root}/_herorun: .*403") as caught:
+    with pytest.raises(OSError, match=f"cannot {step} under {root}/_herorun: .*403") as error:
         connect().probe(root)
-    assert type(caught.value) is OSError
+    assert type(error.value) is OSError
 
 
 # --- faults ---------------------------------------------------------------------------------------
@@ -231,9 +231,9 @@ def test_a_fault_is_an_error_with_its_reason_and_never_an_empty_answer(
     gcs.fault(**fault)
     # the others are tried again, to the end
     for look in looks[:: 1 if fault["status"] in (200, 403) else 9]:
-        with pytest.raises(OSError, match=rf"{root}.*: .*{reason}") as caught:
+        with pytest.raises(OSError, match=rf"{root}.*: .*{reason}") as error:
             look(root)
-        assert not isinstance(caught.value, (FileNotFoundError, FileExistsError))
+        assert not isinstance(error.value, (FileNotFoundError, FileExistsError))
     assert capfd.readouterr().err == ""
 
 
@@ -274,11 +274,13 @@ def test_no_credentials_are_never_taken_for_anonymous_ones(no_login: None) -> No
 @pytest.fixture
 def account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Signs in as a service account that fetches its tokens from a place."""
-    from cryptography.hazmat.primitives import serialization as told
+    from cryptography.hazmat.primitives import serialization as serialization
     from cryptography.hazmat.primitives.asymmetric import rsa
 
     key = rsa.generate_private_key(65537, 2048)
-    pem = key.private_bytes(told.Encoding.PEM, told.PrivateFormat.PKCS8, told.NoEncryption())
+    pem = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
 
     def sign_in(tokens: str) -> None:
         account = {
@@ -293,14 +295,14 @@ def account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     return sign_in
 
 
-REFUSED = '{"error": "invalid_grant", "error_description": "expired"}'
+REFUSAL_BODY = '{"error": "invalid_grant", "error_description": "expired"}'
 
 
 def test_credentials_that_have_expired_are_reported_so_and_at_once(
     gcs: Service, account: Callable[[str], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
     account(f"{gcs.url}/token")
-    gcs.fault(url="/token", status=400, body=REFUSED)
+    gcs.fault(url="/token", status=400, body=REFUSAL_BODY)
     began = time.monotonic()
     with pytest.raises(OSError, match=r"gs://bucket/x: .*have expired.*gcloud auth.*invalid_grant"):
         connect(token="google_default").names("gs://bucket/x")
@@ -322,7 +324,7 @@ def test_a_login_that_gets_a_token_works_and_says_whose_it_is(
 
 def test_a_login_that_is_refused_is_broken(gcs: Service, account: Callable[[str], None]) -> None:
     account(f"{gcs.url}/token")
-    gcs.fault(url="/token", status=400, body=REFUSED)
+    gcs.fault(url="/token", status=400, body=REFUSAL_BODY)
     (login,) = connect(token="google_default").examine()
     assert login.status is Fit.FAILED and mentions(login.message, "auth", "application-default")
 

@@ -183,8 +183,8 @@ def test_a_save_over_an_unread_one_is_looked_into_again(tmp_path: Path) -> None:
     disk = LocalDisk(tmp_path)
     disk.save(Marin(), 10)
     (candidate,) = Marin.layout.listed(disk.store, disk.root, False)
-    unread = Candidate(
+    unread_checkpoint = Candidate(
         path=candidate.path, step=10, root=disk.root, problem="it could not be read", examined=False
     )
-    observations = Marin.layout.examined(disk.store, unread)
+    observations = Marin.layout.examined(disk.store, unread_checkpoint)
     assert observations and observations.complete

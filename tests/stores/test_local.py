@@ -130,11 +130,11 @@ for _ in range(20):
 def test_no_swap_is_lost_between_processes(tmp_path: Path) -> None:
     path = str(tmp_path / "count")
     connect().create(path, b"0")
-    started = [
+    processes = [
         subprocess.Popen([sys.executable, "-c", COUNT, path], env={**os.environ, "PYTHONPATH": SRC})
         for _ in range(3)
     ]
-    assert [process.wait(60) for process in started] == [0, 0, 0]
+    assert [process.wait(60) for process in processes] == [0, 0, 0]
     assert connect().read(path) == b"60"
 
 
@@ -164,9 +164,9 @@ def test_a_probe_that_fails_names_the_step_and_leaves_nothing(tmp_path: Path) ->
 def test_a_root_that_cannot_be_made_fails_the_probe(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     for root in (tmp_path / "file", tmp_path / "file" / "root"):
-        with pytest.raises(OSError, match="cannot make") as caught:
+        with pytest.raises(OSError, match="cannot make") as error:
             connect().probe(str(root))
-        assert type(caught.value) is OSError
+        assert type(error.value) is OSError
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -179,8 +179,8 @@ def test_a_read_only_root_fails_the_probe(tmp_path: Path) -> None:
 def test_a_file_of_gigabytes_is_not_read_whole(tmp_path: Path) -> None:
     """As a job could write it in place of a checkpoint's metadata: a hole takes no room there."""
     file = tmp_path / "metadata.json"
-    with file.open("wb") as opened:
-        opened.truncate(8 << 30)
+    with file.open("wb") as writer:
+        writer.truncate(8 << 30)
     with pytest.raises(OSError, match="larger than 256 MiB"):
         connect().read(str(file))
     with pytest.raises(OSError, match="larger than 256 MiB"):
@@ -191,9 +191,9 @@ def test_a_file_of_gigabytes_is_not_read_whole(tmp_path: Path) -> None:
 def test_a_swap_sweeps_what_a_killed_writer_left(tmp_path: Path) -> None:
     lease, store = tmp_path / "lease.json", connect()
     store.create(str(lease), b"1")
-    ended = subprocess.Popen([sys.executable, "-c", "pass"])
-    ended.wait()
-    leftover = tmp_path / f".lease.json.{node()}-{ended.pid}-deadbeef.new"
+    process = subprocess.Popen([sys.executable, "-c", "pass"])
+    process.wait()
+    leftover = tmp_path / f".lease.json.{node()}-{process.pid}-deadbeef.new"
     leftover.write_bytes(b"half")
     assert store.swap(str(lease), b"1", b"2")
     assert not leftover.exists() and lease.read_bytes() == b"2"

@@ -34,11 +34,11 @@ SHORT = 0.8  # seconds: what a test that hangs waits
 def connect(number: int = 0, **options: Any) -> Store:
     """A new client takes long to set up: they are kept, by what they were made of."""
     made_of = tuple(os.environ.get(name, "") for name in ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID"))
-    return _connected(number, made_of, *options.items())
+    return _connect(number, made_of, *options.items())
 
 
 @cache
-def _connected(number: int, made_of: tuple[str, ...], *options: tuple[str, Any]) -> Store:
+def _connect(number: int, made_of: tuple[str, ...], *options: tuple[str, Any]) -> Store:
     return module.connect(module.Options(**dict(options)), Place("tiny", "state", "s3://tiny", "."))
 
 
@@ -107,9 +107,9 @@ def test_a_folders_own_marker_is_no_file_and_makes_it_exist(s3: Service, root: s
 def test_a_bucket_that_does_not_exist_is_neither_empty_nor_a_folder_to_come(
     s3: Service, path: str
 ) -> None:
-    with pytest.raises(OSError, match=f"{path}: s3://nobody-has-this .*bucket") as caught:
+    with pytest.raises(OSError, match=f"{path}: s3://nobody-has-this .*bucket") as error:
         connect().names(path)
-    assert not isinstance(caught.value, FileNotFoundError)
+    assert not isinstance(error.value, FileNotFoundError)
 
 
 def test_an_empty_bucket_is_empty(s3: Service) -> None:
@@ -175,9 +175,9 @@ def test_a_probe_names_the_step_that_failed(
     s3: Service, root: str, step: str, fault: dict[str, str]
 ) -> None:
     s3.fault(status=403, **fault)
-    with pytest.raises(OSError, match=f"cannot {step} under {root}/_herorun: .*403") as caught:
+    with pytest.raises(OSError, match=f"cannot {step} under {root}/_herorun: .*403") as error:
         connect().probe(root)
-    assert type(caught.value) is OSError
+    assert type(error.value) is OSError
 
 
 # --- faults ---------------------------------------------------------------------------------------
@@ -210,29 +210,29 @@ def test_a_fault_is_an_error_with_its_reason_and_never_an_empty_answer(
 ) -> None:
     store = connect(deadline=SHORT)
     s3.fault(**fault)
-    with pytest.raises(OSError, match=rf"{root}.*: .*({reason})") as caught:
+    with pytest.raises(OSError, match=rf"{root}.*: .*({reason})") as error:
         store.names(root)
-    assert not isinstance(caught.value, (FileNotFoundError, FileExistsError))
+    assert not isinstance(error.value, (FileNotFoundError, FileExistsError))
     assert capfd.readouterr().err == ""
 
 
-MALFORMED = {"status": 200, "body": "<html>sign in</html>"}
-REFUSED = {"status": 403}
+MALFORMED_ANSWER = {"status": 200, "body": "<html>sign in</html>"}
+REFUSAL = {"status": 403}
 QUESTIONS = [
-    (word, REFUSED) for word in ("region", "rules", "modified", "generation", "read", "entries")
+    (word, REFUSAL) for word in ("region", "rules", "modified", "generation", "read", "entries")
 ]
 
 
 @pytest.mark.parametrize(
-    ("word", "fault"), [*QUESTIONS, ("region", MALFORMED), ("rules", MALFORMED)]
+    ("word", "fault"), [*QUESTIONS, ("region", MALFORMED_ANSWER), ("rules", MALFORMED_ANSWER)]
 )
 def test_no_question_takes_a_fault_for_an_answer(
     s3: Service, root: str, word: str, fault: dict[str, Any]
 ) -> None:
     s3.fault(**fault)
-    with pytest.raises(OSError, match=root) as caught:
+    with pytest.raises(OSError, match=root) as error:
         getattr(connect(deadline=SHORT), word)(root)
-    assert not isinstance(caught.value, (FileNotFoundError, FileExistsError))
+    assert not isinstance(error.value, (FileNotFoundError, FileExistsError))
 
 
 def test_not_found_is_not_found_everywhere(s3: Service, root: str) -> None:

@@ -10,10 +10,10 @@ from herorun.system import clock
 def test_which_start_of_the_machine_it_is_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first = clock.uptime()
 
-    def refused(*_: object, **__: object) -> None:
+    def refuse_read(*_: object, **__: object) -> None:
         raise OSError("read again")
 
-    monkeypatch.setattr(builtins, "open", refused)
+    monkeypatch.setattr(builtins, "open", refuse_read)
     second = clock.uptime()
     monkeypatch.undo()
     assert first and second

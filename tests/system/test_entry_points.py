@@ -75,7 +75,7 @@ print("moon" in sys.modules, "importlib.metadata" in sys.modules)
 
 
 def test_pydantic_finds_a_plugin_that_a_package_brings(tmp_path: Path) -> None:
-    assert _printed(tmp_path) == "False False\n"
+    assert _print_entry_points(tmp_path) == "False False\n"
     (tmp_path / "moon-1.dist-info").mkdir()
     offer = "[pydantic]\nmoon = moon:plugin\n"
     (tmp_path / "moon-1.dist-info" / "entry_points.txt").write_text(offer)
@@ -84,9 +84,9 @@ def test_pydantic_finds_a_plugin_that_a_package_brings(tmp_path: Path) -> None:
         "class plugin:\n    @staticmethod\n"
         "    def new_schema_validator(*_a, **_k):\n        return None, None, None\n"
     )
-    assert _printed(tmp_path) == "True True\n"
+    assert _print_entry_points(tmp_path) == "True True\n"
 
 
-def _printed(folder: Path) -> str:
+def _print_entry_points(folder: Path) -> str:
     argv = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(folder)!r}){PLUGIN}"]
     return subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60).stdout

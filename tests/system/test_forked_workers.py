@@ -49,7 +49,7 @@ def answers_of(body: str = "") -> tuple[set[int], int, Any]:
 
 
 WHOLE = [[item, list(range(16))] for item in range(16)]
-PREPARED = """
+PREPARED_PROGRAM = """
 def second(item, shared):
     assert prepared == [ME] != [os.getpid()]
     return item, shared, os.getpid()
@@ -68,7 +68,7 @@ def between(notes):
     child.wait()
     return without_wait(notes)
 """
-KILLED = """
+KILLED_WORKER = """
 def second(item, shared):
     if os.getpid() != ME:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -91,7 +91,7 @@ class Answer:
 def second(item, shared):
     return (item, shared, ME) if os.getpid() == ME else Answer()
 """
-IGNORED = "signal.signal(signal.SIGCHLD, signal.SIG_IGN)"  # a process inherits that
+IGNORE_SIGNAL = "signal.signal(signal.SIGCHLD, signal.SIG_IGN)"  # a process inherits that
 IGNORED_LATER = """
 with_default, is_lost = between, {is_lost}
 def between(notes):
@@ -109,7 +109,7 @@ def test_the_answers_are_in_order_and_of_two_processes() -> None:
     assert answers == WHOLE and len(workers) == 2 and own not in workers
 
 
-@pytest.mark.parametrize("body", [PREPARED, NOT_PREPARED])
+@pytest.mark.parametrize("body", [PREPARED_PROGRAM, NOT_PREPARED])
 def test_what_each_begins_with_is_prepared_before_the_fork(body: str) -> None:
     workers, own, answers = answers_of(body)
     assert answers == WHOLE and len(workers) == 2 and own not in workers
@@ -124,7 +124,7 @@ def test_what_each_begins_with_is_prepared_before_the_fork(body: str) -> None:
         "threading.Thread(target=time.sleep, args=[30], daemon=True).start()",
         "open_socket = socket.socket()",
         WITH_CHILD,
-        IGNORED,
+        IGNORE_SIGNAL,
     ],
 )
 def test_where_a_fork_is_not_safe_or_not_worth_it_this_process_works(body: str) -> None:
@@ -132,7 +132,7 @@ def test_where_a_fork_is_not_safe_or_not_worth_it_this_process_works(body: str) 
     assert answers == WHOLE and workers == {own}
 
 
-@pytest.mark.parametrize("body", [KILLED, UNSENDABLE, UNREADABLE, FAILS_THERE])
+@pytest.mark.parametrize("body", [KILLED_WORKER, UNSENDABLE, UNREADABLE, FAILS_THERE])
 def test_what_a_lost_worker_had_to_do_is_done_here(body: str) -> None:
     workers, own, answers = answers_of(body)
     assert answers == WHOLE and workers == {own}

@@ -17,7 +17,7 @@ def repository(story: Story) -> Repository:
     return find_repository(story.work)
 
 
-def lost(work: Path, name: str) -> None:
+def lose_object(work: Path, name: str) -> None:
     """Remove one loose object, as a disk does."""
     oid = git(work, "rev-parse", name).strip()
     (work / ".git" / "objects" / oid[:2] / oid[2:]).unlink()
@@ -77,7 +77,7 @@ def test_a_commit_or_folder_that_cannot_be_read_is_an_error(
     with pytest.raises(CouldNotLook, match=r"121212121 is.*clone.*git fetch --all"):
         repository.read("12" * 20, ["runs/tiny.toml"])
     head = str(repository.resolve("HEAD"))
-    lost(story.work, "HEAD:runs")
+    lose_object(story.work, "HEAD:runs")
     with pytest.raises(CouldNotLook):
         repository.entries(head, "runs")
 
@@ -88,7 +88,7 @@ def test_a_file_that_is_not_there_is_none_and_one_that_is_lost_an_error(
     head = str(repository.resolve("HEAD"))
     odd = ("nowhere", "no where/a blob", "runs", "runs/nowhere.toml", "a blob missing")
     assert repository.read(head, odd) == dict.fromkeys(odd)
-    lost(story.work, "HEAD:train.sh")
+    lose_object(story.work, "HEAD:train.sh")
     with pytest.raises(CouldNotLook, match=r"train\.sh in commit .* is damaged"):
         repository.read(head, ["config.toml", "train.sh"])
     oids = [
@@ -112,13 +112,13 @@ def test_a_ref_that_is_not_there_is_none_and_a_damaged_one_an_error(
             repository.resolve(ref)
 
 
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("is_packed", [False, True])
 def test_a_folder_without_refs_is_recognised_from_the_files_and_one_with_a_ref_never_is(
-    repository: Repository, packed: bool
+    repository: Repository, is_packed: bool
 ) -> None:
     assert repository.lacks_below("refs/replace/")
     git(repository.top, "update-ref", "refs/replace/abc", "HEAD")
-    if packed:
+    if is_packed:
         git(repository.top, "pack-refs", "--all")
         (repository.common / "refs" / "replace").rmdir()
     assert not repository.lacks_below("refs/replace/")

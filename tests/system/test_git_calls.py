@@ -13,15 +13,15 @@ def _no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls, "monotonic", lambda: 0.0)
 
 
-def noticed(common: Path, changed: Path) -> bool:
+def is_noticed(common: Path, changed_path: Path) -> bool:
     before = known_settings(common)
     assert known_settings(common) == before
-    changed.parent.mkdir(parents=True, exist_ok=True)
-    changed.write_text("[user]\n")
+    changed_path.parent.mkdir(parents=True, exist_ok=True)
+    changed_path.write_text("[user]\n")
     return known_settings(common) != before
 
 
-@pytest.mark.parametrize("stated", ["", "config"])
+@pytest.mark.parametrize("changed_file", ["", "config"])
 @pytest.mark.parametrize(
     ("path", "where"),
     [
@@ -34,11 +34,15 @@ def noticed(common: Path, changed: Path) -> bool:
     ],
 )
 def test_a_change_of_a_file_that_git_reads_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, where: tuple[str, ...], stated: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    where: tuple[str, ...],
+    changed_file: str,
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / stated) if stated else "")
-    assert noticed(tmp_path / "repository", tmp_path / path) is (stated in where)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / changed_file) if changed_file else "")
+    assert is_noticed(tmp_path / "repository", tmp_path / path) is (changed_file in where)
 
 
 def test_a_setting_of_the_environment_is_noticed(

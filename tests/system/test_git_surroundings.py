@@ -102,9 +102,9 @@ def test_a_secret_in_a_url_is_never_said(repository: Repository, url: str) -> No
     # nobody answers, so that git complains
     repository.git("config", "http.proxy", "http://127.0.0.1:9")
     assert "hunter22" not in repository.remotes()["origin"]
-    with pytest.raises(CouldNotLook) as caught:
+    with pytest.raises(CouldNotLook) as error:
         repository.remote_tips("origin")
-    assert "hunter22" not in str(caught.value)
+    assert "hunter22" not in str(error.value)
 
 
 def test_the_ssh_that_the_user_has_set_is_the_one_that_runs_and_asks_nobody(
@@ -132,7 +132,7 @@ def test_the_ssh_that_the_user_has_set_is_the_one_that_runs_and_asks_nobody(
 
 
 @pytest.fixture
-def guarded() -> Iterator[str]:
+def guarded_url() -> Iterator[str]:
     """The URL of a server on loopback that asks everybody for a password."""
 
     class Guard(http.server.BaseHTTPRequestHandler):
@@ -155,11 +155,11 @@ def guarded() -> Iterator[str]:
 
 
 def test_a_question_for_a_password_is_an_error_and_no_wait(
-    story: Story, repository: Repository, guarded: str, monkeypatch: pytest.MonkeyPatch
+    story: Story, repository: Repository, guarded_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    repository.git("config", "remote.origin.url", guarded)
+    repository.git("config", "remote.origin.url", guarded_url)
     asking = story.home / "asking"
     asking.write_text(f"#!/bin/sh\ntouch {story.home}/asked\n")
     asking.chmod(0o755)

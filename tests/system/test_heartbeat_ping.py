@@ -11,19 +11,19 @@ from screens.notices import Notice
 from services.channel_servers import WebService, web_service
 from wording import mentions
 
-HIDDEN = "h1dden-uuid"
+SECRET_UUID = "h1dden-uuid"
 
 
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[WebService]:
     with web_service() as server:
-        monkeypatch.setenv("PING", f"http://{server.place}/{HIDDEN}")
+        monkeypatch.setenv("PING", f"http://{server.place}/{SECRET_UUID}")
         yield server
 
 
 def test_it_is_one_get_of_the_url(service: WebService) -> None:
     assert ping("PING") == ""
-    assert service.taken == [(f"/{HIDDEN}", None)]
+    assert service.deliveries == [(f"/{SECRET_UUID}", None)]
 
 
 @pytest.mark.parametrize("status", [404, 410, 500])
@@ -52,9 +52,9 @@ def test_a_name_server_that_hangs_holds_nobody_up(
     "value",
     [
         "",
-        HIDDEN,
-        f"file:///{HIDDEN}",
-        f"http://[{HIDDEN}",
+        SECRET_UUID,
+        f"file:///{SECRET_UUID}",
+        f"http://[{SECRET_UUID}",
     ],
 )
 def test_what_is_no_url_is_never_asked(
@@ -65,7 +65,9 @@ def test_what_is_no_url_is_never_asked(
     assert ping("PING") == notice
 
 
-@pytest.mark.parametrize("url", [f"http://127.0.0.1:1/{HIDDEN}", f"http://{HIDDEN}.invalid:99999/"])
+@pytest.mark.parametrize(
+    "url", [f"http://127.0.0.1:1/{SECRET_UUID}", f"http://{SECRET_UUID}.invalid:99999/"]
+)
 def test_nobody_there(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PING", url)
     assert re.match("PING (could not|holds no)", ping("PING"))

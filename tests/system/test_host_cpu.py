@@ -13,8 +13,8 @@ def test_what_spins_is_counted_and_a_moment_is_too_short() -> None:
     before, end = _host_cpu.read_cpu_seconds(), time.process_time() + 0.2
     while time.process_time() < end:
         pass
-    used = _host_cpu.cores(before)
-    assert used is not None and used * (time.monotonic() - before[0]) >= 0.15
+    used_cores = _host_cpu.cores(before)
+    assert used_cores is not None and used_cores * (time.monotonic() - before[0]) >= 0.15
 
 
 @pytest.mark.parametrize(

@@ -137,9 +137,9 @@ def test_a_path_that_only_git_can_read_is_left_to_it(repository: Repository, pat
 
 def test_a_linked_work_tree_has_a_head_of_its_own(story: Story, repository: Repository) -> None:
     git(story.work, "worktree", "add", "-q", "--detach", str(story.home / "linked"), "HEAD~1")
-    linked = find_repository(story.home / "linked")
-    assert linked.resolve("HEAD") == git(story.work, "rev-parse", "HEAD~1").strip()
-    assert linked.read("HEAD", ["empty", "train.sh"])["empty"] is None
+    linked_repository = find_repository(story.home / "linked")
+    assert linked_repository.resolve("HEAD") == git(story.work, "rev-parse", "HEAD~1").strip()
+    assert linked_repository.read("HEAD", ["empty", "train.sh"])["empty"] is None
 
 
 def test_a_setting_that_changes_is_heeded_at_once(repository: Repository) -> None:
@@ -161,11 +161,11 @@ def test_one_process_tells_every_setting(
     calls = []
     ask = asking.run
 
-    def counted(argv: tuple[str, ...], *others: Any, **more: Any) -> ProcessResult:
+    def count_process(argv: tuple[str, ...], *others: Any, **more: Any) -> ProcessResult:
         calls.append(argv)
         return ask(argv, *others, **more)
 
-    monkeypatch.setattr(asking, "run", counted)
+    monkeypatch.setattr(asking, "run", count_process)
     lfs = ("filter.Own.Lfs.process", "filter.own.lfs.process", "filter.Own.Lfs.Process")
     assert [repository.config(key) for key in lfs] == ["two", None, "two"]
     assert repository.config("CORE.sshCommand") == repository.config("core.sshcommand") == "ssh -v"

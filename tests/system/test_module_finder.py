@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-LOADED = """
+LOADING_PROGRAM = """
 import sys
 {before}
 import herorun.small as small, herorun.room.inner as inner, herorun.room as room
@@ -47,7 +47,7 @@ def package(tmp_path: Path) -> Path:
 
 
 def loaded_modules(package: Path, before: str = "", *options: str, **env: str) -> str:
-    argv = [sys.executable, *options, "-c", LOADED.format(before=before)]
+    argv = [sys.executable, *options, "-c", LOADING_PROGRAM.format(before=before)]
     return subprocess.run(
         argv,
         cwd=package.parent,
@@ -75,13 +75,13 @@ def test_bytecode_elsewhere_is_left_to_python(package: Path, tmp_path: Path) -> 
     )
 
 
-@pytest.mark.parametrize("changed", ["later", "longer", "hashed", "from elsewhere"])
-def test_stale_bytecode_does_not_count(package: Path, changed: str) -> None:
+@pytest.mark.parametrize("changed_part", ["later", "longer", "hashed", "from elsewhere"])
+def test_stale_bytecode_does_not_count(package: Path, changed_part: str) -> None:
     loaded_modules(package, PYTHONDONTWRITEBYTECODE="")
     source = package / "small.py"
     (bytecode,) = (package / "__pycache__").glob("small.*")
     text, at = source.read_text().replace("VALUE = 1", "VALUE = 2"), source.stat().st_mtime
-    match changed:
+    match changed_part:
         case "later":
             source.write_text(text)
             os.utime(source, (at + 60, at + 60))
@@ -90,8 +90,8 @@ def test_stale_bytecode_does_not_count(package: Path, changed: str) -> None:
             os.utime(source, (at, at))
         case "hashed":
             source.write_text(text)
-            hashed = py_compile.PycInvalidationMode.CHECKED_HASH
-            py_compile.compile(str(source), str(bytecode), invalidation_mode=hashed)
+            checked_hash = py_compile.PycInvalidationMode.CHECKED_HASH
+            py_compile.compile(str(source), str(bytecode), invalidation_mode=checked_hash)
         case "from elsewhere":
             (package.parent / "other.py").write_text(text)
             py_compile.compile(str(package.parent / "other.py"), str(bytecode))

@@ -38,7 +38,7 @@ def test_folders_are_as_private_as_the_file_they_were_made_for(tmp_path: Path) -
 @pytest.mark.thorough
 @pytest.mark.usefixtures("open_to_all")
 def test_nothing_of_a_run_is_open_to_others(story: Story) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     assert story.tick() in (0, 1, 3)
     state = story.work / ".herorun"
 

@@ -57,8 +57,8 @@ class Shelf:
         for key, at, size in rows:
             name, slash, _ = key[len(head) :].partition("/")
             is_file = not slash
-            modified = datetime.fromtimestamp(at, UTC) if is_file else None
-            files[name + slash] = FileEntry(name + slash, modified, size if is_file else None)
+            modified_at = datetime.fromtimestamp(at, UTC) if is_file else None
+            files[name + slash] = FileEntry(name + slash, modified_at, size if is_file else None)
         if not files:
             self._row(path)  # raises where there is nothing at all
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)

@@ -48,7 +48,7 @@ class TestSpool(ByIdSuite):
             start=start,
             end=lambda job: (spool / job / "go").touch(),
             absent="spool-99",
-            malformed=("4711", "spool", "spool-x"),
+            malformed_ids=("4711", "spool", "spool-x"),
         )
         for process in processes:
             with suppress(ProcessLookupError):

@@ -13,7 +13,7 @@ import pytest
 from herorun.core.ports import Place, Tracker
 from herorun.trackers import jsonl, levanter_log, tensorboard, wandb_offline
 from ports.tracker_suite import drain
-from trackers.written import event, framed, history, tfrecord
+from trackers.written import event, framed_content, history, tfrecord
 
 COUNT = 300
 
@@ -21,7 +21,7 @@ COUNT = 300
 @cache
 def wandb_bytes() -> bytes:
     """Made when first used: W&B takes a second to import, and each worker imports this module."""
-    return framed([history(step, {"loss": step / 2}) for step in range(COUNT)], 0)
+    return framed_content([history(step, {"loss": step / 2}) for step in range(COUNT)], 0)
 
 
 @cache

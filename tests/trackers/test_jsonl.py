@@ -16,7 +16,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Row, Tracker
 from herorun.trackers import _json_rows, _tail_reader, jsonl
 from herorun.trackers._json_rows import UnusableLine, parse_row
-from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
+from ports.tracker_suite import LoggedRow, TrackerBench, TrackerSuite, drain
 from screens.notices import Notice
 
 
@@ -47,11 +47,11 @@ class Bench:
         with self.path.open("ab") as file:
             file.write(data)
 
-    def log(self, *rows: Logged) -> None:
+    def log(self, *rows: LoggedRow) -> None:
         # the suite types rows loosely
         self.write("".join(f"{self._line(*row)}\n" for row in rows).encode())
 
-    def replace(self, *rows: Logged) -> None:
+    def replace(self, *rows: LoggedRow) -> None:
         self.path.unlink()
         self.log(*rows)
 
@@ -235,9 +235,9 @@ def test_the_path_is_relative_to_the_output_root_or_absolute(bench: Bench, tmp_p
 
 def test_a_url_is_no_place_for_this_tracker(bench: Bench) -> None:
     bench.place = Place("tiny", "state", "gs://key:hunter2hunter2@bucket/tiny", ".")
-    with pytest.raises(WrongUse, match="absolute `path`") as caught:
+    with pytest.raises(WrongUse, match="absolute `path`") as error:
         bench.connect()
-    assert "hunter2" not in str(caught.value)
+    assert "hunter2" not in str(error.value)
     assert bench.connect(path="/data/metrics.jsonl")
 
 
@@ -396,9 +396,9 @@ def test_a_time_may_be_a_duration() -> None:
     ],
 )
 def test_what_cannot_be_used_is_named(line: bytes, notice: Notice) -> None:
-    with pytest.raises(UnusableLine) as caught:
+    with pytest.raises(UnusableLine) as error:
         parse_row(line)
-    assert str(caught.value) == notice
+    assert str(error.value) == notice
 
 
 def test_a_step_below_zero_is_no_step() -> None:
@@ -419,10 +419,10 @@ def test_a_row_costs_few_calls() -> None:
     parse_row(line)
     sys.setprofile(lambda _frame, event, _arg: calls.append(event) if event == "call" else None)
     try:
-        parsed = parse_row(line)
+        parsed_row = parse_row(line)
     finally:
         sys.setprofile(None)
-    assert parsed is not None and len(parsed.values) == 50
+    assert parsed_row is not None and len(parsed_row.values) == 50
     assert len(calls) <= 12
 
 

@@ -12,7 +12,7 @@ from herorun.core.evidence import TrackerTraits
 from herorun.core.ports import Place, Row
 from herorun.trackers import levanter_log
 from herorun.trackers.levanter_log import LevanterLog, progress
-from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
+from ports.tracker_suite import LoggedRow, TrackerBench, TrackerSuite, drain
 
 PREFIX = "I20261121 10:00:00 140 levanter.json_logger json_logger.py:88] "
 BAR = "Progress on:train {} rate:76.8s/it remaining:1:05:15 elapsed:31:40 postfix:loss=3.1\n"
@@ -35,12 +35,12 @@ class Bench:
         with self.path.open("a") as file:
             file.write(text)
 
-    def log(self, *rows: Logged) -> None:
+    def log(self, *rows: LoggedRow) -> None:
         for step, values in rows:
             record = {"tracker": "json_logger", "event": "log", "step": step, "metrics": values}
             self.write(f"{NOISE}{PREFIX}{json.dumps(record)}\n")
 
-    def replace(self, *rows: Logged) -> None:
+    def replace(self, *rows: LoggedRow) -> None:
         self.path.unlink()
         self.log(*rows)
 

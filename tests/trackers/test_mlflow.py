@@ -31,7 +31,7 @@ from herorun.trackers._mlflow.history import (
     verify_page,
 )
 from herorun.trackers.mlflow import Mlflow, Options
-from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
+from ports.tracker_suite import LoggedRow, TrackerBench, TrackerSuite, drain
 from services.mlflow_service import MlflowExperiment
 from trackers.test_wandb_resume import instance
 from wording import mentions
@@ -149,11 +149,11 @@ class Bench:
     def connect(self) -> Mlflow:
         return tracker(self.experiment)
 
-    def log(self, *rows: Logged) -> None:
+    def log(self, *rows: LoggedRow) -> None:
         self.at = self.at or self.experiment.begin()
         self.experiment.log(self.at, *((step, _as_text(values)) for step, values in rows))
 
-    def replace(self, *rows: Logged) -> None:
+    def replace(self, *rows: LoggedRow) -> None:
         self.experiment.delete(self.at)
         self.at = ""
         self.log(*rows)
@@ -221,9 +221,9 @@ def test_each_status_of_mlflow_is_one_of_our_states(mlflow: MlflowExperiment) ->
         assert tracker(mlflow).identify().state == state
     mlflow.delete(run)
     assert tracker(mlflow).identify().state is TrackerState.DELETED
-    with pytest.raises(OSError, match="deleted") as caught:
+    with pytest.raises(OSError, match="deleted") as error:
         tracker(mlflow).read("")
-    assert not isinstance(caught.value, FileNotFoundError)
+    assert not isinstance(error.value, FileNotFoundError)
     mlflow.begin()
     assert tracker(mlflow).identify().state is TrackerState.RUNNING
     mlflow.service.call("experiments/delete", {"experiment_id": mlflow.id})
@@ -290,8 +290,8 @@ def test_a_row_of_tomorrow_is_not_younger_than_now(mlflow: MlflowExperiment) -> 
     run = mlflow.begin()
     mlflow.time += 86_400_000
     mlflow.log(run, (0, {LOSS: 3.0}))
-    changed = tracker(mlflow).read("").changed_at
-    assert changed is not None and changed <= datetime.now(UTC)
+    changed_at = tracker(mlflow).read("").changed_at
+    assert changed_at is not None and changed_at <= datetime.now(UTC)
 
 
 # --- faults --------------------------------------------------------------------------------------
@@ -344,9 +344,9 @@ def test_a_fault_is_no_answer_and_has_a_reason(
     identity = tracker(mlflow).identify()
     assert (identity.state, identity.display_name) == (TrackerState.UNREACHABLE, "")
     assert why in identity.why
-    with pytest.raises(OSError, match=r".") as caught:
+    with pytest.raises(OSError, match=r".") as error:
         tracker(mlflow).read("")
-    assert not isinstance(caught.value, FileNotFoundError)
+    assert not isinstance(error.value, FileNotFoundError)
 
 
 @pytest.mark.thorough
@@ -394,10 +394,10 @@ def test_steps_that_were_trained_twice_are_compared(
     )
 
     rows = drain(tracker(mlflow))[0]
-    folded = fold_rows(
+    folded_state = fold_rows(
         MetricsState(), rows, Names(), seen_at=datetime.now(UTC), boundaries=boundaries_of(history)
     )
-    metrics = summarise(folded, Names())
+    metrics = summarise(folded_state, Names())
 
     assert len(rows) == 190
     assert metrics is not None and (metrics.instance, metrics.first_step) == ("tiny-1", 121)

@@ -40,7 +40,7 @@ class TestJsonlOverSsh(TrackerSuite):
 
 
 @pytest.fixture
-def fetched(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Every round trip, and what it asked for."""
     objects: list[object] = []
     whole = remote_file.RemoteFile._fetch
@@ -53,17 +53,17 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 def test_only_what_is_new_travels_and_by_one_round_trip(
-    tmp_path: Path, fetched: list[object]
+    tmp_path: Path, round_trips: list[object]
 ) -> None:
     bench = Bench(tmp_path)
     bench.log(*((step, {"loss": 1.0}) for step in range(20_000)))
     size = bench.path.stat().st_size
     _, cursor, _ = drain(bench.connect())
-    fetched.clear()
+    round_trips.clear()
     bench.log((20_000, {"loss": 2.0}))
     batch = bench.connect().read(cursor)
     assert [row.step for row in batch.rows] == [20_000]
-    assert fetched == [
+    assert round_trips == [
         [
             [0, remote_file.BEFORE],
             [size - remote_file.BEFORE, remote_file.BEFORE + remote_file.AHEAD],
@@ -72,14 +72,14 @@ def test_only_what_is_new_travels_and_by_one_round_trip(
 
 
 def test_what_is_larger_than_one_round_trip_arrives_whole(
-    tmp_path: Path, fetched: list[object], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, round_trips: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote_file, "AHEAD", 50_000)
     bench = Bench(tmp_path)
     bench.log(*((step, {"loss": 1.0}) for step in range(5_000)))
     rows, _, problems = drain(bench.connect())
     assert [row.step for row in rows] == list(range(5_000)) and problems == []
-    assert 3 < len(fetched) < 12
+    assert 3 < len(round_trips) < 12
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_a_tracker_of_local_files_does_not_take_the_boxs_path_for_its_own(
         adapters.connect("trackers", kind, {}, place)
 
 
-def test_a_hole_of_gigabytes_does_not_travel(tmp_path: Path, fetched: list[object]) -> None:
+def test_a_hole_of_gigabytes_does_not_travel(tmp_path: Path, round_trips: list[object]) -> None:
     """What a crash of the file system leaves: the machine itself is asked where it ends."""
     bench = Bench(tmp_path)
     bench.log(*((step, {"loss": 1.0}) for step in range(3)))
@@ -130,4 +130,4 @@ def test_a_hole_of_gigabytes_does_not_travel(tmp_path: Path, fetched: list[objec
         file.seek(0, os.SEEK_END)
         file.write(b'\n{"step": 3, "loss": 1.0}\n')
     rows, _, _ = drain(bench.connect())
-    assert [row.step for row in rows] == [0, 1, 2, 3] and len(fetched) < 20
+    assert [row.step for row in rows] == [0, 1, 2, 3] and len(round_trips) < 20

@@ -16,11 +16,11 @@ from herorun.trackers import _tail_reader, _tfrecord, tensorboard
 from herorun.trackers._crc32c import compute_masked_checksum
 from herorun.trackers._events import Event, event_of
 from herorun.trackers.tensorboard import TensorBoard
-from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
-from trackers.written import delimited, event, tensor_event, tfrecord, varint
+from ports.tracker_suite import LoggedRow, TrackerBench, TrackerSuite, drain
+from trackers.written import delimited_field, event, tensor_event, tfrecord, varint
 from wording import mentions
 
-RECORDED = Path(__file__).parents[1] / "recordings" / "tensorboard"
+RECORDINGS = Path(__file__).parents[1] / "recordings" / "tensorboard"
 
 
 class Bench:
@@ -39,13 +39,13 @@ class Bench:
         with self.file.open("ab") as file:
             file.write(data)
 
-    def log(self, *rows: Logged) -> None:
+    def log(self, *rows: LoggedRow) -> None:
         """An event for each value, as most writers do."""
         self.write(
             *(event(step, {tag: items}) for step, values in rows for tag, items in values.items())
         )
 
-    def replace(self, *rows: Logged) -> None:
+    def replace(self, *rows: LoggedRow) -> None:
         self.file.unlink()
         self.log(*rows)
 
@@ -73,14 +73,14 @@ class TestTensorBoard(TrackerSuite):
 # --- the real writers ----------------------------------------------------------------------------
 
 
-def recorded(name: str) -> list[Row]:
-    rows, _, problems = drain(TensorBoard(RECORDED / name))
+def recorded_rows(name: str) -> list[Row]:
+    rows, _, problems = drain(TensorBoard(RECORDINGS / name))
     assert problems == []
     return rows
 
 
 def test_floats_of_two_processes_are_read_and_what_else_is_in_their_files_is_not() -> None:
-    rows = recorded("tensorboardx")
+    rows = recorded_rows("tensorboardx")
     assert [row.step for row in rows] == [0, 1, 2, 3, 4, 3, 4, 5, 6, 7]
     assert [row.attempt[-15:] for row in rows] == ["1000000001.host"] * 5 + ["1000000002.host"] * 5
     assert [row.values["train/loss"] for row in rows[:3]] == [4.0, 2.0, pytest.approx(4 / 3)]
@@ -90,15 +90,15 @@ def test_floats_of_two_processes_are_read_and_what_else_is_in_their_files_is_not
 
 
 def test_tensors_are_read_as_floats_are() -> None:
-    steps = [(row.step, row.values["train/loss"]) for row in recorded("tensors")]
+    steps = [(row.step, row.values["train/loss"]) for row in recorded_rows("tensors")]
     assert steps == [(step, pytest.approx(4 / (step + 1))) for step in range(5)]
 
 
 def test_a_recording_that_grows_piece_by_piece_gives_every_value_once(bench: Bench) -> None:
-    data = (RECORDED / "tensorboardx" / "events.out.tfevents.1000000002.host").read_bytes()
+    data = (RECORDINGS / "tensorboardx" / "events.out.tfevents.1000000002.host").read_bytes()
     whole = [
         (row.step, tag, items)
-        for row in recorded("tensorboardx")[5:]
+        for row in recorded_rows("tensorboardx")[5:]
         for tag, items in row.values.items()
     ]
     items: list[tuple[int, str, float]] = []
@@ -159,33 +159,37 @@ def test_a_resumed_process_that_begins_from_scratch_is_read_from_step_zero(bench
     assert [row.step for row in drain(bench.connect(), cursor)[0]] == [0, 1]
 
 
-def shaped(dtype: int, *data: bytes) -> bytes:
+def shaped_tensor(dtype: int, *data: bytes) -> bytes:
     return b"\x08" + bytes([dtype]) + b"".join(data)
 
 
 @pytest.mark.parametrize(
     ("tensor", "number"),
     [
-        (shaped(1, b"\x12\x00", delimited(0x22, struct.pack("<f", 0.5))), 0.5),
-        (shaped(2, delimited(0x22, struct.pack("<d", 0.1))), 0.1),
-        (shaped(9, delimited(0x22, struct.pack("<q", -7))), -7.0),
-        (shaped(19, delimited(0x22, struct.pack("<e", 1.5))), 1.5),
-        (shaped(14, delimited(0x22, struct.pack("<f", 1.5)[2:])), 1.5),
-        (shaped(1, delimited(0x2A, struct.pack("<f", 0.5))), 0.5),
-        (shaped(1, b"\x2d", struct.pack("<f", 0.5)), 0.5),
-        (shaped(2, delimited(0x32, struct.pack("<d", math.inf))), math.inf),
-        (shaped(3, delimited(0x3A, varint((1 << 64) - 3))), -3.0),
-        (shaped(9, b"\x50\x05"), 5.0),
-        (shaped(19, delimited(0x6A, varint(0x3E00))), 1.5),
-        (shaped(14, delimited(0x6A, varint(0x3FC0))), 1.5),
-        (shaped(23, b"\x88\x01" + varint(1 << 63)), float(1 << 63)),
+        (shaped_tensor(1, b"\x12\x00", delimited_field(0x22, struct.pack("<f", 0.5))), 0.5),
+        (shaped_tensor(2, delimited_field(0x22, struct.pack("<d", 0.1))), 0.1),
+        (shaped_tensor(9, delimited_field(0x22, struct.pack("<q", -7))), -7.0),
+        (shaped_tensor(19, delimited_field(0x22, struct.pack("<e", 1.5))), 1.5),
+        (shaped_tensor(14, delimited_field(0x22, struct.pack("<f", 1.5)[2:])), 1.5),
+        (shaped_tensor(1, delimited_field(0x2A, struct.pack("<f", 0.5))), 0.5),
+        (shaped_tensor(1, b"\x2d", struct.pack("<f", 0.5)), 0.5),
+        (shaped_tensor(2, delimited_field(0x32, struct.pack("<d", math.inf))), math.inf),
+        (shaped_tensor(3, delimited_field(0x3A, varint((1 << 64) - 3))), -3.0),
+        (shaped_tensor(9, b"\x50\x05"), 5.0),
+        (shaped_tensor(19, delimited_field(0x6A, varint(0x3E00))), 1.5),
+        (shaped_tensor(14, delimited_field(0x6A, varint(0x3FC0))), 1.5),
+        (shaped_tensor(23, b"\x88\x01" + varint(1 << 63)), float(1 << 63)),
         (
-            shaped(1, delimited(0x12, b"\x12\x02\x08\x01"), delimited(0x2A, struct.pack("<f", 1))),
+            shaped_tensor(
+                1,
+                delimited_field(0x12, b"\x12\x02\x08\x01"),
+                delimited_field(0x2A, struct.pack("<f", 1)),
+            ),
             None,
         ),  # a vector
-        (shaped(7, delimited(0x42, b"text")), None),
-        (shaped(1, delimited(0x2A, struct.pack("<ff", 1, 2))), None),
-        (shaped(8, delimited(0x22, b"\0" * 8)), None),  # a complex number
+        (shaped_tensor(7, delimited_field(0x42, b"text")), None),
+        (shaped_tensor(1, delimited_field(0x2A, struct.pack("<ff", 1, 2))), None),
+        (shaped_tensor(8, delimited_field(0x22, b"\0" * 8)), None),  # a complex number
     ],
 )
 def test_a_tensor_is_a_number_where_it_has_no_dimensions(
@@ -241,14 +245,14 @@ def test_every_torn_tail_waits_for_its_end(bench: Bench) -> None:
 
 
 def test_a_damaged_size_costs_no_more_than_its_event(bench: Bench) -> None:
-    for damaged in (0, 3, 7, 9):
+    for damaged_byte in (0, 3, 7, 9):
         bench.file.unlink(missing_ok=True)
         bench.log((1, {"loss": 1.0}), (2, {"loss": 1.0}), (3, {"loss": 1.0}))
         data = bytearray(bench.file.read_bytes())
-        data[len(data) // 3 + damaged] ^= 0x81
+        data[len(data) // 3 + damaged_byte] ^= 0x81
         bench.file.write_bytes(data)
         rows, cursor, problems = drain(bench.connect())
-        assert ([row.step for row in rows], len(problems)) == ([1, 3], 1), damaged
+        assert ([row.step for row in rows], len(problems)) == ([1, 3], 1), damaged_byte
         assert drain(bench.connect(), cursor)[2] == []
 
 
@@ -307,7 +311,7 @@ def test_files_are_read_in_the_order_of_their_times_and_a_new_one_continues(benc
 def test_a_folder_inside_and_other_files_are_not_the_runs(bench: Bench) -> None:
     bench.log((1, {"loss": 1.0}))
     (bench.file.parent / "notes.txt").write_text("words")
-    shutil.copytree(RECORDED / "tensors", bench.file.parent / "eval")
+    shutil.copytree(RECORDINGS / "tensors", bench.file.parent / "eval")
     assert [row.step for row in drain(bench.connect())[0]] == [1]
 
 

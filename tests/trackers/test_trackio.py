@@ -12,7 +12,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.ports import Place
 from herorun.trackers import trackio
 from herorun.trackers.trackio import Trackio
-from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
+from ports.tracker_suite import LoggedRow, TrackerBench, TrackerSuite, drain
 from trackers.written import NOON, execute, trackio_rows
 
 
@@ -25,13 +25,13 @@ class Bench:
         fields = {"project": "pr.oj", "id": "tiny-run", "name": "tiny", **options}
         return trackio.connect(trackio.Options.model_validate(fields), self.place)
 
-    def log(self, *rows: Logged) -> None:
+    def log(self, *rows: LoggedRow) -> None:
         trackio_rows(
             self.path,
             *((step, json.dumps(values).replace("NaN", '"NaN"')) for step, values in rows),
         )
 
-    def replace(self, *rows: Logged) -> None:
+    def replace(self, *rows: LoggedRow) -> None:
         for path in self.path.parent.iterdir():
             path.unlink()
         self.log(*rows)

@@ -21,7 +21,7 @@ from herorun.core.ports import Place, Row
 from herorun.trackers._wandb.environment import CLIENT_VARIABLES
 from herorun.trackers._wandb.identity import NAME_RULES
 from herorun.trackers.wandb import Options, Wandb
-from ports.tracker_suite import SECRET, Logged, TrackerBench, TrackerSuite, drain
+from ports.tracker_suite import SECRET, LoggedRow, TrackerBench, TrackerSuite, drain
 from services.wandb_service import Reader, WandbService
 from wording import mentions
 
@@ -239,14 +239,14 @@ def test_absence_needs_a_project_that_can_be_read(
     wandb.put({PARENT: a_run()})
     assert tracker(wandb, wandb_reader).identify().state is TrackerState.ABSENT
 
-    wandb.put({PARENT: a_run(), PATH: a_run()}, hidden=("ent/proj",))
+    wandb.put({PARENT: a_run(), PATH: a_run()}, hidden_names=("ent/proj",))
     identity = tracker(wandb, wandb_reader).identify()
 
     assert identity.state is TrackerState.UNREACHABLE
     assert mentions(identity.why, "project", "ent/proj")
-    with pytest.raises(OSError, match="no project") as caught:
+    with pytest.raises(OSError, match="no project") as error:
         tracker(wandb, wandb_reader).read("")
-    assert not isinstance(caught.value, FileNotFoundError)
+    assert not isinstance(error.value, FileNotFoundError)
 
 
 def test_a_deleted_run_cannot_be_distinguished_from_one_that_never_was(
@@ -348,7 +348,7 @@ def test_without_a_key_nobody_is_asked_and_nothing_waits(
 
     assert identity.state is TrackerState.UNREACHABLE
     assert "set WANDB_API_KEY" in identity.why
-    assert wandb.asked() == []
+    assert wandb.queries() == []
 
 
 @pytest.mark.thorough
@@ -378,13 +378,13 @@ def test_a_slash_names_no_other_run(wandb: WandbService) -> None:
     identity = tracker(wandb, project="proj/tiny", id="x").identify()
 
     assert identity.state is TrackerState.UNREACHABLE
-    assert wandb.asked() == []
+    assert wandb.queries() == []
 
 
 # --- the contract --------------------------------------------------------------------------------
 
 
-def stated(**changes: Any) -> dict[str, Any]:
+def run_state(**changes: Any) -> dict[str, Any]:
     data = {
         "slug": "tiny",
         "command": {"argv": ["true"]},
@@ -397,13 +397,13 @@ def stated(**changes: Any) -> dict[str, Any]:
 
 
 def test_the_identity_is_the_contracts_own() -> None:
-    adapter = connect("trackers", "wandb", {"base_url": "http://localhost"}, PLACE, stated())
+    adapter = connect("trackers", "wandb", {"base_url": "http://localhost"}, PLACE, run_state())
 
     assert adapter._path == "ent/proj/tiny"
 
 
 def test_the_identity_is_never_left_to_a_default() -> None:
-    statement = stated()
+    statement = run_state()
     del statement["entity"]
 
     with pytest.raises(WrongUse, match="missing key `entity`"):
@@ -427,13 +427,13 @@ class Bench:
     def connect(self) -> Wandb:
         return tracker(self._wandb, self._reader)
 
-    def log(self, *rows: Logged) -> None:
+    def log(self, *rows: LoggedRow) -> None:
         runs = self._wandb.runs()
         run = runs.setdefault(PATH, a_run("running", rows=0, createdAt=f"2026-01-0{self._age + 1}"))
         run["history"] += [{"_step": step, **_as_text(values)} for step, values in rows]
         self._wandb.put(runs)
 
-    def replace(self, *rows: Logged) -> None:
+    def replace(self, *rows: LoggedRow) -> None:
         runs = self._wandb.runs()
         del runs[PATH]
         self._wandb.put(runs)
@@ -493,11 +493,11 @@ def test_a_gap_in_the_steps_does_not_end_the_reading(
     assert [row.step for row in tracker(wandb, wandb_reader).read("").rows] == [0, 1, 2500, 2501]
 
 
-@pytest.mark.parametrize("served", [0, 3])
+@pytest.mark.parametrize("served_count", [0, 3])
 def test_rows_that_are_counted_before_they_are_served_are_read_when_they_come(
-    wandb: WandbService, wandb_reader: Reader, served: int
+    wandb: WandbService, wandb_reader: Reader, served_count: int
 ) -> None:
-    wandb.put({PATH: a_run(history=some_rows(5), served=served)})
+    wandb.put({PATH: a_run(history=some_rows(5), served=served_count)})
     one = tracker(wandb, wandb_reader)
     first = one.read("")
     again = one.read(first.cursor)
@@ -505,7 +505,7 @@ def test_rows_that_are_counted_before_they_are_served_are_read_when_they_come(
     last = one.read(again.cursor)
 
     steps = [[row.step for row in batch.rows] for batch in (first, again, last)]
-    assert steps == [list(range(served)), [], list(range(served, 5))]
+    assert steps == [list(range(served_count)), [], list(range(served_count, 5))]
     assert not (again.restarted or last.restarted)
 
 

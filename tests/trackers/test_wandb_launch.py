@@ -15,7 +15,7 @@ from services.wandb_service import Reader, WandbService
 from stories import SLUG, Story
 from wording import mentions
 
-ASKED = {
+TRACKER_CHECKS = {
     "tracker-identity",
     "ambiguous-tracker-run",
     "invalid-tracker-id",
@@ -39,7 +39,9 @@ def report_to(story: Story, wandb: WandbService) -> None:
     story.publish()
 
 
-def asked(story: Story, capsys: pytest.CaptureFixture[str]) -> dict[str, tuple[str, str]]:
+def preflight_answers(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> dict[str, tuple[str, str]]:
     """What preflight says of the tracker's run, by check."""
     capsys.readouterr()
     story.herorun("preflight", SLUG, "--json")
@@ -47,7 +49,7 @@ def asked(story: Story, capsys: pytest.CaptureFixture[str]) -> dict[str, tuple[s
     return {
         f["check"]: (f["outcome"], f["message"])
         for f in document["findings"]
-        if f["check"] in ASKED
+        if f["check"] in TRACKER_CHECKS
     }
 
 
@@ -63,15 +65,15 @@ def test_a_free_id_is_clear_and_a_strangers_run_blocks(
     wandb.put({"ent/proj/other": other})
     report_to(story, wandb)
 
-    free = asked(story, capsys)
+    free = preflight_answers(story, capsys)
     assert {name: outcome for name, (outcome, _) in free.items()} == {
-        **dict.fromkeys(ASKED, "pass"),
+        **dict.fromkeys(TRACKER_CHECKS, "pass"),
         "hidden-replay": "n/a",
     }
 
     wandb.put({"ent/proj/tiny": {**other, "displayName": "tiny"}})
     monkeypatch.setattr(tracker, "ask_client", wandb_reader)
-    outcome, output = asked(story, capsys)["tracker-identity"]
+    outcome, output = preflight_answers(story, capsys)["tracker-identity"]
     assert outcome == "fail"
     assert mentions(output, "W&B", "append")
 

@@ -23,8 +23,16 @@ from herorun.trackers import _tail_reader, wandb_offline
 from herorun.trackers._wandb.environment import CLIENT_VARIABLES
 from herorun.trackers._wandb.identity import NAME_RULES
 from herorun.trackers.wandb_offline import WandbOffline
-from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
-from trackers.written import BEGIN, BLOCK, append, delimited, framed, history, wandb_record
+from ports.tracker_suite import LoggedRow, TrackerBench, TrackerSuite, drain
+from trackers.written import (
+    BEGIN,
+    BLOCK,
+    append,
+    delimited_field,
+    framed_content,
+    history,
+    wandb_record,
+)
 from wording import mentions
 
 FIRST, SECOND = "offline-run-20261121_100000-tiny", "offline-run-20261121_110000-tiny"
@@ -41,16 +49,16 @@ class Bench:
             wandb_offline.Options(path=path, id=identity, name="Tiny"), self.place
         )
 
-    def log(self, *rows: Logged) -> None:
+    def log(self, *rows: LoggedRow) -> None:
         append(self.log_file, *(history(*row) for row in rows))
 
-    def replace(self, *rows: Logged) -> None:
+    def replace(self, *rows: LoggedRow) -> None:
         shutil.rmtree(self.log_file.parent)
         self.log_file = self.top / SECOND / "run-tiny.wandb"
         self.log(*rows)
 
     def spoil(self, text: str) -> None:
-        spoilt = bytearray(framed([text.encode()], 7))
+        spoilt = bytearray(framed_content([text.encode()], 7))
         spoilt[0] ^= 0xFF
         with self.log_file.open("ab") as file:
             file.write(spoilt)
@@ -133,9 +141,9 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     session, by one process, as each takes three seconds of CPU to begin.
     """
     base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    folder = shared / "wandb-real"
-    with (shared / "wandb-real.lock").open("a") as lock:
+    shared_parent = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = shared_parent / "wandb-real"
+    with (shared_parent / "wandb-real.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
             folder.mkdir()  # one that fails is not written again
@@ -244,7 +252,7 @@ def until(bench: Bench, count: int, cursor: str) -> tuple[list[Row], str]:
 
 @pytest.mark.thorough
 def test_every_torn_tail_waits_for_its_end_and_no_row_is_lost_or_read_twice(bench: Bench) -> None:
-    whole = framed([history(0, {"loss": 1.0}), history(1, {"loss": 2.0})], 0)
+    whole = framed_content([history(0, {"loss": 1.0}), history(1, {"loss": 2.0})], 0)
     bench.log_file.parent.mkdir(parents=True)
     for cut in range(len(whole)):
         bench.log_file.write_bytes(whole[:cut])
@@ -317,7 +325,7 @@ def test_zeros_that_a_crashed_host_left_are_no_records(bench: Bench) -> None:
 
 
 def test_a_newest_record_that_is_there_in_parts_waits_for_the_rest(bench: Bench) -> None:
-    whole = framed([history(0, {"loss": 1.0}), history(1, {"loss": 2.0})], 0)
+    whole = framed_content([history(0, {"loss": 1.0}), history(1, {"loss": 2.0})], 0)
     bench.log_file.parent.mkdir(parents=True)
     bench.log_file.write_bytes(whole[:-9] + bytes(9))  # as over a network file system
     rows, cursor, problems = drain(bench.connect())
@@ -387,8 +395,8 @@ def test_unknown_records_and_fields_are_passed_over(bench: Bench) -> None:
         for item in wandb_record().FromString(history(3, {"loss": 1.0})).history.item
     )
     loss += b"\xf2\x07\x03new\xe8\x0f\x05\xe5\x0f1234"  # a text, a number and four bytes
-    row = delimited(0x0A, loss) + b"\xfa\x3e\x01x" + delimited(0x0A, step)
-    strange = b"\xca\x3e\x02hi" + delimited(0x12, row) + b"\xd0\x3e\x01"
+    row = delimited_field(0x0A, loss) + b"\xfa\x3e\x01x" + delimited_field(0x0A, step)
+    strange = b"\xca\x3e\x02hi" + delimited_field(0x12, row) + b"\xd0\x3e\x01"
     append(bench.log_file, b"\xca\x3e\x02hi", wandb_record(uuid="u").SerializeToString(), strange)
     rows, _, problems = drain(bench.connect())
     assert problems == []
@@ -399,14 +407,14 @@ def test_a_row_without_a_step_is_a_problem_and_a_malformed_record_too(bench: Ben
     append(bench.log_file, history(None, {"loss": 1.0}), b"\x12\x7f", history(1, {"loss": 1.0}))
     rows, _, problems = drain(bench.connect())
     assert [row.step for row in rows] == [1]
-    stepless, malformed = (problem.rpartition(": ")[2] for problem in problems)
-    assert mentions(stepless, "without", "step") and mentions(malformed, "beyond", "end")
+    stepless, malformed_problem = (problem.rpartition(": ")[2] for problem in problems)
+    assert mentions(stepless, "without", "step") and mentions(malformed_problem, "beyond", "end")
 
 
 # --- the run -------------------------------------------------------------------------------------
 
 
-def begun(identity: str, name: str) -> bytes:
+def run_record(identity: str, name: str) -> bytes:
     return wandb_record(run={"run_id": identity, "display_name": name}).SerializeToString()
 
 
@@ -429,25 +437,25 @@ def test_other_runs_of_the_name_are_namesakes(bench: Bench) -> None:
     for identity, name in (("tiny", "Tiny"), ("other", "Tiny"), ("third", "Else")):
         append(
             bench.top / f"run-20261121_100000-{identity}" / f"run-{identity}.wandb",
-            begun(identity, name),
+            run_record(identity, name),
         )
     assert bench.connect().identify().namesakes == ("other",)
 
 
 def test_the_last_step_is_found_far_from_the_end_and_in_an_older_log(bench: Bench) -> None:
-    append(bench.log_file, begun("tiny", "Tiny"))
+    append(bench.log_file, run_record("tiny", "Tiny"))
     bench.log((41, {"loss": 1.0}))
     append(
         bench.log_file, *(wandb_record(uuid="x" * 20_000).SerializeToString() for _ in range(40))
     )
-    append(bench.top / SECOND / "run-tiny.wandb", begun("tiny", "Tiny"))
+    append(bench.top / SECOND / "run-tiny.wandb", run_record("tiny", "Tiny"))
     assert bench.connect().identify().last_step == 41
 
 
 def test_a_process_that_ended_well_is_finished(bench: Bench) -> None:
     append(
         bench.log_file,
-        begun("tiny", "Tiny"),
+        run_record("tiny", "Tiny"),
         wandb_record(exit={"exit_code": 0}).SerializeToString(),
     )
     assert bench.connect().identify().state is TrackerState.FINISHED
@@ -494,7 +502,7 @@ def test_what_was_read_of_a_log_that_is_gone_stays_read(bench: Bench) -> None:
 def test_a_shortened_log_is_read_from_its_start(bench: Bench) -> None:
     bench.log(*((step, {"loss": 1.0}) for step in range(9)))
     _, cursor, _ = drain(bench.connect())
-    bench.log_file.write_bytes(framed([history(0, {"loss": 1.0})], 0))
+    bench.log_file.write_bytes(framed_content([history(0, {"loss": 1.0})], 0))
     batch = bench.connect().read(cursor)
     assert ([row.step for row in batch.rows], batch.restarted) == ([0], True)
 

@@ -33,7 +33,7 @@ from wording import mentions
 
 pytestmark = pytest.mark.thorough
 NAMES = Names()
-Resumed: TypeAlias = tuple[Metrics, History, str]
+ResumedRun: TypeAlias = tuple[Metrics, History, str]
 START = "/data/tiny/step-120"
 PLAN = PriorLaunch("tiny-1", {"start": {"path": START, "step": 120, "kind": "full-state"}})
 WRITER = """
@@ -96,12 +96,12 @@ def first(
 
 
 @pytest.fixture
-def resumed(
+def resume_run(
     wandb: WandbService,
     wandb_reader: Reader,
     tmp_path: Path,
     first: tuple[datetime, dict[str, Any]],
-) -> Callable[..., Resumed]:
+) -> Callable[..., ResumedRun]:
     """150 steps, then a resume from step 120 up to step 300."""
     begin, runs = first
     wandb.put(runs)
@@ -110,7 +110,7 @@ def resumed(
 
 def resume(
     wandb: WandbService, reader: Reader, folder: Path, begin: datetime, **second: float
-) -> Resumed:
+) -> ResumedRun:
     again = datetime.now(UTC)
     log = write(
         wandb, folder, int(second.pop("first", 120)), int(second.pop("last", 300)), **second
@@ -129,8 +129,8 @@ def resume(
     return metrics, history, log
 
 
-def test_a_resume_with_16_times_the_learning_rate(resumed: Callable[..., Resumed]) -> None:
-    metrics, history, _ = resumed(rate=16e-4, last=160)
+def test_a_resume_with_16_times_the_learning_rate(resume_run: Callable[..., ResumedRun]) -> None:
+    metrics, history, _ = resume_run(rate=16e-4, last=160)
     verdict = answer(learning_rate_jump, metrics, history)
 
     assert metrics.first_step == 151 and metrics.instance == "tiny-1"
@@ -138,15 +138,15 @@ def test_a_resume_with_16_times_the_learning_rate(resumed: Callable[..., Resumed
     assert mentions(verdict.message, "learning", "0.0001", "0.0016", "150")
 
 
-def test_a_level_of_one_and_a_half_per_cent(resumed: Callable[..., Resumed]) -> None:
-    metrics, history, _ = resumed(factor=1.015)
+def test_a_level_of_one_and_a_half_per_cent(resume_run: Callable[..., ResumedRun]) -> None:
+    metrics, history, _ = resume_run(factor=1.015)
 
     assert answer(resume_mismatch, metrics, history).outcome is Outcome.FAIL
     assert answer(learning_rate_jump, metrics, history).outcome is Outcome.PASS
 
 
-def test_a_sound_resume_raises_no_alert(resumed: Callable[..., Resumed]) -> None:
-    metrics, history, log = resumed()
+def test_a_sound_resume_raises_no_alert(resume_run: Callable[..., ResumedRun]) -> None:
+    metrics, history, log = resume_run()
     job_log = job_log_of(
         load_signature_set(), follow(load_signature_set(), OwnLog(instance="tiny-1"), log.encode())
     )
@@ -157,10 +157,10 @@ def test_a_sound_resume_raises_no_alert(resumed: Callable[..., Resumed]) -> None
 
 
 def test_a_job_that_begins_from_scratch_is_recognised_by_what_the_client_drops(
-    resumed: Callable[..., Resumed],
+    resume_run: Callable[..., ResumedRun],
 ) -> None:
     """No row of it reaches the tracker, whatever it costs."""
-    metrics, history, log = resumed(first=0, last=100)
+    metrics, history, log = resume_run(first=0, last=100)
     job_log = job_log_of(
         load_signature_set(), follow(load_signature_set(), OwnLog(instance="tiny-1"), log.encode())
     )

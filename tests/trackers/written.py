@@ -44,7 +44,7 @@ def history(step: int | None, values: Mapping[str, Any], at: float = 1.7e9) -> b
     return record.SerializeToString()
 
 
-def framed(records: Iterable[bytes], at: int) -> bytes:
+def framed_content(records: Iterable[bytes], at: int) -> bytes:
     """Records in LevelDB's framing, as they follow the byte `at` of a log."""
     out = bytearray() if at else bytearray(BEGIN)
     for record in records:
@@ -64,7 +64,7 @@ def framed(records: Iterable[bytes], at: int) -> bytes:
 def append(log: Path, *records: bytes) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as file:
-        file.write(framed(records, file.tell()))
+        file.write(framed_content(records, file.tell()))
 
 
 # --- TensorBoard's events ------------------------------------------------------------------------
@@ -72,21 +72,25 @@ def append(log: Path, *records: bytes) -> None:
 
 def event(step: int, values: Mapping[str, float], at: float = 1.7e9) -> bytes:
     """As tensorboardX writes it: the fields in their order, a step of zero left out."""
-    summary = b"".join(delimited(0x0A, value(tag, number)) for tag, number in values.items())
+    summary = b"".join(delimited_field(0x0A, value(tag, number)) for tag, number in values.items())
     step_field = b"\x10" + varint(step & (1 << 64) - 1) if step else b""
-    return b"\x09" + struct.pack("<d", at) + step_field + delimited(0x2A, summary)
+    return b"\x09" + struct.pack("<d", at) + step_field + delimited_field(0x2A, summary)
 
 
 def value(tag: str, number: float) -> bytes:
-    return delimited(0x0A, tag.encode()) + b"\x15" + struct.pack("<f", number)
+    return delimited_field(0x0A, tag.encode()) + b"\x15" + struct.pack("<f", number)
 
 
 def tensor_event(step: int, tag: str, tensor: bytes) -> bytes:
-    summary = delimited(0x0A, delimited(0x0A, tag.encode()) + delimited(0x42, tensor))
-    return b"\x09" + struct.pack("<d", 1.7e9) + b"\x10" + varint(step) + delimited(0x2A, summary)
+    summary = delimited_field(
+        0x0A, delimited_field(0x0A, tag.encode()) + delimited_field(0x42, tensor)
+    )
+    return (
+        b"\x09" + struct.pack("<d", 1.7e9) + b"\x10" + varint(step) + delimited_field(0x2A, summary)
+    )
 
 
-def delimited(tag: int, content: bytes) -> bytes:
+def delimited_field(tag: int, content: bytes) -> bytes:
     return bytes([tag]) + varint(len(content)) + content
 
 

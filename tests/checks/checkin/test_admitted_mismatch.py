@@ -30,11 +30,11 @@ def test_a_difference_fails_under_its_item():
 
 
 def test_only_a_difference_refuses():
-    unseen = ("tracker-id", "unknown", "not shown")
+    unshown_item = ("tracker-id", "unknown", "not shown")
 
     assert gate(("argv", "pass", "as admitted")) is GateVerdict.CLEAR
-    assert gate(unseen) is GateVerdict.UNKNOWN
-    assert gate(unseen, ("argv", "fail", "runs b, but a was admitted")) is GateVerdict.BLOCKED
+    assert gate(unshown_item) is GateVerdict.UNKNOWN
+    assert gate(unshown_item, ("argv", "fail", "runs b, but a was admitted")) is GateVerdict.BLOCKED
 
 
 def test_a_word_that_nobody_knows_is_no_pass():

@@ -33,11 +33,13 @@ def ahead(seconds):
     return NOON + timedelta(seconds=seconds)
 
 
-def saved(seconds):
+def saved_checkpoints(seconds):
     return Checkpoints((replace(a_checkpoint(100), modified=ahead(seconds)),))
 
 
-RENEWED = LeaseSeen(owner="dri@here", slug="tiny", unchanged_since=NOON, modified=NOON, mine=True)
+RENEWED_LEASE = LeaseSeen(
+    owner="dri@here", slug="tiny", unchanged_since=NOON, modified=NOON, mine=True
+)
 
 
 def worst(*changes):
@@ -50,7 +52,7 @@ def test_the_past_passes():
     assert {v.outcome for v in answers(clock_skew)} == {Outcome.PASS}
 
 
-@pytest.mark.parametrize("unread", [Nothing("no such source"), Unavailable("time-out")])
+@pytest.mark.parametrize("unread_evidence", [Nothing("no such source"), Unavailable("time-out")])
 @pytest.mark.parametrize(
     ("sources", "clock"),
     [
@@ -60,22 +62,22 @@ def test_the_past_passes():
         ((Metrics,), "tracker"),
     ],
 )
-def test_a_clock_that_was_not_read_gets_no_verdict(sources, clock, unread):
-    read = (JobLog(changed_at=NOON), RENEWED)
+def test_a_clock_that_was_not_read_gets_no_verdict(sources, clock, unread_evidence):
+    read = (JobLog(changed_at=NOON), RENEWED_LEASE)
     assert any(clock in v.subject for v in answers(clock_skew, *read))
-    verdicts = answers(clock_skew, *read, dict.fromkeys(sources, unread))
+    verdicts = answers(clock_skew, *read, dict.fromkeys(sources, unread_evidence))
     assert verdicts and not any(clock in v.subject for v in verdicts)
 
 
-@pytest.mark.parametrize("unread", [Nothing("no such source"), Unavailable("time-out")])
-def test_without_another_clock_there_is_no_pass(unread):
-    sources = dict.fromkeys((Job, Checkpoints, LeaseSeen, JobLog, Metrics), unread)
+@pytest.mark.parametrize("unread_evidence", [Nothing("no such source"), Unavailable("time-out")])
+def test_without_another_clock_there_is_no_pass(unread_evidence):
+    sources = dict.fromkeys((Job, Checkpoints, LeaseSeen, JobLog, Metrics), unread_evidence)
     assert answer(clock_skew, sources).outcome is Outcome.NOT_APPLICABLE
 
 
 @pytest.mark.parametrize(("seconds", "outcome"), [(60, Outcome.PASS), (61, Outcome.FAIL)])
 def test_a_minute_is_no_network_delay(seconds, outcome):
-    assert worst(saved(seconds)).outcome is outcome
+    assert worst(saved_checkpoints(seconds)).outcome is outcome
     assert worst(a_job(started=ahead(seconds))).outcome is outcome
     assert (
         worst(
@@ -86,7 +88,7 @@ def test_a_minute_is_no_network_delay(seconds, outcome):
 
 
 def test_each_clock_is_named(notice):
-    verdicts = answers(clock_skew, saved(90), a_job(started=ahead(300)))
+    verdicts = answers(clock_skew, saved_checkpoints(90), a_job(started=ahead(300)))
 
     assert "\n".join(v.subject for v in verdicts) == notice
     assert mentions(verdicts[0].message, verdicts[0].subject, "5m", "ahead")
@@ -94,7 +96,7 @@ def test_each_clock_is_named(notice):
 
 
 def test_one_that_is_out_of_sight_does_not_hide_the_other():
-    verdict = worst({Job: Unavailable("squeue: time-out")}, saved(90))
+    verdict = worst({Job: Unavailable("squeue: time-out")}, saved_checkpoints(90))
 
     assert mentions(verdict.subject, "store", "clock")
 
@@ -129,7 +131,7 @@ def test_times_of_an_earlier_instance_show_nothing():
         (rows, a_history(2), current),
         (a_job(instance="tiny-0", started=behind(300)),),
     ):
-        subjects = {verdict.subject for verdict in answers(clock_skew, *changes, RENEWED)}
+        subjects = {verdict.subject for verdict in answers(clock_skew, *changes, RENEWED_LEASE)}
         read = {"the store's clock", "the scheduler's clock", "the tracker's clock"}
         assert len(subjects & read) == 2
     assert worst(rows).outcome is Outcome.FAIL
@@ -180,8 +182,8 @@ def test_it_warns_about_the_monitor():
 
 
 def test_rows_that_came_new_and_are_dated_before_the_last_look_report_any_instance():
-    relaunched = a_history(2)
-    verdict = worst(relaunched, some_metrics(behind=5 * 3600.0))
+    relaunched_history = a_history(2)
+    verdict = worst(relaunched_history, some_metrics(behind=5 * 3600.0))
 
     assert mentions(verdict.message, "least", "5h")
-    assert worst(relaunched, some_metrics()).outcome is Outcome.PASS
+    assert worst(relaunched_history, some_metrics()).outcome is Outcome.PASS

@@ -39,7 +39,7 @@ def test_no_instance_is_not_applicable_and_an_unread_one_unknown():
 
 
 @pytest.mark.parametrize(
-    ("saved", "outcome"),
+    ("saved_steps", "outcome"),
     [
         (Checkpoints((a_checkpoint(200),)), Outcome.NOT_APPLICABLE),
         (Checkpoints((a_checkpoint(199),)), Outcome.FAIL),
@@ -48,6 +48,6 @@ def test_no_instance_is_not_applicable_and_an_unread_one_unknown():
         ({Checkpoints: Unavailable("403")}, Outcome.FAIL),
     ],
 )
-def test_a_run_that_left_its_final_checkpoint_is_not_relaunched(saved, outcome):
-    assert answer(crashed, a_crashed_job(), saved).outcome is outcome
-    assert answer(crashed, a_crashed_job(), saved, FinalStep(None)).outcome is Outcome.FAIL
+def test_a_run_that_left_its_final_checkpoint_is_not_relaunched(saved_steps, outcome):
+    assert answer(crashed, a_crashed_job(), saved_steps).outcome is outcome
+    assert answer(crashed, a_crashed_job(), saved_steps, FinalStep(None)).outcome is Outcome.FAIL

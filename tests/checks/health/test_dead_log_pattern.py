@@ -26,7 +26,7 @@ NO_ROWS = {Metrics: Nothing("no rows yet")}
 READS_LOG = TrackerTraits("Levanter's")
 
 
-def judged(*changes):
+def ask_check(*changes):
     return answer(dead_log_pattern, LEVANTER, READS_LOG, *changes).outcome
 
 
@@ -42,23 +42,25 @@ def test_a_row_whose_line_is_overdue_is_named():
     ("size", "outcome"), [(16 * MIB, Outcome.NOT_APPLICABLE), (16 * MIB + 1, Outcome.FAIL)]
 )
 def test_much_log_without_levanters_progress(size, outcome):
-    assert judged(NO_ROWS, JobLog(size=size)) is outcome
+    assert ask_check(NO_ROWS, JobLog(size=size)) is outcome
 
 
 def test_a_checkpoint_of_this_job_without_levanters_progress():
-    def saved(age):
+    def saved_checkpoints(age):
         return Checkpoints((replace(a_checkpoint(90), modified=NOON - age),))
 
-    (verdict,) = answers(dead_log_pattern, LEVANTER, READS_LOG, NO_ROWS, saved(MINUTE))
+    (verdict,) = answers(dead_log_pattern, LEVANTER, READS_LOG, NO_ROWS, saved_checkpoints(MINUTE))
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "levanter_log")
     assert (
-        answer(dead_log_pattern, LEVANTER, READS_LOG, NO_ROWS, saved(61 * MINUTE)).outcome
+        answer(
+            dead_log_pattern, LEVANTER, READS_LOG, NO_ROWS, saved_checkpoints(61 * MINUTE)
+        ).outcome
         is Outcome.NOT_APPLICABLE
     )
 
 
 def test_progress_that_was_seen_and_other_trackers():
-    assert judged(JobLog(size=99 * MIB)) is Outcome.PASS
+    assert ask_check(JobLog(size=99 * MIB)) is Outcome.PASS
     assert (
         answer(dead_log_pattern, NO_ROWS, JobLog(size=99 * MIB)).outcome is Outcome.NOT_APPLICABLE
     )
@@ -66,11 +68,13 @@ def test_progress_that_was_seen_and_other_trackers():
 
 def test_rows_of_an_earlier_instance_are_no_progress():
     again = a_history(2)
-    assert judged(some_metrics(instance="tiny-2"), again, a_job(instance="tiny-2")) is Outcome.PASS
+    assert (
+        ask_check(some_metrics(instance="tiny-2"), again, a_job(instance="tiny-2")) is Outcome.PASS
+    )
     old = some_metrics(instance="tiny-1", advanced_at=NOON - 99 * EVERY)
     job = a_job(instance="tiny-2")
-    assert judged(old, again, job, JobLog(size=16 * MIB)) is Outcome.NOT_APPLICABLE
-    assert judged(old, again, job, JobLog(size=16 * MIB + 1)) is Outcome.FAIL
+    assert ask_check(old, again, job, JobLog(size=16 * MIB)) is Outcome.NOT_APPLICABLE
+    assert ask_check(old, again, job, JobLog(size=16 * MIB + 1)) is Outcome.FAIL
 
 
 def test_only_a_pattern_that_matched_passes():

@@ -9,20 +9,20 @@ from herorun.core.finding import Outcome
 from wording import mentions
 
 
-def counted(value, **tracker):
+def ask_check(value, **tracker):
     rows = some_metrics(100, last={"train/loss": 2.5, "train/global_step": value})
     return answer(differing_step_counters, a_contract(tracker=tracker), rows)
 
 
 @pytest.mark.parametrize("value", [98.0, 99.0, 100.0])
 def test_the_same_step_counted_from_0_or_from_1(value):
-    assert counted(value).outcome is Outcome.PASS
-    assert counted(value + 1, first_step=1).outcome is Outcome.PASS
+    assert ask_check(value).outcome is Outcome.PASS
+    assert ask_check(value + 1, first_step=1).outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize("value", [97.0, 101.0, 990.0, math.nan])
 def test_another_step_than_the_row_is_logged_under(value):
-    verdict = counted(value)
+    verdict = ask_check(value)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "train/global_step")
     assert mentions(verdict.message, "train/global_step", f"{value:g}", "logged", "99")

@@ -64,10 +64,14 @@ def test_it_says_since_when_and_when_the_run_ends():
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():
-    relaunched = a_history(instances=(an_instance(), an_instance(2, intended=NOON, started=NOON)))
+    relaunched_history = a_history(
+        instances=(an_instance(), an_instance(2, intended=NOON, started=NOON))
+    )
     old = some_metrics(excursions=(lasting(10),), advanced_at=NOON - MINUTE)
 
-    assert answer(exhausted_learning_rate, relaunched, old).outcome is Outcome.NOT_APPLICABLE
+    assert (
+        answer(exhausted_learning_rate, relaunched_history, old).outcome is Outcome.NOT_APPLICABLE
+    )
 
 
 def test_no_rows_are_not_applicable_and_unread_ones_unknown():

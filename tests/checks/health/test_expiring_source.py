@@ -46,9 +46,9 @@ def test_three_save_intervals_before_while_it_runs(remaining, outcome):
     ("remaining", "outcome"), [(HOUR, Outcome.PASS), (HOUR - SECOND, Outcome.FAIL)]
 )
 def test_an_hour_before_where_no_interval_is_stated(remaining, outcome):
-    unstated = a_contract(checkpoints={"temporary_every": None})
+    unstated_contract = a_contract(checkpoints={"temporary_every": None})
 
-    assert answer(expiring_source, unstated, source(remaining)).outcome is outcome
+    assert answer(expiring_source, unstated_contract, source(remaining)).outcome is outcome
 
 
 def test_what_nobody_could_ask_is_unknown():

@@ -5,11 +5,11 @@ from herorun.core.evidence import Checkpoints, JobState, Unavailable
 from herorun.core.finding import Outcome
 from wording import mentions
 
-DONE = Checkpoints((a_checkpoint(200),))
+FINAL_CHECKPOINTS = Checkpoints((a_checkpoint(200),))
 
 
 def test_a_failure_behind_the_final_checkpoint_is_reported():
-    verdict = answer(failed_when_done, a_crashed_job(), DONE)
+    verdict = answer(failed_when_done, a_crashed_job(), FINAL_CHECKPOINTS)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")
     assert mentions(verdict.message, "final", "/data/tiny/step-200")
@@ -17,16 +17,17 @@ def test_a_failure_behind_the_final_checkpoint_is_reported():
 
 def test_any_other_end_is_not_its_matter():
     assert answer(failed_when_done, a_crashed_job()).outcome is Outcome.NOT_APPLICABLE
-    assert answer(failed_when_done, a_job(), DONE).outcome is Outcome.NOT_APPLICABLE
+    assert answer(failed_when_done, a_job(), FINAL_CHECKPOINTS).outcome is Outcome.NOT_APPLICABLE
     assert (
-        answer(failed_when_done, a_job(JobState.SUCCEEDED), DONE).outcome is Outcome.NOT_APPLICABLE
+        answer(failed_when_done, a_job(JobState.SUCCEEDED), FINAL_CHECKPOINTS).outcome
+        is Outcome.NOT_APPLICABLE
     )
 
 
 def test_what_could_not_be_read_is_unknown():
-    unread = {Checkpoints: Unavailable("403")}
+    unread_evidence = {Checkpoints: Unavailable("403")}
 
-    assert answer(failed_when_done, a_crashed_job(), unread).outcome is Outcome.UNKNOWN
+    assert answer(failed_when_done, a_crashed_job(), unread_evidence).outcome is Outcome.UNKNOWN
 
 
 def test_it_warns():

@@ -17,9 +17,9 @@ def disk(free, inodes=1_000_000):
     return Disk(free, 100 * TIB, inodes)
 
 
-def filling(remaining, used, ago):
+def filling(remaining, used_bytes, ago):
     return answer(
-        full_disk, Disks({ROOT: disk(remaining)}, {ROOT: disk(remaining + used)}, NOON - ago)
+        full_disk, Disks({ROOT: disk(remaining)}, {ROOT: disk(remaining + used_bytes)}, NOON - ago)
     )
 
 

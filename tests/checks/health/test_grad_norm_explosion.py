@@ -40,21 +40,23 @@ def test_three_rows_or_two_of_a_hundred_times(rows, peak, outcome):
 @pytest.mark.parametrize(("ago", "outcome"), [(0, Outcome.FAIL), (5, Outcome.PASS)])
 @pytest.mark.parametrize("where", ["spikes", "non_finite"])
 def test_one_row_counts_where_the_loss_is_not_calm(where, ago, outcome):
-    row, shaken = boom(1, 100.0), an_excursion(1)
-    shaken = replace(shaken, first_step=row.first_step - ago, last_step=row.first_step - ago)
-    metrics = some_metrics(excursions=(row,), **{where: (shaken,)})
+    row, shaken_loss = boom(1, 100.0), an_excursion(1)
+    shaken_loss = replace(
+        shaken_loss, first_step=row.first_step - ago, last_step=row.first_step - ago
+    )
+    metrics = some_metrics(excursions=(row,), **{where: (shaken_loss,)})
 
     assert answer(grad_norm_explosion, metrics).outcome is outcome
 
 
 def test_back_from_next_to_nothing_to_the_usual_is_no_explosion():
     norms = (*[1.0] * 300, *[1e-7] * 60, *[0.5] * 20, *[1e-7] * 60, *[300.0] * 20)
-    folded = fold_rows(
+    folded_state = fold_rows(
         MetricsState(), [a_row(i, 2.2, grad_norm=n) for i, n in enumerate(norms)], Names()
     )
-    (boomed,) = summarise(folded, Names()).of("explosion")
+    (explosion,) = summarise(folded_state, Names()).of("explosion")
 
-    assert boomed.first_step == 441
+    assert explosion.first_step == 441
 
 
 @pytest.mark.parametrize(("noise", "outcome"), [(0.7, Outcome.FAIL), (0.76, Outcome.PASS)])

@@ -7,7 +7,7 @@ from herorun.core.evidence import Complaint, JobLog, JobState
 from herorun.core.finding import Outcome
 from wording import mentions
 
-SAID = Complaint(
+COMPLAINT = Complaint(
     failure_class="host-contention",
     weight="symptom",
     line=9,
@@ -18,7 +18,7 @@ SAID = Complaint(
 
 
 def test_a_noisy_neighbour_is_reported_while_the_job_runs():
-    verdict = answer(host_contention, JobLog(crowded=SAID))
+    verdict = answer(host_contention, JobLog(crowded=COMPLAINT))
 
     assert verdict.outcome is Outcome.FAIL
     assert mentions(verdict.message, "tiny-1", "host-contention", "9 of", "average", "312")
@@ -32,6 +32,6 @@ def test_a_quiet_log():
 @pytest.mark.parametrize("state", [JobState.PENDING, JobState.FAILED])
 def test_a_job_that_does_not_run(state):
     assert (
-        answer(host_contention, a_job(state), JobLog(crowded=SAID)).outcome
+        answer(host_contention, a_job(state), JobLog(crowded=COMPLAINT)).outcome
         is Outcome.NOT_APPLICABLE
     )

@@ -12,9 +12,9 @@ from wording import mentions
 SECOND = timedelta(seconds=1)
 
 
-def begun(age, save=40.0, **changes):
-    modified = NOON - age if age is not None else None
-    half = replace(a_checkpoint(150, problem="no metadata.json"), modified=modified, **changes)
+def ask_check(age, save=40.0, **changes):
+    modified_at = NOON - age if age is not None else None
+    half = replace(a_checkpoint(150, problem="no metadata.json"), modified=modified_at, **changes)
     return answer(incomplete_checkpoint, Checkpoints((a_checkpoint(100), half)), SaveTime(save))
 
 
@@ -32,11 +32,11 @@ def test_complete_ones_pass():
     ],
 )
 def test_half_an_hour_or_three_saves(age, save, outcome):
-    assert begun(age, save).outcome is outcome
+    assert ask_check(age, save).outcome is outcome
 
 
 def test_it_is_named_by_its_path():
-    verdict = begun(45 * MINUTE)
+    verdict = ask_check(45 * MINUTE)
 
     assert verdict.subject == f"{ROOT}/step-150"
     assert mentions(verdict.message, f"{ROOT}/step-150", "45m", "metadata.json")
@@ -52,8 +52,8 @@ def test_without_a_save_time_half_an_hour_counts():
 
 
 def test_a_store_without_times_and_a_backup_are_no_failure():
-    assert begun(None).outcome is Outcome.NOT_APPLICABLE
-    assert begun(90 * MINUTE, alike=True).outcome is Outcome.PASS
+    assert ask_check(None).outcome is Outcome.NOT_APPLICABLE
+    assert ask_check(90 * MINUTE, alike=True).outcome is Outcome.PASS
 
 
 def test_a_root_out_of_reach_is_unknown():

@@ -54,10 +54,12 @@ def test_nothing_is_relaunched_next_to_another_writer():
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():
-    relaunched = a_history(instances=(an_instance(), an_instance(2, intended=NOON, started=NOON)))
+    relaunched_history = a_history(
+        instances=(an_instance(), an_instance(2, intended=NOON, started=NOON))
+    )
     old = some_metrics(excursions=(lasting(1),), advanced_at=NOON - MINUTE)
 
-    assert answer(interleaved_writers, relaunched, old).outcome is Outcome.NOT_APPLICABLE
+    assert answer(interleaved_writers, relaunched_history, old).outcome is Outcome.NOT_APPLICABLE
 
 
 def test_no_rows_are_not_applicable_and_unread_ones_unknown():

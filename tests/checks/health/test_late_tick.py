@@ -36,9 +36,9 @@ def test_a_new_instance_counts_as_a_look():
 
 def test_the_first_tick_and_a_run_that_nobody_is_to_watch():
     assert answer(late_tick, a_history(0)).outcome is Outcome.NOT_APPLICABLE
-    declined = a_contract(babysit={"declined": "a short trial"})
+    declined_contract = a_contract(babysit={"declined": "a short trial"})
     assert (
-        answer(late_tick, a_history(last_tick=NOON - timedelta(days=3)), declined).outcome
+        answer(late_tick, a_history(last_tick=NOON - timedelta(days=3)), declined_contract).outcome
         is Outcome.NOT_APPLICABLE
     )
 
@@ -56,9 +56,9 @@ def test_after_a_good_end_nothing_is_left_to_watch():
 def test_a_run_that_was_stopped_is_not_to_be_watched():
     """Its babysitter has ended; a tick typed by hand is not late."""
     end = End(instance="tiny-1", state=JobState.CANCELLED, at=NOON - 50 * MINUTE)
-    stopped = {"stopped": (("tiny-1", "ada"),)}
-    assert after(45 * MINUTE, ends=(end,), **stopped).outcome is Outcome.NOT_APPLICABLE
-    assert after(45 * MINUTE, **stopped).outcome is Outcome.FAIL
+    stop_fields = {"stopped": (("tiny-1", "ada"),)}
+    assert after(45 * MINUTE, ends=(end,), **stop_fields).outcome is Outcome.NOT_APPLICABLE
+    assert after(45 * MINUTE, **stop_fields).outcome is Outcome.FAIL
     assert after(45 * MINUTE, ends=(end,)).outcome is Outcome.FAIL
 
 

@@ -8,7 +8,7 @@ from herorun.core.evidence import Metrics, Nothing, Resume, Unavailable
 from herorun.core.finding import Outcome
 
 
-def resumed(before, after, exact=True):
+def resumed_metrics(before, after, exact=True):
     return some_metrics(
         resume=Resume(
             step=50, high_water=60, rate_before=before, rate_after=after, rate_exact=exact
@@ -32,23 +32,27 @@ def resumed(before, after, exact=True):
     ],
 )
 def test_it_continues_where_it_was(before, after, exact, outcome):
-    assert answer(learning_rate_jump, resumed(before, after, exact)).outcome is outcome
+    assert answer(learning_rate_jump, resumed_metrics(before, after, exact)).outcome is outcome
 
 
 def test_the_step_is_named_as_logged_and_as_in_the_subject():
-    verdict = answer(learning_rate_jump, replace(resumed(1e-4, 2e-4), first_logged=0))
+    verdict = answer(learning_rate_jump, replace(resumed_metrics(1e-4, 2e-4), first_logged=0))
 
     assert "50" in verdict.subject and "49 (update 50)" in verdict.message
 
 
 def test_each_limit_is_the_contracts():
     assert (
-        answer(learning_rate_jump, resumed(1.0, 1.1), limits=Limits(same_step_change=0.2)).outcome
+        answer(
+            learning_rate_jump, resumed_metrics(1.0, 1.1), limits=Limits(same_step_change=0.2)
+        ).outcome
         is Outcome.PASS
     )
     assert (
         answer(
-            learning_rate_jump, resumed(1.0, 1.3, False), limits=Limits(near_step_change=0.4)
+            learning_rate_jump,
+            resumed_metrics(1.0, 1.3, False),
+            limits=Limits(near_step_change=0.4),
         ).outcome
         is Outcome.PASS
     )

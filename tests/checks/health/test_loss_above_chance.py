@@ -3,7 +3,7 @@
 import pytest
 
 from builders import a_row, answer, some_metrics
-from curves import curve, folded, summarise
+from curves import curve, fold_curve, summarise
 from herorun.checks.health.loss_above_chance import loss_above_chance
 from herorun.core.check import Response
 from herorun.core.evidence import LeastLoss, Metrics, Nothing, PriorLaunch
@@ -81,14 +81,14 @@ def rows_with(rates, losses):
     ],
 )
 def test_the_steps_count_since_the_learning_rate_last_rose(rates, steps):
-    least = summarise(folded(rows_with(rates, [10.83] * 20))).least
+    least = summarise(fold_curve(rows_with(rates, [10.83] * 20))).least
 
     assert least.rate_held == steps and least.lowest == pytest.approx(10.83)
     assert least.rows == 20
 
 
 def test_a_later_fall_counts_and_a_loss_below_zero_is_not_judged():
-    learned = [10.83] * 40 + [10.83 * 0.98**i for i in range(1, 60)]
+    learned_state = [10.83] * 40 + [10.83 * 0.98**i for i in range(1, 60)]
 
-    assert summarise(folded(curve(*learned, gap=20))).least.lowest < 5
-    assert summarise(folded(curve(10.8, -1.0, 10.8))).least is None
+    assert summarise(fold_curve(curve(*learned_state, gap=20))).least.lowest < 5
+    assert summarise(fold_curve(curve(10.8, -1.0, 10.8))).least is None

@@ -43,10 +43,12 @@ def test_it_says_where_it_began():
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():
-    relaunched = a_history(instances=(an_instance(), an_instance(2, intended=NOON, started=NOON)))
+    relaunched_history = a_history(
+        instances=(an_instance(), an_instance(2, intended=NOON, started=NOON))
+    )
     old = some_metrics(excursions=(lasting(20),), advanced_at=NOON - MINUTE)
 
-    assert answer(loss_elevated, relaunched, old).outcome is Outcome.NOT_APPLICABLE
+    assert answer(loss_elevated, relaunched_history, old).outcome is Outcome.NOT_APPLICABLE
 
 
 def test_no_rows_are_not_applicable_and_unread_ones_unknown():

@@ -65,7 +65,7 @@ def test_it_must_stand_out_of_the_noise(rows, noise, outcome):
 
 
 @pytest.mark.parametrize(
-    ("peak", "expected", "noise", "outcome"),
+    ("peak", "expectation", "noise", "outcome"),
     [
         (300.0, 2.0, 0.0, Outcome.FAIL),
         (299.0, 2.0, 0.0, Outcome.PASS),
@@ -75,8 +75,8 @@ def test_it_must_stand_out_of_the_noise(rows, noise, outcome):
         (300.0, 2.0, 0.64, Outcome.PASS),
     ],
 )
-def test_one_row_is_enough_if_it_is_enormous(peak, expected, noise, outcome):
-    assert outcome_of(replace(an_excursion(1, peak), expected=expected, noise=noise)) is outcome
+def test_one_row_is_enough_if_it_is_enormous(peak, expectation, noise, outcome):
+    assert outcome_of(replace(an_excursion(1, peak), expected=expectation, noise=noise)) is outcome
 
 
 def test_the_fast_tier_asks_for_what_it_holds_and_not_for_what_it_once_reached():
@@ -118,10 +118,12 @@ def test_each_spike_is_its_own_subject_with_its_values():
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():
-    relaunched = a_history(instances=(an_instance(), an_instance(2, intended=NOON, started=NOON)))
+    relaunched_history = a_history(
+        instances=(an_instance(), an_instance(2, intended=NOON, started=NOON))
+    )
     old = some_metrics(spikes=(an_excursion(20),), advanced_at=NOON - MINUTE)
 
-    assert answer(loss_spike, relaunched, old).outcome is Outcome.NOT_APPLICABLE
+    assert answer(loss_spike, relaunched_history, old).outcome is Outcome.NOT_APPLICABLE
 
 
 def test_no_rows_are_not_applicable_and_unread_ones_unknown():
@@ -140,8 +142,8 @@ def test_a_new_level_of_a_loss_below_zero_has_its_numbers_in_the_message():
     assert verdict.outcome is Outcome.FAIL
     assert mentions(verdict.message, "-20", "-16", "8 times", "5")
 
-    declared = replace(step, declared=True)
-    assert answer(loss_spike, some_metrics(excursions=(declared,))).outcome is Outcome.PASS
+    declared_rise = replace(step, declared=True)
+    assert answer(loss_spike, some_metrics(excursions=(declared_rise,))).outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,9 @@ def test_a_file_that_was_rotated_begins_behind_the_run():
         answer(lost_rows, from_400, some_metrics(600, first_step=421, stride=1.0)).outcome
         is Outcome.PASS
     )
-    adopted = a_history(instances=(an_instance(start=None),))
+    adopted_history = a_history(instances=(an_instance(start=None),))
     assert (
-        answer(lost_rows, adopted, some_metrics(600, first_step=421, stride=1.0)).outcome
+        answer(lost_rows, adopted_history, some_metrics(600, first_step=421, stride=1.0)).outcome
         is Outcome.PASS
     )
     again = some_metrics(600, first_step=421, stride=1.0, attempts=2)

@@ -26,13 +26,13 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Outcome
 
-DONE = a_job(JobState.SUCCEEDED, ended=NOON)
+SUCCESSFUL_JOB = a_job(JobState.SUCCEEDED, ended=NOON)
 WHOLE = Checkpoints((a_checkpoint(100), a_checkpoint(FINAL)))
-REACHED = some_metrics(FINAL)
+REACHED_METRICS = some_metrics(FINAL)
 
 
-def left(*changes, job=DONE):
-    verdicts = answers(missing_artefacts, job, REACHED, WHOLE, *changes)
+def outcomes_by_artefact(*changes, job=SUCCESSFUL_JOB):
+    verdicts = answers(missing_artefacts, job, REACHED_METRICS, WHOLE, *changes)
     return {v.subject: v.outcome for v in verdicts}
 
 
@@ -41,7 +41,7 @@ def test_a_live_job_owes_nothing_yet():
 
 
 def test_a_complete_final_checkpoint_passes():
-    assert left() == {"checkpoint": Outcome.PASS}
+    assert outcomes_by_artefact() == {"checkpoint": Outcome.PASS}
 
 
 @pytest.mark.parametrize(
@@ -53,15 +53,17 @@ def test_a_complete_final_checkpoint_passes():
     ],
 )
 def test_a_final_checkpoint_that_is_missing_or_half(there):
-    assert left(Checkpoints(there)) == {"checkpoint": Outcome.FAIL}
+    assert outcomes_by_artefact(Checkpoints(there)) == {"checkpoint": Outcome.FAIL}
 
 
 def test_one_that_could_not_be_looked_into_is_unknown():
-    unread = replace(a_checkpoint(FINAL), examined=False, problem="403")
+    unread_checkpoint = replace(a_checkpoint(FINAL), examined=False, problem="403")
 
-    assert left(Checkpoints((unread,))) == {"checkpoint": Outcome.UNKNOWN}
+    assert outcomes_by_artefact(Checkpoints((unread_checkpoint,))) == {
+        "checkpoint": Outcome.UNKNOWN
+    }
     assert (
-        answer(missing_artefacts, DONE, {Checkpoints: Unavailable("403")}).outcome
+        answer(missing_artefacts, SUCCESSFUL_JOB, {Checkpoints: Unavailable("403")}).outcome
         is Outcome.UNKNOWN
     )
 
@@ -80,14 +82,18 @@ def test_one_that_could_not_be_looked_into_is_unknown():
 def test_the_trackers_run_should_be_finished_within_ten_minutes(state, ago, outcome):
     job = a_job(JobState.SUCCEEDED, ended=NOON - timedelta(minutes=ago))
 
-    assert left(TrackerIdentity(state=state, why="503"), job=job)["tracker"] is outcome
+    assert (
+        outcomes_by_artefact(TrackerIdentity(state=state, why="503"), job=job)["tracker"] is outcome
+    )
 
 
 def test_a_short_end_is_another_question():
-    verdict = answer(missing_artefacts, DONE, some_metrics(FINAL - 1))
+    verdict = answer(missing_artefacts, SUCCESSFUL_JOB, some_metrics(FINAL - 1))
 
     assert verdict.outcome is Outcome.NOT_APPLICABLE
-    assert answer(missing_artefacts, DONE, FinalStep(None)).outcome is Outcome.NOT_APPLICABLE
+    assert (
+        answer(missing_artefacts, SUCCESSFUL_JOB, FinalStep(None)).outcome is Outcome.NOT_APPLICABLE
+    )
 
 
 def test_it_asks_a_person():
@@ -98,7 +104,7 @@ def test_the_tracker_is_judged_where_it_drops_the_rows_of_the_new_instance():
     """A complete final checkpoint shows the end; the newest row is of the instance before."""
     again = a_history(instances=(an_instance(1), an_instance(2, start=180)))
     old = some_metrics(FINAL, instance="tiny-1")
-    crashed = TrackerIdentity(state=TrackerState.CRASHED)
-    job = replace(DONE, instance="tiny-2", ended=NOON - timedelta(hours=1))
-    assert left(again, old, crashed, job=job)["checkpoint"] is Outcome.PASS
-    assert left(again, old, crashed, job=job)["tracker"] is Outcome.FAIL
+    crashed_identity = TrackerIdentity(state=TrackerState.CRASHED)
+    job = replace(SUCCESSFUL_JOB, instance="tiny-2", ended=NOON - timedelta(hours=1))
+    assert outcomes_by_artefact(again, old, crashed_identity, job=job)["checkpoint"] is Outcome.PASS
+    assert outcomes_by_artefact(again, old, crashed_identity, job=job)["tracker"] is Outcome.FAIL

@@ -15,9 +15,9 @@ BY_STEPS = a_contract(checkpoints={"permanent_every": 100, "temporary_every": No
 OLD = Checkpoints((replace(a_checkpoint(100), modified=NOON - timedelta(days=1)),))
 
 
-def up(age, saved=OLD, contract=HOURLY, step=150, first=101):
+def up(age, saved_step=OLD, contract=HOURLY, step=150, first=101):
     rows = some_metrics(step, advanced_at=NOON, first_step=first)
-    return answer(nothing_saved, contract, a_job(started=NOON - age), rows, saved)
+    return answer(nothing_saved, contract, a_job(started=NOON - age), rows, saved_step)
 
 
 @pytest.mark.parametrize(
@@ -38,10 +38,10 @@ def test_it_says_how_old_it_is():
 
 def test_one_save_of_its_own_is_enough():
     own = Checkpoints((replace(a_checkpoint(120), modified=NOON - 100 * MINUTE),))
-    untimed = Checkpoints((a_checkpoint(120),))
+    untimed_checkpoints = Checkpoints((a_checkpoint(120),))
 
     assert up(300 * MINUTE, own).outcome is Outcome.PASS
-    assert up(300 * MINUTE, untimed).outcome is Outcome.PASS
+    assert up(300 * MINUTE, untimed_checkpoints).outcome is Outcome.PASS
 
 
 def test_half_of_one_is_none():

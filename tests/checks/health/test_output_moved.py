@@ -29,14 +29,14 @@ from herorun.core.finding import Outcome
 from wording import mentions
 
 
-def moved(*changes):
+def failing_answers(*changes):
     """What fails of its sources."""
     return [v for v in answers(output_moved, *changes) if v.outcome is Outcome.FAIL]
 
 
 def agreeing(*changes):
     """The sources that show the recorded root, when none shows another one."""
-    assert not moved(*changes)
+    assert not failing_answers(*changes)
     return {v.subject for v in answers(output_moved, *changes)} - {"contract"}
 
 
@@ -45,12 +45,12 @@ def config(values):
 
 
 def test_the_recorded_root_passes():
-    assert not moved() and not moved(a_contract(output={"root": f"{ROOT}/"}))
+    assert not failing_answers() and not failing_answers(a_contract(output={"root": f"{ROOT}/"}))
     assert answer(output_moved, a_history(0)).outcome is Outcome.NOT_APPLICABLE
 
 
 def test_another_root_in_the_contract():
-    (verdict,) = moved(a_contract(output={"root": "/data/other"}))
+    (verdict,) = failing_answers(a_contract(output={"root": "/data/other"}))
 
     assert verdict.subject == "contract"
     assert mentions(verdict.message, "reads", "/data/other", "tiny-1", "/data/tiny")
@@ -59,7 +59,7 @@ def test_another_root_in_the_contract():
 def test_a_receipt_can_only_agree_because_another_root_is_refused():
     texts = (("output-root", "fail", "is /data/tiny-99752407, but /data/tiny was admitted"),)
 
-    assert not moved(a_receipt(outcome="fail", items=texts))
+    assert not failing_answers(a_receipt(outcome="fail", items=texts))
     assert "receipt" in agreeing(a_receipt(items=(("output-root", "pass", "is as planned"),)))
     assert "receipt" not in agreeing(a_receipt("tiny-9", items=(("output-root", "pass", "is"),)))
 
@@ -72,7 +72,7 @@ def test_a_receipt_can_only_agree_because_another_root_is_refused():
     ],
 )
 def test_another_root_in_the_trackers_config(result):
-    assert [v.subject for v in moved(config(result))] == ["tracker"]
+    assert [v.subject for v in failing_answers(config(result))] == ["tracker"]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def saves(*paths):
 
 
 def test_another_root_in_the_jobs_own_log():
-    (verdict,) = moved(saves(f"{ROOT}/step-1", "/data/tiny-99752407/step-2"))
+    (verdict,) = failing_answers(saves(f"{ROOT}/step-1", "/data/tiny-99752407/step-2"))
 
     assert verdict.subject == "log"
     assert mentions(verdict.message, "log", "/data/tiny-99752407/step-2", "/data/tiny")
@@ -128,7 +128,7 @@ def test_one_that_saves_in_its_root_too_has_not_moved():
     before = Checkpoints((replace(a_checkpoint(100), modified=NOON.replace(hour=9)),))
 
     assert "log" in agreeing(saves("/scratch/step-2"), here)
-    assert moved(saves("/scratch/step-2"), before)
+    assert failing_answers(saves("/scratch/step-2"), before)
 
 
 def test_only_absolute_paths_below_the_runs_own_tables_count():

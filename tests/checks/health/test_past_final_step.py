@@ -44,10 +44,10 @@ def test_the_trackers_config_says_twice_as_many():
 
 
 def test_a_config_that_agrees_or_was_admitted_so():
-    admitted = PriorLaunch("tiny-1", {"config": {"trainer": {"num_train_steps": 400}}})
+    admission = PriorLaunch("tiny-1", {"config": {"trainer": {"num_train_steps": 400}}})
 
     assert by_config(config(FINAL)).outcome is Outcome.PASS
-    assert by_config(config(400), admitted).outcome is Outcome.PASS
+    assert by_config(config(400), admission).outcome is Outcome.PASS
     assert answer(past_final_step, TrackerIdentity(state=TrackerState.ABSENT)).subject == "step"
 
 

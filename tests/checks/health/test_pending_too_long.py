@@ -91,10 +91,10 @@ def test_it_is_reported_again_after_two_hours_and_daily(long, subjects):
 
 
 def test_without_a_time_of_submission_the_record_decides():
-    launched = a_history(instances=(an_instance(started=NOON - 31 * MINUTE),))
+    launched_history = a_history(instances=(an_instance(started=NOON - 31 * MINUTE),))
     unset = a_job(JobState.PENDING, started=None, reason="Resources")
 
-    assert answer(pending_too_long, unset, launched).outcome is Outcome.FAIL
+    assert answer(pending_too_long, unset, launched_history).outcome is Outcome.FAIL
     assert answer(pending_too_long, unset, a_history(0)).outcome is Outcome.UNKNOWN
 
 

@@ -4,7 +4,7 @@ from herorun.core.evidence import Job, JobState, Nothing, Receipt, Unavailable
 from herorun.core.finding import Outcome
 from wording import mentions
 
-REFUSED = a_job(JobState.FAILED, exit_code=78)
+REFUSED_JOB = a_job(JobState.FAILED, exit_code=78)
 ITEMS = (("argv", "pass", "as admitted"), ("output-root", "fail", "is /b, but /a was admitted"))
 
 
@@ -24,9 +24,10 @@ def test_a_failed_receipt_names_its_items():
 
 
 def test_the_exit_code_is_enough():
-    assert answer(refused_at_check_in, REFUSED, {Receipt: Nothing()}).outcome is Outcome.FAIL
+    assert answer(refused_at_check_in, REFUSED_JOB, {Receipt: Nothing()}).outcome is Outcome.FAIL
     assert (
-        answer(refused_at_check_in, REFUSED, {Receipt: Unavailable("403")}).outcome is Outcome.FAIL
+        answer(refused_at_check_in, REFUSED_JOB, {Receipt: Unavailable("403")}).outcome
+        is Outcome.FAIL
     )
 
 

@@ -22,14 +22,14 @@ def an_end(number, step=None, state=JobState.FAILED, **result):
     )
 
 
-def crashed(*before, step=150, job=THIRD, newest=100, **changes):
+def ask_check(*before, step=150, job=THIRD, newest=100, **changes):
     history = a_history(3, ends=before)
-    saved = Checkpoints((a_checkpoint(newest),))
-    return answer(repeated_crash, job, history, some_metrics(step), saved, **changes)
+    saved_checkpoints = Checkpoints((a_checkpoint(newest),))
+    return answer(repeated_crash, job, history, some_metrics(step), saved_checkpoints, **changes)
 
 
 def test_a_first_crash_is_no_repetition():
-    assert crashed().outcome is Outcome.PASS
+    assert ask_check().outcome is Outcome.PASS
     assert answer(repeated_crash).outcome is Outcome.NOT_APPLICABLE
 
 
@@ -37,26 +37,26 @@ def test_a_first_crash_is_no_repetition():
     ("step", "outcome"), [(152, Outcome.FAIL), (148, Outcome.FAIL), (153, Outcome.PASS)]
 )
 def test_the_same_step_again_is_enough(step, outcome):
-    assert crashed(an_end(2, step)).outcome is outcome
+    assert ask_check(an_end(2, step)).outcome is outcome
 
 
 @pytest.mark.parametrize(("newest", "outcome"), [(149, Outcome.FAIL), (150, Outcome.PASS)])
 def test_a_checkpoint_at_that_step_says_that_it_got_past_it(newest, outcome):
-    assert crashed(an_end(2, 150), step=151, newest=newest).outcome is outcome
+    assert ask_check(an_end(2, 150), step=151, newest=newest).outcome is outcome
 
 
 def test_it_says_what_repeats():
-    assert mentions(crashed(an_end(2, 150)).message, "tiny-3", "signal", "2 failures", "step 150")
+    assert mentions(ask_check(an_end(2, 150)).message, "tiny-3", "signal", "2 failures", "step 150")
 
 
 def test_three_ends_between_the_same_two_checkpoints():
     def ends(*checkpoints):
         return [an_end(n, 101 + 10 * n, checkpoint=c) for n, c in enumerate(checkpoints, 1)]
 
-    assert crashed(*ends(100)).outcome is Outcome.PASS
-    assert crashed(*ends(100, 100)).outcome is Outcome.FAIL
-    assert crashed(*ends(100, 90)).outcome is Outcome.PASS
-    assert crashed(*ends(None, None)).outcome is Outcome.PASS  # nobody could look
+    assert ask_check(*ends(100)).outcome is Outcome.PASS
+    assert ask_check(*ends(100, 100)).outcome is Outcome.FAIL
+    assert ask_check(*ends(100, 90)).outcome is Outcome.PASS
+    assert ask_check(*ends(None, None)).outcome is Outcome.PASS  # nobody could look
 
 
 def test_the_same_error_twice_without_a_new_checkpoint():
@@ -64,7 +64,7 @@ def test_the_same_error_twice_without_a_new_checkpoint():
 
     def after(checkpoint, fingerprint):
         before = an_end(2, 120, checkpoint=checkpoint, fingerprint=fingerprint)
-        return crashed(before, ours).outcome
+        return ask_check(before, ours).outcome
 
     assert after(100, "f1") is Outcome.FAIL
     assert after(90, "f1") is Outcome.PASS
@@ -76,8 +76,8 @@ def test_the_same_node_three_times():
     bad = a_crashed_job(instance="tiny-3", failed_on=("n7",))
     ends = [an_end(1, 10, failed_on=("n7",)), an_end(2, 60, failed_on=("n6", "n7"))]
 
-    assert mentions(crashed(*ends, job=bad).message, "3 failures", "n7")
-    assert crashed(*ends[1:], job=bad).outcome is Outcome.PASS
+    assert mentions(ask_check(*ends, job=bad).message, "3 failures", "n7")
+    assert ask_check(*ends[1:], job=bad).outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize(
@@ -86,14 +86,14 @@ def test_the_same_node_three_times():
 def test_what_is_no_fault_of_the_run_neither_counts_nor_breaks_the_row(state):
     innocent = an_end(2, 150, state)
 
-    assert crashed(innocent).outcome is Outcome.PASS
-    assert crashed(an_end(1, 150), innocent).outcome is Outcome.FAIL
+    assert ask_check(innocent).outcome is Outcome.PASS
+    assert ask_check(an_end(1, 150), innocent).outcome is Outcome.FAIL
 
 
 def test_preemption_at_the_same_step_is_none():
-    preempted = a_job(JobState.PREEMPTED, "tiny-3", ended=NOON)
+    preempted_job = a_job(JobState.PREEMPTED, "tiny-3", ended=NOON)
 
-    assert crashed(an_end(2, 150), job=preempted).outcome is Outcome.NOT_APPLICABLE
+    assert ask_check(an_end(2, 150), job=preempted_job).outcome is Outcome.NOT_APPLICABLE
 
 
 def test_without_rows_the_steps_say_nothing():
@@ -104,8 +104,8 @@ def test_without_rows_the_steps_say_nothing():
 
 
 def test_the_limits_are_the_contracts():
-    assert crashed(an_end(2, 150), limits=Limits(same_step=3)).outcome is Outcome.PASS
-    assert crashed(an_end(2, 160), limits=Limits(max_step_difference=10)).outcome is Outcome.FAIL
+    assert ask_check(an_end(2, 150), limits=Limits(same_step=3)).outcome is Outcome.PASS
+    assert ask_check(an_end(2, 160), limits=Limits(max_step_difference=10)).outcome is Outcome.FAIL
 
 
 def test_a_job_in_doubt_is_unknown():

@@ -21,13 +21,13 @@ from wording import mentions
 
 
 def outcome_of(limits=None, **result):
-    return asked(limits, **result).outcome
+    return ask_check(limits, **result).outcome
 
 
-ORDERED = a_contract(data={"order": "deterministic"})
+ORDERED_CONTRACT = a_contract(data={"order": "deterministic"})
 
 
-def asked(limits=None, contract=ORDERED, **result):
+def ask_check(limits=None, contract=ORDERED_CONTRACT, **result):
     return answer(
         resume_mismatch,
         contract,
@@ -38,7 +38,7 @@ def asked(limits=None, contract=ORDERED, **result):
 
 def test_the_step_of_the_resume_is_named_as_logged_and_as_in_the_subject():
     resume = Resume(step=50, high_water=60, compared=9, worst_step=55, worst=0.2, median=0.1)
-    verdict = answer(resume_mismatch, ORDERED, some_metrics(resume=resume, first_logged=0))
+    verdict = answer(resume_mismatch, ORDERED_CONTRACT, some_metrics(resume=resume, first_logged=0))
 
     assert "50" in verdict.subject and "49 (update 50)" in verdict.message
 
@@ -99,8 +99,8 @@ def test_where_it_is_unknown_how_the_loss_fell_a_lower_level_says_nothing():
     young = {"offset": -0.1, "after": 50, "fall": None, "noise": 0.001}
 
     assert outcome_of(compared=9, **young) is Outcome.PASS  # by its equal steps
-    assert asked(**young).outcome is Outcome.UNKNOWN
-    assert mentions(asked(**young).message, "-9.52%", "trend")
+    assert ask_check(**young).outcome is Outcome.UNKNOWN
+    assert mentions(ask_check(**young).message, "-9.52%", "trend")
     assert outcome_of(compared=9, **young | {"offset": 0.011}) is Outcome.FAIL
 
 
@@ -112,13 +112,13 @@ def test_a_level_within_the_noise_is_no_mismatch():
 
 
 def test_what_cannot_be_compared_is_reported_aloud():
-    gap = asked()
+    gap = ask_check()
     assert gap.outcome is Outcome.UNKNOWN and mentions(gap.message, "comparable", "60")
 
-    early = asked(after=49, noise=0.001)
+    early = ask_check(after=49, noise=0.001)
     assert early.outcome is Outcome.UNKNOWN
 
-    reset = asked(compared=9, median=1.0, counter_reset=True)
+    reset = ask_check(compared=9, median=1.0, counter_reset=True)
     assert reset.outcome is Outcome.UNKNOWN and "step count" in reset.message
 
 
@@ -126,19 +126,19 @@ def test_a_resume_without_a_common_step_is_judged_by_the_level_behind_the_warm_u
     """A trainer that saves when it is preempted logs no step twice, and its run must be sealed
     anyway.
     """
-    sound = asked(offset=0.004, after=50, noise=0.001)
+    sound = ask_check(offset=0.004, after=50, noise=0.001)
     assert sound.outcome is Outcome.PASS
     assert mentions(sound.message, "+0.40%", "trend", "50 rows", "warm-up")
-    assert asked(offset=0.011, after=50, noise=0.001).outcome is Outcome.FAIL
+    assert ask_check(offset=0.011, after=50, noise=0.001).outcome is Outcome.FAIL
 
 
 def test_it_says_where_and_which_way():
-    text = asked(
+    text = ask_check(
         compared=9, early=(-0.01,) * 5, median=0.01, worst=-0.01, worst_step=52, first_bad_step=51
     )
 
     assert mentions(text.subject, "resume", "50")
-    both = asked(compared=9, median=0.01, worst=-0.01, worst_step=52, worst_new=1.5)
+    both = ask_check(compared=9, median=0.01, worst=-0.01, worst_step=52, worst_new=1.5)
     assert mentions(both.message, "52", "1.51", "1.5", "lower")
     assert mentions(text.message, "9 steps", "0.0100", "0.0100", "52", "lower", "51")
 
@@ -177,17 +177,19 @@ def test_while_two_write_no_resume_can_be_compared(kind, still, outcome):
     )
     rows = some_metrics(resume=off, excursions=(replace(an_excursion(3), kind=kind, open=still),))
 
-    assert answer(resume_mismatch, ORDERED, rows).outcome is outcome
+    assert answer(resume_mismatch, ORDERED_CONTRACT, rows).outcome is outcome
     assert answer(learning_rate_jump, rows).outcome is outcome
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():
-    relaunched = a_history(instances=(an_instance(), an_instance(2, intended=NOON, started=NOON)))
+    relaunched_history = a_history(
+        instances=(an_instance(), an_instance(2, intended=NOON, started=NOON))
+    )
     old = some_metrics(
         resume=Resume(step=50, high_water=60, compared=9, worst=1.0), advanced_at=NOON - MINUTE
     )
 
-    assert answer(resume_mismatch, relaunched, old).outcome is Outcome.NOT_APPLICABLE
+    assert answer(resume_mismatch, relaunched_history, old).outcome is Outcome.NOT_APPLICABLE
 
 
 def test_no_rows_are_not_applicable_and_unread_ones_unknown():
@@ -213,7 +215,7 @@ def test_without_a_fixed_order_of_the_data_equal_steps_differ_as_rows_do():
 
 
 @pytest.mark.parametrize(
-    ("compared", "after", "offset", "outcome"),
+    ("compared_steps", "after", "offset", "outcome"),
     [
         (1, 0, 0.0, Outcome.UNKNOWN),
         (9, 0, 0.0, Outcome.UNKNOWN),
@@ -225,11 +227,13 @@ def test_without_a_fixed_order_of_the_data_equal_steps_differ_as_rows_do():
     ],
 )
 def test_a_few_steps_that_differ_as_rows_do_are_verified_by_the_level_after_the_warm_up(
-    compared, after, offset, outcome
+    compared_steps, after, offset, outcome
 ):
     """One batch that was shuffled differently is no page, and proves no sound resume."""
-    shuffled = {"early": (0.05,) * min(compared, 5), "median": 0.05, "worst": 0.05}
-    verdict = asked(compared=compared, after=after, offset=offset, **shuffled, **NOISY)
+    shuffled_contract = {"early": (0.05,) * min(compared_steps, 5), "median": 0.05, "worst": 0.05}
+    verdict = ask_check(
+        compared=compared_steps, after=after, offset=offset, **shuffled_contract, **NOISY
+    )
 
     assert verdict.outcome is outcome
     if outcome is Outcome.UNKNOWN:
@@ -243,7 +247,7 @@ def test_a_few_steps_that_are_the_same_verify_the_resume():
 
 
 @pytest.mark.parametrize(
-    ("shift", "compared", "outcome"),
+    ("shift", "compared_steps", "outcome"),
     [
         (0.015, 50, Outcome.FAIL),
         (-0.015, 50, Outcome.FAIL),
@@ -252,25 +256,28 @@ def test_a_few_steps_that_are_the_same_verify_the_resume():
         (0.5, 9, Outcome.PASS),
     ],
 )
-def test_without_a_fixed_order_the_mean_of_equal_steps_tells(shift, compared, outcome):
-    assert outcome_of(compared=compared, shift=shift, **NOISY) is outcome
+def test_without_a_fixed_order_the_mean_of_equal_steps_tells(shift, compared_steps, outcome):
+    assert outcome_of(compared=compared_steps, shift=shift, **NOISY) is outcome
 
 
 def test_a_mean_that_is_off_is_reported_in_per_cent():
     assert mentions(
-        asked(compared=50, shift=math.log(1.015), **NOISY).message, "50 steps", "+1.50%", "average"
+        ask_check(compared=50, shift=math.log(1.015), **NOISY).message,
+        "50 steps",
+        "+1.50%",
+        "average",
     )
 
 
 def test_equal_steps_that_are_off_on_average_name_the_old_and_the_new_loss_of_the_worst():
-    verdict = asked(
+    verdict = ask_check(
         compared=50, shift=math.log(1.015), worst=0.01, worst_step=57, worst_new=2.4, **NOISY
     )
     assert mentions(verdict.message, "step 57", "2.39 before", "2.4 now")
 
 
 def test_rows_that_are_missing_behind_the_resume_leave_it_unknown():
-    cut = asked(broken=True)
+    cut = ask_check(broken=True)
     assert cut.outcome is Outcome.UNKNOWN and mentions(cut.message, "rows", "missing")
 
 
@@ -287,7 +294,9 @@ def test_the_resume_of_an_older_instance_is_not_the_present_ones():
     )
 
     def now(instance, check=resume_mismatch):
-        return answer(check, ORDERED, twice, some_metrics(resume=off, instance=instance)).outcome
+        return answer(
+            check, ORDERED_CONTRACT, twice, some_metrics(resume=off, instance=instance)
+        ).outcome
 
     assert now("tiny-3") is now("tiny-3", learning_rate_jump) is Outcome.NOT_APPLICABLE
     assert now("") is Outcome.FAIL  # the rows do not tell whose they are
@@ -298,7 +307,7 @@ def test_without_a_fixed_order_too_few_equal_steps_verify_nothing():
     one = {"compared": 1, "early": (0.2122,), "median": 0.2122, "worst": 0.2122}
     assert outcome_of(**one) is Outcome.FAIL
 
-    verdict = asked(**one, **NOISY)
+    verdict = ask_check(**one, **NOISY)
     assert verdict.outcome is Outcome.UNKNOWN and "[data] order" in verdict.message
     three = one | {"compared": 3, "early": (0.2122,) * 3}
     assert outcome_of(**three, **NOISY) is Outcome.FAIL

@@ -10,7 +10,7 @@ from herorun.core.finding import Outcome
 from wording import mentions
 
 
-def saturated(rows, **changes):
+def saturated_excursion(rows, **changes):
     return replace(an_excursion(rows), kind="saturated", expected=87.3365, **changes)
 
 
@@ -23,17 +23,17 @@ def test_a_calm_run_passes():
 
 
 def test_one_row_is_enough():
-    assert outcome_of(saturated(1)) is Outcome.FAIL
+    assert outcome_of(saturated_excursion(1)) is Outcome.FAIL
     assert outcome_of(an_excursion(50)) is Outcome.PASS  # of another kind
 
 
 @pytest.mark.parametrize(("rows", "outcome"), [(3, Outcome.FAIL), (2, Outcome.PASS)])
 def test_the_limit_is_the_contracts(rows, outcome):
-    assert outcome_of(saturated(rows), limits=Limits(rows=3)) is outcome
+    assert outcome_of(saturated_excursion(rows), limits=Limits(rows=3)) is outcome
 
 
 def test_it_says_what_the_number_is_and_where_it_began():
-    verdict = answer(saturated_loss, some_metrics(excursions=(saturated(10),)))
+    verdict = answer(saturated_loss, some_metrics(excursions=(saturated_excursion(10),)))
 
     assert verdict.subject == "loss from step 90"
     assert mentions(verdict.message, "87.3365", "clipped", "10 rows", "90")

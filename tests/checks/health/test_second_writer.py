@@ -58,11 +58,11 @@ def test_rows_long_after_the_end_are_anothers(cadence, limit):
 
 
 def test_an_end_after_which_nothing_was_read_is_not_quiet():
-    unread = {Metrics: Unavailable("503"), TrackerIdentity: Unavailable("503")}
-    verdicts = answers(second_writer, a_crashed_job(ended=NOON - MINUTE), unread)
+    unread_evidence = {Metrics: Unavailable("503"), TrackerIdentity: Unavailable("503")}
+    verdicts = answers(second_writer, a_crashed_job(ended=NOON - MINUTE), unread_evidence)
 
     assert {v.outcome for v in verdicts} == {Outcome.UNKNOWN}
-    assert answer(second_writer, unread).outcome is Outcome.PASS
+    assert answer(second_writer, unread_evidence).outcome is Outcome.PASS
 
 
 def test_rows_from_the_future_are_a_clocks_fault():
@@ -73,10 +73,10 @@ def test_rows_from_the_future_are_a_clocks_fault():
 
 def test_a_heartbeat_after_the_end(notice):
     beating = TrackerIdentity(state=TrackerState.RUNNING, heartbeat="2026-01-01T11:59:00+00:00")
-    ended = a_crashed_job(ended=NOON - 60 * MINUTE)
+    ended_job = a_crashed_job(ended=NOON - 60 * MINUTE)
     quiet = some_metrics(advanced_at=NOON - 61 * MINUTE)
 
-    (verdict,) = answers(second_writer, beating, ended, quiet)
+    (verdict,) = answers(second_writer, beating, ended_job, quiet)
     assert verdict.outcome is Outcome.FAIL and verdict.subject == notice
 
 

@@ -25,9 +25,13 @@ def test_fewer_than_kept_after_there_were_that_many():
 
 def test_incomplete_and_unread_ones_are_nothing_to_fall_back_on():
     half = a_checkpoint(30, problem="no metadata.json")
-    unread = replace(a_checkpoint(31), examined=False, problem="it could not be read: 403")
+    unread_checkpoint = replace(
+        a_checkpoint(31), examined=False, problem="it could not be read: 403"
+    )
 
-    assert answer(shrinking_rollback, FULL, there(9, half, unread)).outcome is Outcome.FAIL
+    assert (
+        answer(shrinking_rollback, FULL, there(9, half, unread_checkpoint)).outcome is Outcome.FAIL
+    )
 
 
 def test_a_young_run_has_not_filled_its_window_yet():

@@ -28,7 +28,7 @@ def silent(idle, *changes, cadence=MINUTE, check=silent_tracker):
     return answer(check, LONG, some_metrics(advanced_at=NOON - idle), Cadence(cadence), *changes)
 
 
-def saved(step, age):
+def saved_checkpoints(step, age):
     return Checkpoints((replace(a_checkpoint(step), modified=NOON - age),))
 
 
@@ -85,13 +85,18 @@ def test_a_log_that_ended_with_the_rows_is_no_sign_of_life():
 
 
 def test_a_newer_checkpoint_is_a_sign_of_life():
-    assert silent(90 * MINUTE, saved(120, 20 * MINUTE)).outcome is Outcome.FAIL
+    assert silent(90 * MINUTE, saved_checkpoints(120, 20 * MINUTE)).outcome is Outcome.FAIL
     assert (
-        silent(90 * MINUTE, saved(120, 20 * MINUTE), check=stalled_steps).outcome is Outcome.UNKNOWN
+        silent(90 * MINUTE, saved_checkpoints(120, 20 * MINUTE), check=stalled_steps).outcome
+        is Outcome.UNKNOWN
     )
     # of the last row itself
-    assert silent(90 * MINUTE, saved(100, 20 * MINUTE)).outcome is Outcome.NOT_APPLICABLE
-    assert silent(90 * MINUTE, saved(120, 120 * MINUTE)).outcome is Outcome.NOT_APPLICABLE
+    assert (
+        silent(90 * MINUTE, saved_checkpoints(100, 20 * MINUTE)).outcome is Outcome.NOT_APPLICABLE
+    )
+    assert (
+        silent(90 * MINUTE, saved_checkpoints(120, 120 * MINUTE)).outcome is Outcome.NOT_APPLICABLE
+    )
 
 
 @pytest.mark.parametrize(

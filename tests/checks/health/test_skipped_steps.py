@@ -4,7 +4,7 @@ from datetime import timedelta
 import pytest
 
 from builders import NOON, a_history, a_row, an_excursion, answer, some_metrics
-from curves import folded, summarise
+from curves import fold_curve, summarise
 from herorun.checks.health.skipped_steps import Limits, skipped_steps
 from herorun.core.detectors.nonfinite import SKIPS
 from herorun.core.finding import Outcome
@@ -34,16 +34,16 @@ def test_it_holds_a_relaunch_back():
 # --- the fold -------------------------------------------------------------------------------------
 
 
-def rows(*skipped, count=200, every=10.0, first=0):
+def rows(*skipped_count, count=200, every=10.0, first=0):
     """Rows of which these are of skipped steps, each so many seconds after the one before."""
     return [
-        a_row(n, 2.0, NOON + timedelta(seconds=n * every), skipped=float(n in skipped))
+        a_row(n, 2.0, NOON + timedelta(seconds=n * every), skipped=float(n in skipped_count))
         for n in range(first, count)
     ]
 
 
 def stretches_of(values):
-    return summarise(folded(values)).of("skipped")
+    return summarise(fold_curve(values)).of("skipped")
 
 
 def test_three_within_fifteen_minutes_are_one_stretch():
@@ -83,4 +83,4 @@ def test_each_attempt_searches_again():
 def test_without_times_it_is_not_asked():
     undated_rows = [replace(row, at=None) for row in rows(100, 110, 120)]
 
-    assert summarise(folded(undated_rows, seen_at=NOON)).of("skipped") == ()
+    assert summarise(fold_curve(undated_rows, seen_at=NOON)).of("skipped") == ()

@@ -90,12 +90,12 @@ def test_a_time_without_a_zone_is_not_judged():
 
 
 def test_a_step_below_a_complete_checkpoint():
-    def saved(step, age):
+    def saved_checkpoints(step, age):
         return Checkpoints((replace(a_checkpoint(step), modified=NOON - age),))
 
-    assert stale(saved(150, 46 * MINUTE), last_step=100) == [(Outcome.FAIL, "step")]
-    assert stale(saved(150, 45 * MINUTE), last_step=100) == [(Outcome.PASS, "")]
-    assert stale(saved(101, 46 * MINUTE), last_step=100) == [(Outcome.PASS, "")]
+    assert stale(saved_checkpoints(150, 46 * MINUTE), last_step=100) == [(Outcome.FAIL, "step")]
+    assert stale(saved_checkpoints(150, 45 * MINUTE), last_step=100) == [(Outcome.PASS, "")]
+    assert stale(saved_checkpoints(101, 46 * MINUTE), last_step=100) == [(Outcome.PASS, "")]
 
 
 @pytest.mark.parametrize(
@@ -115,21 +115,21 @@ def test_it_warns_at_the_third_look():
     assert (stale_tracker_run.response, stale_tracker_run.hold) == (Response.WARN, Hold(ticks=3))
 
 
-def shown(at=NOON, step=99, loss=2.5, row=2.5):
+def ask_summary(at=NOON, step=99, loss=2.5, row=2.5):
     summary = {"_timestamp": at.timestamp(), "_step": step, "train/loss": loss}
     rows = some_metrics(100, advanced_at=NOON, last={"train/loss": row})
     return stale(rows, summary=summary)
 
 
 def test_a_panel_that_stays_constant_while_the_rows_continue():
-    assert shown(at=NOON - 45 * MINUTE) == [(Outcome.PASS, "")]
-    assert shown(at=NOON - 46 * MINUTE) == [(Outcome.FAIL, "summary")]
+    assert ask_summary(at=NOON - 45 * MINUTE) == [(Outcome.PASS, "")]
+    assert ask_summary(at=NOON - 46 * MINUTE) == [(Outcome.FAIL, "summary")]
 
 
 def test_a_panel_that_shows_another_loss_at_the_same_step():
-    assert shown(row=2.502) == [(Outcome.PASS, "")]
-    assert shown(row=2.6) == [(Outcome.FAIL, "train/loss")]
-    assert shown(row=2.6, step=98) == [(Outcome.PASS, "")]
+    assert ask_summary(row=2.502) == [(Outcome.PASS, "")]
+    assert ask_summary(row=2.6) == [(Outcome.FAIL, "train/loss")]
+    assert ask_summary(row=2.6, step=98) == [(Outcome.PASS, "")]
 
 
 def test_without_rows_the_panel_is_not_judged():

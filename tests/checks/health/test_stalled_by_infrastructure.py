@@ -51,9 +51,9 @@ def test_without_a_sign_it_is_only_a_stall():
 
 
 def test_the_schedulers_reason_is_a_sign_too():
-    starved = "autoscaler: unsatisfied resources {TPU: 4}"
+    queue_reason = "autoscaler: unsatisfied resources {TPU: 4}"
 
-    assert still(31 * MINUTE, "quiet", reason=starved).outcome is Outcome.FAIL
+    assert still(31 * MINUTE, "quiet", reason=queue_reason).outcome is Outcome.FAIL
 
 
 @pytest.mark.parametrize(

@@ -109,17 +109,19 @@ def test_before_the_first_row_the_startup_budget_counts():
 
 
 def test_an_earlier_instances_rows_do_not_count():
-    started = a_job(started=NOON - 20 * MINUTE)
+    started_job = a_job(started=NOON - 20 * MINUTE)
     old = some_metrics(advanced_at=NOON - 10 * EVERY)
 
-    assert answer(stalled_steps, started, old, Cadence(MINUTE)).outcome is Outcome.PASS
+    assert answer(stalled_steps, started_job, old, Cadence(MINUTE)).outcome is Outcome.PASS
 
 
 def test_a_scheduler_without_a_start_time_goes_by_the_record():
-    launched = a_history(instances=(an_instance(started=NOON - 46 * MINUTE),))
+    launched_history = a_history(instances=(an_instance(started=NOON - 46 * MINUTE),))
     unset = a_job(started=None)
 
-    assert answer(stalled_steps, unset, launched, {Metrics: Nothing()}).outcome is Outcome.FAIL
+    assert (
+        answer(stalled_steps, unset, launched_history, {Metrics: Nothing()}).outcome is Outcome.FAIL
+    )
     assert (
         answer(stalled_steps, unset, a_history(0), {Metrics: Nothing()}).outcome is Outcome.UNKNOWN
     )

@@ -21,18 +21,18 @@ def test_a_cancelled_one_fails_and_says_by_whom():
 
 
 def test_a_stop_that_herorun_was_ordered_is_no_news():
-    ordered = a_history(stopped=(("tiny-1", "Dri"),))
+    ordered_history = a_history(stopped=(("tiny-1", "Dri"),))
 
-    verdict = answer(stopped_by_hand, a_job(JobState.CANCELLED), ordered)
+    verdict = answer(stopped_by_hand, a_job(JobState.CANCELLED), ordered_history)
     assert verdict.outcome is Outcome.NOT_APPLICABLE and "Dri" in verdict.message
     other = a_history(stopped=(("tiny-0", "Dri"),))
     assert answer(stopped_by_hand, a_job(JobState.CANCELLED), other).outcome is Outcome.FAIL
 
 
 def test_what_the_scheduler_blames_on_something_else_was_nobody():
-    preempted = a_job(JobState.CANCELLED, reason="preempted by a higher priority")
+    preempted_job = a_job(JobState.CANCELLED, reason="preempted by a higher priority")
 
-    assert answer(stopped_by_hand, preempted).outcome is Outcome.PASS
+    assert answer(stopped_by_hand, preempted_job).outcome is Outcome.PASS
     by_ada = a_job(JobState.CANCELLED, reason="time limit", stopped_by="ada@here")
     assert answer(stopped_by_hand, by_ada).outcome is Outcome.FAIL
 

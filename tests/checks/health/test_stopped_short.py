@@ -5,12 +5,14 @@ from herorun.core.evidence import Checkpoints, FinalStep, JobState
 from herorun.core.finding import Outcome
 from wording import mentions
 
-STOPPED = a_history(stopped=(("tiny-1", "dri"),))
-ENDED = a_job(JobState.SUCCEEDED)
+STOPPED_HISTORY = a_history(stopped=(("tiny-1", "dri"),))
+ENDED_JOB = a_job(JobState.SUCCEEDED)
 
 
 def ask(*changes):
-    return answer(stopped_short, ENDED, some_metrics(120), Checkpoints(), STOPPED, *changes)
+    return answer(
+        stopped_short, ENDED_JOB, some_metrics(120), Checkpoints(), STOPPED_HISTORY, *changes
+    )
 
 
 def test_a_success_by_our_own_order_is_reported_with_its_step():

@@ -48,7 +48,7 @@ def test_another_run_in_the_jobs_own_log(run, subject):
     assert drift(an_identity(), JobLog(runs=("lab/hero/tiny", run))) == [(Outcome.FAIL, subject)]
 
 
-def linked(server, contract=WANDB, url="https://wandb.ai/lab/hero/runs/tiny"):
+def link_verdicts(server, contract=WANDB, url="https://wandb.ai/lab/hero/runs/tiny"):
     log = JobLog(runs=("lab/hero/tiny",), server=server)
     return [
         (v.outcome, v.subject)
@@ -57,10 +57,10 @@ def linked(server, contract=WANDB, url="https://wandb.ai/lab/hero/runs/tiny"):
 
 
 def test_a_log_that_links_to_another_server():
-    assert linked("https://wandb.ai") == [(Outcome.PASS, "")]
-    assert linked("https://wandb.example.org") == [(Outcome.FAIL, "url")]
-    assert linked("https://wandb.example.org", url="") == [(Outcome.PASS, "")]
-    assert linked("") == [(Outcome.PASS, "")]
+    assert link_verdicts("https://wandb.ai") == [(Outcome.PASS, "")]
+    assert link_verdicts("https://wandb.example.org") == [(Outcome.FAIL, "url")]
+    assert link_verdicts("https://wandb.example.org", url="") == [(Outcome.PASS, "")]
+    assert link_verdicts("") == [(Outcome.PASS, "")]
 
 
 def test_a_server_may_have_the_other_name_that_the_contract_gives_it():
@@ -69,8 +69,8 @@ def test_a_server_may_have_the_other_name_that_the_contract_gives_it():
         tracker={"kind": "wandb", "entity": "lab", "project": "hero", "path": None}, **inside
     )
 
-    assert linked("http://wandb.inside:8080", contract) == [(Outcome.PASS, "")]
-    assert linked("http://wandb.other:8080", contract) == [(Outcome.FAIL, "url")]
+    assert link_verdicts("http://wandb.inside:8080", contract) == [(Outcome.PASS, "")]
+    assert link_verdicts("http://wandb.other:8080", contract) == [(Outcome.FAIL, "url")]
 
 
 def test_another_display_name():
@@ -97,12 +97,12 @@ def test_before_the_first_row_a_start_may_take_45_minutes(up, outcome):
 
 
 @pytest.mark.parametrize(
-    "reported", [a_history(rows=7), JobLog(runs=("lab/hero/tiny",))], ids=["rows", "log"]
+    "reported_state", [a_history(rows=7), JobLog(runs=("lab/hero/tiny",))], ids=["rows", "log"]
 )
-def test_a_run_that_was_there_is_missed_at_once(reported):
+def test_a_run_that_was_there_is_missed_at_once(reported_state):
     job = a_job(started=NOON - 5 * MINUTE)
 
-    missing = drift(an_identity(TrackerState.ABSENT), job, {Metrics: Nothing()}, reported)
+    missing = drift(an_identity(TrackerState.ABSENT), job, {Metrics: Nothing()}, reported_state)
     assert missing == [(Outcome.FAIL, "id")]
 
 

@@ -26,8 +26,8 @@ def test_several_are_one_incident_with_all_in_the_details():
 
 
 def test_an_unread_record_is_unknown():
-    unread = {Undelivered: Unavailable("damaged")}
-    assert answer(undelivered_escalation, unread).outcome is Outcome.UNKNOWN
+    unread_evidence = {Undelivered: Unavailable("damaged")}
+    assert answer(undelivered_escalation, unread_evidence).outcome is Outcome.UNKNOWN
 
 
 def test_it_escalates_about_the_monitor_and_holds_no_relaunch_back():

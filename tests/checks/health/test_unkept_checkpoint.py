@@ -39,8 +39,11 @@ def test_a_root_out_of_reach_is_unknown():
 def test_older_ones_than_the_oldest_that_is_there_are_no_finding_but_a_milestone_is():
     assert ask(300, 400).outcome is Outcome.PASS
     checkpoints = Checkpoints((a_checkpoint(300), a_checkpoint(400)))
-    stated = a_contract(checkpoints={"milestones": [150]})
-    assert "step 150" in answer(unkept_checkpoint, checkpoints, a_history(began=0), stated).message
+    stated_contract = a_contract(checkpoints={"milestones": [150]})
+    assert (
+        "step 150"
+        in answer(unkept_checkpoint, checkpoints, a_history(began=0), stated_contract).message
+    )
 
 
 def test_a_step_that_a_rollback_ruled_out_is_not_due():

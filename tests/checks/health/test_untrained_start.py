@@ -12,16 +12,16 @@ from wording import mentions
 
 START = "/data/base/step-3541"
 FRESH = (10.9, 10.7, 10.4, 10.1)  # ln 50257 = 10.82
-LOADED = (2.45, 2.41, 2.43, 2.40)
+LOADED_LOSSES = (2.45, 2.41, 2.43, 2.40)
 BASE = SourceLoss("base", FRESH, 2.4)
 
 
-def planned(config=None, path=START):
+def a_launch(config=None, path=START):
     start = {"path": path, "step": 3541, "kind": "weights-only"} if path else None
     return PriorLaunch("tiny-1", {"start": start, "config": config or {}})
 
 
-LM = planned({"model": {"vocab_size": 50257}})
+LM = a_launch({"model": {"vocab_size": 50257}})
 
 
 def first_rows(*losses):
@@ -40,12 +40,12 @@ def test_the_padded_vocabulary_counts():
 
     assert (
         "padded_vocab_size = 50304"
-        in answer(untrained_start, planned(config), first_rows(*FRESH)).message
+        in answer(untrained_start, a_launch(config), first_rows(*FRESH)).message
     )
 
 
 def test_a_level_far_above_the_other_runs_is_reported_where_no_vocabulary_is_named():
-    verdict = answer(untrained_start, planned(), first_rows(5.1, 5.0, 4.9, 5.0), BASE)
+    verdict = answer(untrained_start, a_launch(), first_rows(5.1, 5.0, 4.9, 5.0), BASE)
 
     assert verdict.outcome is Outcome.FAIL
     assert mentions(verdict.message, "5", "base", "2.4", f"{START}", "+108%")
@@ -54,13 +54,13 @@ def test_a_level_far_above_the_other_runs_is_reported_where_no_vocabulary_is_nam
 @pytest.mark.parametrize(
     "what",
     [
-        (LM, first_rows(*LOADED), BASE),  # as loaded
-        (planned(), first_rows(3.4, 3.3, 3.2, 3.1), BASE),  # other data
+        (LM, first_rows(*LOADED_LOSSES), BASE),  # as loaded
+        (a_launch(), first_rows(3.4, 3.3, 3.2, 3.1), BASE),  # other data
         (LM, first_rows(*FRESH[:3]), BASE),  # too early
-        (planned(path=None), first_rows(*FRESH), BASE),  # from scratch, as planned
+        (a_launch(path=None), first_rows(*FRESH), BASE),  # from scratch, as planned
         (LM, first_rows(*FRESH), a_history(2)),  # a later instance starts from the run's own
         (LM, first_rows(9e4, 9e4, 9e4, 9e4)),  # a sum, and no mean over tokens
-        (planned({"model": {"vocab_size": "auto"}}), first_rows(*FRESH)),
+        (a_launch({"model": {"vocab_size": "auto"}}), first_rows(*FRESH)),
         (LM, {Metrics: Nothing()}),
         (LM, first_rows(*FRESH), SourceLoss("base", FRESH, 9.9)),  # as its weights would give
     ],
@@ -79,11 +79,11 @@ def test_the_first_rows_of_the_other_run_once_more_are_critical():
 @pytest.mark.parametrize(
     "what",
     [
-        (LM, first_rows(*LOADED), BASE),
+        (LM, first_rows(*LOADED_LOSSES), BASE),
         (LM, first_rows(*FRESH), SourceLoss("base", FRESH[:2], 2.4)),
         (LM, first_rows(*FRESH), SourceLoss("base", (math.nan, *FRESH[1:]), 2.4)),
         (LM, first_rows(*FRESH), Unavailable("damaged")),
-        (planned(path=None), first_rows(*FRESH), BASE),
+        (a_launch(path=None), first_rows(*FRESH), BASE),
         (
             LM,
             first_rows(*FRESH),

@@ -51,10 +51,12 @@ def test_it_is_numerical_trouble_that_no_relaunch_fixes():
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():
-    relaunched = a_history(instances=(an_instance(), an_instance(2, intended=NOON, started=NOON)))
+    relaunched_history = a_history(
+        instances=(an_instance(), an_instance(2, intended=NOON, started=NOON))
+    )
     old = some_metrics(excursions=(lasting(10),), advanced_at=NOON - MINUTE)
 
-    assert answer(vanished_gradient, relaunched, old).outcome is Outcome.NOT_APPLICABLE
+    assert answer(vanished_gradient, relaunched_history, old).outcome is Outcome.NOT_APPLICABLE
 
 
 def test_no_rows_are_not_applicable_and_unread_ones_unknown():

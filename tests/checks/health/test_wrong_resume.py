@@ -66,8 +66,8 @@ def test_rows_below_the_start_are_wrong(first):
 )
 def test_rows_that_a_job_lost_after_it_saved_behind_its_start_show_nothing(saved_at, outcome):
     """A metrics file was cut to before the start; an older instance's save proves nothing."""
-    saved = Checkpoints((replace(a_checkpoint(3600), modified=saved_at),))
-    verdict = answer(wrong_resume, plan(), rows(2900, 2000), saved)
+    saved_checkpoints = Checkpoints((replace(a_checkpoint(3600), modified=saved_at),))
+    verdict = answer(wrong_resume, plan(), rows(2900, 2000), saved_checkpoints)
 
     assert verdict.outcome is outcome
 
@@ -141,19 +141,19 @@ def test_what_was_loaded_is_compared():
 
 
 def test_a_later_attempt_continues_from_the_instances_own():
-    saved = Checkpoints((a_checkpoint(3580),))
+    saved_checkpoints = Checkpoints((a_checkpoint(3580),))
 
-    def loaded(attempt):
+    def loaded_outcome(attempt):
         receipt = a_receipt(loaded=f"{ROOT}/step-3580", attempt=attempt)
-        return answer(wrong_resume, plan(), receipt, saved, rows(3600, 3581)).outcome
+        return answer(wrong_resume, plan(), receipt, saved_checkpoints, rows(3600, 3581)).outcome
 
-    assert loaded(1) is Outcome.FAIL
-    assert loaded(2) is Outcome.PASS
+    assert loaded_outcome(1) is Outcome.FAIL
+    assert loaded_outcome(2) is Outcome.PASS
 
 
-BEGUN = NOON - 61 * MINUTE  # when the instance was launched
+BEGIN_TIME = NOON - 61 * MINUTE  # when the instance was launched
 OWN = Checkpoints((replace(a_checkpoint(120), modified=NOON - 30 * MINUTE),))
-RESTARTED = a_history(restarts=((NOON - 20 * MINUTE, 2),))
+RESTARTED_HISTORY = a_history(restarts=((NOON - 20 * MINUTE, 2),))
 
 
 def a_restart(first):
@@ -176,7 +176,7 @@ def a_restart(first):
 
 
 def test_a_restart_by_the_back_end_that_begins_at_the_first_step_is_reported():
-    verdict = answer(wrong_resume, SCRATCH, a_restart(1), OWN, RESTARTED)
+    verdict = answer(wrong_resume, SCRATCH, a_restart(1), OWN, RESTARTED_HISTORY)
 
     assert verdict.outcome is Outcome.FAIL
     assert mentions(verdict.message, "began", "1", "2")
@@ -184,28 +184,36 @@ def test_a_restart_by_the_back_end_that_begins_at_the_first_step_is_reported():
 
 
 @pytest.mark.parametrize(
-    ("metrics", "saved", "history"),
+    ("metrics", "saved_step", "history"),
     [
-        (a_restart(121), OWN, RESTARTED),  # it went on from its own
-        (a_restart(1), Checkpoints(), RESTARTED),  # it had saved nothing
+        (a_restart(121), OWN, RESTARTED_HISTORY),  # it went on from its own
+        (a_restart(1), Checkpoints(), RESTARTED_HISTORY),  # it had saved nothing
         (a_restart(1), OWN, a_history()),  # no restart is known: the steps may be an evaluation's
-        (some_metrics(160, first_step=1), OWN, RESTARTED),  # its rows go on without a break
+        (some_metrics(160, first_step=1), OWN, RESTARTED_HISTORY),  # its rows go on without a break
         # saved since
-        (a_restart(1), Checkpoints((replace(a_checkpoint(120), modified=NOON),)), RESTARTED),
+        (
+            a_restart(1),
+            Checkpoints((replace(a_checkpoint(120), modified=NOON),)),
+            RESTARTED_HISTORY,
+        ),
     ],
 )
-def test_a_restart_that_continues_or_could_not_is_not_told(metrics, saved, history):
-    assert answer(wrong_resume, SCRATCH, metrics, saved, history).outcome is Outcome.PASS
+def test_a_restart_that_continues_or_could_not_is_not_told(metrics, saved_step, history):
+    assert answer(wrong_resume, SCRATCH, metrics, saved_step, history).outcome is Outcome.PASS
 
 
 def test_a_restart_whose_rows_are_dropped_from_the_first_one_on_is_reported():
     log = JobLog(changed_at=NOON, dropped=Dropped(0, 40, 150, 41, 99))
 
-    verdict = answer(wrong_resume, SCRATCH, some_metrics(150, first_step=1), OWN, RESTARTED, log)
+    verdict = answer(
+        wrong_resume, SCRATCH, some_metrics(150, first_step=1), OWN, RESTARTED_HISTORY, log
+    )
 
     assert verdict.outcome is Outcome.FAIL and mentions(verdict.message, "should", "120")
-    replayed = JobLog(changed_at=NOON, dropped=Dropped(100, 110, 150, 11, 99))
-    sound = answer(wrong_resume, SCRATCH, some_metrics(150, first_step=1), OWN, RESTARTED, replayed)
+    replayed_log = JobLog(changed_at=NOON, dropped=Dropped(100, 110, 150, 11, 99))
+    sound = answer(
+        wrong_resume, SCRATCH, some_metrics(150, first_step=1), OWN, RESTARTED_HISTORY, replayed_log
+    )
     assert sound.outcome is Outcome.PASS
 
 
@@ -234,8 +242,8 @@ def test_it_asks_a_person_and_holds_a_relaunch_back():
 
 
 def test_an_adopted_job_was_told_no_start() -> None:
-    adopted = PriorLaunch("tiny-1", {"start": None}, adopted=True)
-    verdict = answer(wrong_resume, adopted, some_metrics(400, first_step=300))
+    adopted_launch = PriorLaunch("tiny-1", {"start": None}, adopted=True)
+    verdict = answer(wrong_resume, adopted_launch, some_metrics(400, first_step=300))
     assert verdict.outcome == "n/a" and "was adopted" in verdict.message
 
 
@@ -312,18 +320,20 @@ def test_weights_alone_as_planned_and_a_first_launch_that_loads_none():
     assert answer(wrong_resume, weights, NO_ROWS, a_log("part")).outcome is Outcome.FAIL
 
 
-def dropped(newest, steps=100):
+def dropped_rows_log(newest, steps=100):
     return JobLog(dropped=Dropped(0, newest, 3600, steps, 9))
 
 
 def test_the_trackers_client_drops_the_rows_of_a_job_that_began_again():
-    verdict = answer(wrong_resume, plan(), BEFORE, NO_ROWS, dropped(120))
+    verdict = answer(wrong_resume, plan(), BEFORE, NO_ROWS, dropped_rows_log(120))
 
     assert verdict.outcome is Outcome.FAIL
     assert mentions(verdict.message, "tiny-1", "120", "3541", "3600", "dropped")
 
 
-@pytest.mark.parametrize("rows", [dropped(3541), dropped(3600), dropped(0, steps=2)])
+@pytest.mark.parametrize(
+    "rows", [dropped_rows_log(3541), dropped_rows_log(3600), dropped_rows_log(0, steps=2)]
+)
 def test_replayed_rows_and_a_summary_at_step_0_are_dropped_as_they_must(rows):
     assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, rows).outcome is Outcome.NOT_APPLICABLE
 
@@ -373,7 +383,7 @@ def test_where_a_tracker_drops_the_steps_that_it_has_the_first_row_shows_nothing
 
 
 def test_an_adopted_job_that_says_it_fell_back_is_unknown():
-    adopted = PriorLaunch("tiny-1", {"start": None}, adopted=True)
-    verdict = answer(wrong_resume, adopted, a_log("scratch"))
+    adopted_launch = PriorLaunch("tiny-1", {"start": None}, adopted=True)
+    verdict = answer(wrong_resume, adopted_launch, a_log("scratch"))
 
     assert verdict.outcome is Outcome.UNKNOWN and mentions(verdict.message, "line", "7 of")

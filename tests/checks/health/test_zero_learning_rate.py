@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from builders import an_excursion, answer, some_metrics
-from curves import curve, excursions_of, folded as after, summarise
+from curves import curve, excursions_of, fold_curve as after, summarise
 from herorun.checks.health.zero_learning_rate import Limits, zero_learning_rate
 from herorun.core.detectors.names import Names
 from herorun.core.evidence import Metrics, Nothing, Unavailable

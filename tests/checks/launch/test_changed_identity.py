@@ -49,11 +49,11 @@ def test_what_differs_is_named_with_both_values():
 
 
 @pytest.mark.parametrize(
-    ("changed", "subject"),
+    ("changes", "subject"),
     [({"entity": "entt"}, "entt/proj/tiny"), ({"project": "other"}, "ent/other/tiny")],
 )
-def test_so_is_the_same_id_in_another_place(changed, subject):
-    verdict = ask({**WANDB, **changed}, before=WANDB)
+def test_so_is_the_same_id_in_another_place(changes, subject):
+    verdict = ask({**WANDB, **changes}, before=WANDB)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, subject)
     assert mentions(verdict.message, "but", "ent/proj/tiny")

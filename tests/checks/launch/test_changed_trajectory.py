@@ -55,9 +55,11 @@ def test_under_a_new_tracker_id_it_passes():
 
 
 def test_without_an_id_the_slug_is_the_id():
-    unnamed = a_contract(tracker={"id": None})
+    unnamed_contract = a_contract(tracker={"id": None})
 
-    assert answer(changed_trajectory, a_change("model.py"), unnamed).outcome is Outcome.FAIL
+    assert (
+        answer(changed_trajectory, a_change("model.py"), unnamed_contract).outcome is Outcome.FAIL
+    )
 
 
 def test_an_instance_whose_tracker_id_is_not_known_counts_as_the_same():

@@ -9,7 +9,10 @@ from herorun.core.redaction.scrub import scrub_tree
 from wording import mentions
 
 BEFORE = {"trainer": {"seed": 7, "log_interval": 10, "model_axis_size": 8}, "q": 1, "run_id": "a"}
-GIVEN = {"argv": ["python", "train.py", "--lr", "3"], "env": {"LR": "3", "NCCL_DEBUG": "INFO"}}
+COMMAND_TABLE = {
+    "argv": ["python", "train.py", "--lr", "3"],
+    "env": {"LR": "3", "NCCL_DEBUG": "INFO"},
+}
 
 
 OWN = (a_checkpoint(100),)
@@ -17,18 +20,18 @@ OWN = (a_checkpoint(100),)
 
 def prior(config=None, **changes):
     """As the record gives it: scrubbed, and plain."""
-    plan = a_plan(a_contract(command=GIVEN, **changes), config=config or BEFORE)
+    plan = a_plan(a_contract(command=COMMAND_TABLE, **changes), config=config or BEFORE)
     return PriorLaunch("tiny-1", scrub_tree(plan.values))
 
 
 def ask(config=None, before=None, contract=None, own=OWN, **changes):
     """The answers about a relaunch from the run's own checkpoint."""
-    now = contract or a_contract(**{"command": GIVEN, **changes})
+    now = contract or a_contract(**{"command": COMMAND_TABLE, **changes})
     plan = a_plan(now, own=own, history=a_history(), config=config or BEFORE)
     return answers(config_drift, before or prior(), plan, now)
 
 
-def changed(**trainer):
+def change_trainer(**trainer):
     return {**BEFORE, "trainer": {**BEFORE["trainer"], **trainer}}
 
 
@@ -50,11 +53,11 @@ def test_the_same_again_passes(notice):
 @pytest.mark.parametrize(
     ("config", "subject", "message"),
     [
-        (changed(seed=8), "trainer.seed", "trainer.seed: 7 -> 8 (trajectory)"),
+        (change_trainer(seed=8), "trainer.seed", "trainer.seed: 7 -> 8 (trajectory)"),
         ({**BEFORE, "q": 2}, "q", "q: 1 -> 2 (unclassified)"),
         ({**BEFORE, "lr": 3}, "lr", "lr: absent -> 3 (trajectory)"),
         (
-            changed(model_axis_size=4),
+            change_trainer(model_axis_size=4),
             "trainer.model_axis_size",
             "trainer.model_axis_size: 8 -> 4 (resume-breaking)",
         ),
@@ -76,7 +79,7 @@ def test_what_changes_the_training_blocks_by_its_key(config, subject, message):
     ],
 )
 def test_the_command_line_and_the_environment_are_compared_too(command, subject):
-    assert list(failures(ask(command={**GIVEN, **command}))) == [subject]
+    assert list(failures(ask(command={**COMMAND_TABLE, **command}))) == [subject]
 
 
 def test_another_manifest_of_the_data_is_another_trajectory():
@@ -88,9 +91,9 @@ def test_another_manifest_of_the_data_is_another_trajectory():
 
 
 def test_what_does_not_change_the_training_is_reported_and_passes():
-    config = {**changed(log_interval=20), "run_id": "b"}
+    config = {**change_trainer(log_interval=20), "run_id": "b"}
     env = {"LR": "3", "NCCL_DEBUG": "WARN"}
-    (verdict,) = ask(config, command={**GIVEN, "env": env})
+    (verdict,) = ask(config, command={**COMMAND_TABLE, "env": env})
 
     assert verdict.outcome is Outcome.PASS and "tiny-1" in verdict.message
     assert all(line in verdict.message for line in verdict.details[:3])
@@ -102,7 +105,7 @@ def test_what_does_not_change_the_training_is_reported_and_passes():
 
 
 def test_what_passes_is_reported_next_to_what_blocks():
-    *_, rest = ask(changed(seed=8, log_interval=20))
+    *_, rest = ask(change_trainer(seed=8, log_interval=20))
 
     assert rest.outcome is Outcome.PASS and rest.details == (
         "trainer.log_interval: 10 -> 20 (cosmetic)",
@@ -110,7 +113,7 @@ def test_what_passes_is_reported_next_to_what_blocks():
 
 
 def test_under_a_new_tracker_id_it_is_another_run_and_may_train_otherwise():
-    (verdict,) = ask(changed(seed=8), tracker={"id": "tiny-b"})
+    (verdict,) = ask(change_trainer(seed=8), tracker={"id": "tiny-b"})
 
     assert verdict.outcome is Outcome.PASS and verdict.details == (
         "trainer.seed: 7 -> 8 (trajectory)",
@@ -118,25 +121,25 @@ def test_under_a_new_tracker_id_it_is_another_run_and_may_train_otherwise():
 
 
 def test_a_state_that_does_not_fit_blocks_under_any_id():
-    assert list(failures(ask(changed(model_axis_size=4), tracker={"id": "tiny-b"}))) == [
+    assert list(failures(ask(change_trainer(model_axis_size=4), tracker={"id": "tiny-b"}))) == [
         "trainer.model_axis_size"
     ]
 
 
 def test_weights_alone_fit_a_new_run_on_another_mesh():
     new = a_contract(
-        command=GIVEN,
+        command=COMMAND_TABLE,
         tracker={"id": "tiny-b"},
         start={"from": f"{PARENT}/step-100", "kind": "weights-only"},
     )
 
-    assert failures(ask(changed(model_axis_size=4), contract=new, own=())) == {}
+    assert failures(ask(change_trainer(model_axis_size=4), contract=new, own=())) == {}
 
 
 def test_the_contract_may_class_a_key_otherwise():
     fields = {"classes": {"trainer.seed": "operational"}}
-    contract = a_contract(command=GIVEN, config=fields)
-    assert failures(ask(changed(seed=8), contract=contract)) == {}
+    contract = a_contract(command=COMMAND_TABLE, config=fields)
+    assert failures(ask(change_trainer(seed=8), contract=contract)) == {}
 
 
 def test_a_secret_that_the_record_masked_is_no_change():
@@ -159,7 +162,9 @@ def test_a_relaunch_is_asked_as_strictly():
 
 
 def test_a_mesh_that_changes_under_the_same_id_blocks_from_any_start():
-    assert list(failures(ask(changed(model_axis_size=4), own=()))) == ["trainer.model_axis_size"]
+    assert list(failures(ask(change_trainer(model_axis_size=4), own=()))) == [
+        "trainer.model_axis_size"
+    ]
 
 
 def test_a_run_that_left_no_step_behind_may_change_but_not_what_it_loads():
@@ -168,11 +173,13 @@ def test_a_run_that_left_no_step_behind_may_change_but_not_what_it_loads():
         Checkpoints: Checkpoints(),
         LeftCheckpoints: Nothing(""),
     }
-    changes = {**changed(seed=8, model_axis_size=4), "q": 2}
-    new = a_plan(a_contract(command=GIVEN), own=(), history=a_history(), config=changes)
-    assert not failures(answers(config_drift, prior(), new, a_contract(command=GIVEN), no_step))
+    changes = {**change_trainer(seed=8, model_axis_size=4), "q": 2}
+    new = a_plan(a_contract(command=COMMAND_TABLE), own=(), history=a_history(), config=changes)
+    assert not failures(
+        answers(config_drift, prior(), new, a_contract(command=COMMAND_TABLE), no_step)
+    )
 
-    loads = a_contract(command=GIVEN, start={"from": PARENT, "kind": "full-state"})
+    loads = a_contract(command=COMMAND_TABLE, start={"from": PARENT, "kind": "full-state"})
     new = a_plan(loads, own=(), history=a_history(), config=changes)
-    failed = failures(answers(config_drift, prior(), new, loads, no_step))
-    assert set(failed) == {"trainer.model_axis_size"}
+    failures_found = failures(answers(config_drift, prior(), new, loads, no_step))
+    assert set(failures_found) == {"trainer.model_axis_size"}

@@ -8,12 +8,14 @@ from herorun.core.evidence import DataFound, Unavailable
 from herorun.core.finding import Outcome
 
 DIGEST = "sha256:" + "a" * 64
-PINNED = a_contract(data={"manifests": {"mix.json": DIGEST, "gs://data/mix": "generation:7"}})
-FOUND = {"mix.json": DIGEST, "gs://data/mix": "generation:7"}
+PINNED_CONTRACT = a_contract(
+    data={"manifests": {"mix.json": DIGEST, "gs://data/mix": "generation:7"}}
+)
+DIGESTS = {"mix.json": DIGEST, "gs://data/mix": "generation:7"}
 
 
-def outcomes(value, unread=None):
-    verdicts = answers(data_mismatch, PINNED, DataFound(value, unread or {}))
+def outcomes(value, unread_paths=None):
+    verdicts = answers(data_mismatch, PINNED_CONTRACT, DataFound(value, unread_paths or {}))
     return {verdict.subject: verdict.outcome for verdict in verdicts}
 
 
@@ -22,7 +24,7 @@ def test_a_contract_that_pins_nothing_asks_for_nothing():
 
 
 def test_what_is_pinned_and_there_passes():
-    assert set(outcomes(FOUND).values()) == {Outcome.PASS}
+    assert set(outcomes(DIGESTS).values()) == {Outcome.PASS}
 
 
 @pytest.mark.parametrize(
@@ -30,19 +32,20 @@ def test_what_is_pinned_and_there_passes():
     [("sha256:" + "b" * 64, Outcome.FAIL), (None, Outcome.FAIL), ("generation:7", Outcome.FAIL)],
 )
 def test_other_or_missing_data_fails_by_its_path(now, outcome):
-    by_subject = outcomes({**FOUND, "mix.json": now})
+    by_subject = outcomes({**DIGESTS, "mix.json": now})
 
     assert by_subject == {"mix.json": outcome, "gs://data/mix": Outcome.PASS}
 
 
-@pytest.mark.parametrize("unread", [{"gs://data/mix": "403"}, {}])
-def test_what_nobody_could_read_is_unknown(unread):
-    assert outcomes({"mix.json": DIGEST}, unread)["gs://data/mix"] is Outcome.UNKNOWN
+@pytest.mark.parametrize("unread_paths", [{"gs://data/mix": "403"}, {}])
+def test_what_nobody_could_read_is_unknown(unread_paths):
+    assert outcomes({"mix.json": DIGEST}, unread_paths)["gs://data/mix"] is Outcome.UNKNOWN
 
 
 def test_a_look_that_failed_whole_is_unknown():
     assert (
-        answer(data_mismatch, PINNED, {DataFound: Unavailable("down")}).outcome is Outcome.UNKNOWN
+        answer(data_mismatch, PINNED_CONTRACT, {DataFound: Unavailable("down")}).outcome
+        is Outcome.UNKNOWN
     )
 
 

@@ -75,8 +75,8 @@ def test_only_what_can_change_the_training_is_counted():
     verdict = answer(dirty_tree, a_tree(unstaged=("README.md", "tests/a.py", "train.py")))
 
     assert mentions(verdict.message, "1 uncommitted", "3f2a9c1d0", "train.py (modified)")
-    counted, names, rest = verdict.details
-    assert counted == "train.py (modified)"
+    counted_line, names, rest = verdict.details
+    assert counted_line == "train.py (modified)"
     assert mentions(names, "tests/a.py (modified)", "cannot") and mentions(rest, "1 more")
 
 

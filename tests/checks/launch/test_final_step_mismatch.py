@@ -6,20 +6,20 @@ from herorun.core.evidence import Nothing, TrackerIdentity, TrackerState, Unavai
 from herorun.core.finding import Outcome
 from wording import mentions
 
-BATCHED = {"train_batch_size": 10, "seq_len": 100}  # 1,000 tokens a step
+BATCH_CONFIG = {"train_batch_size": 10, "seq_len": 100}  # 1,000 tokens a step
 
 
-def ask(resolved=None, identity=None, **changes):
+def ask(resolved_config=None, identity=None, **changes):
     contract = a_contract(**changes)
     names = identity or {TrackerIdentity: Nothing()}
-    return answers(final_step_mismatch, contract, a_plan(contract, config=resolved), names)
+    return answers(final_step_mismatch, contract, a_plan(contract, config=resolved_config), names)
 
 
 def failures(verdicts):
     return {v.subject: v.message for v in verdicts if v.outcome is Outcome.FAIL}
 
 
-def tracked(**config):
+def tracked_identity(**config):
     return TrackerIdentity(state=TrackerState.CRASHED, config=config)
 
 
@@ -44,8 +44,8 @@ def test_an_unknown_final_step_is_another_checks():
         ({"max_steps": FINAL}, {}),
         ({"lr_decay_iters": FINAL}, {}),
         ({"cycle": FINAL}, {"config": {"horizon": "cycle"}}),
-        (BATCHED, {"tokens": 200_000}),
-        (BATCHED, {"tokens": 201_999}),
+        (BATCH_CONFIG, {"tokens": 200_000}),
+        (BATCH_CONFIG, {"tokens": 201_999}),
         (
             {"max_steps": -1, "eval": {"max_steps": 5}, "decay_steps": 5, "T_max": 5, "epochs": 5},
             {},
@@ -68,8 +68,8 @@ def test_what_agrees_passes(config, changes):
         ),
         ({"cycle": 100}, {"config": {"horizon": "cycle"}}, "cycle", "the schedule's cycle is 100"),
         ({}, {"config": {"horizon": "cycle"}}, "[config] horizon", "cycle, which is missing"),
-        (BATCHED, {"tokens": 204_000}, "tokens", "make 204 steps"),
-        (BATCHED, {"tokens": 100_000}, "tokens", "make 100 steps"),
+        (BATCH_CONFIG, {"tokens": 204_000}, "tokens", "make 204 steps"),
+        (BATCH_CONFIG, {"tokens": 100_000}, "tokens", "make 100 steps"),
         (
             {"steps": 300},
             {"config": {"horizon": "steps"}, "final_step": 300, "tokens": None},
@@ -101,17 +101,17 @@ def test_the_sentence_names_the_final_step_and_its_source():
     ],
 )
 def test_the_trackers_run_was_to_be_as_long(config, subjects):
-    assert list(failures(ask(identity=tracked(**config)))) == subjects
+    assert list(failures(ask(identity=tracked_identity(**config)))) == subjects
 
 
 def test_a_named_key_is_looked_up_at_the_tracker_too():
-    answer = ask({"t": {"n": 200}}, tracked(t={"n": 250}), final_step="t.n")
+    answer = ask({"t": {"n": 200}}, tracked_identity(t={"n": 250}), final_step="t.n")
 
     assert list(failures(answer)) == ["tracker:t.n"]
 
 
 def test_every_disagreement_is_named():
-    config = {"max_steps": 300, "lr_decay_iters": 100, **BATCHED}
+    config = {"max_steps": 300, "lr_decay_iters": 100, **BATCH_CONFIG}
 
     assert set(failures(ask(config, tokens=9e5))) == {"max_steps", "lr_decay_iters", "tokens"}
 
@@ -120,9 +120,9 @@ def test_every_disagreement_is_named():
     ("config", "outcome"),
     [
         ({"max_steps": 200}, Outcome.NOT_APPLICABLE),
-        (BATCHED, Outcome.NOT_APPLICABLE),
-        ({"max_steps": 200, **BATCHED}, Outcome.PASS),
-        ({"max_steps": 300, **BATCHED}, Outcome.FAIL),
+        (BATCH_CONFIG, Outcome.NOT_APPLICABLE),
+        ({"max_steps": 200, **BATCH_CONFIG}, Outcome.PASS),
+        ({"max_steps": 300, **BATCH_CONFIG}, Outcome.FAIL),
         ({"max_steps": 200, "lr_decay_iters": 300}, Outcome.FAIL),
     ],
 )
@@ -133,6 +133,6 @@ def test_what_the_step_was_inferred_from_does_not_confirm_it(config, outcome):
 
 
 def test_a_pass_says_who_agrees():
-    (verdict,) = ask({"max_steps": 200, **BATCHED}, tokens=200_000)
+    (verdict,) = ask({"max_steps": 200, **BATCH_CONFIG}, tokens=200_000)
 
     assert mentions(verdict.message, "200", "max_steps", "tokens")

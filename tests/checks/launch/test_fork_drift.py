@@ -35,7 +35,7 @@ BEFORE = {
 }
 
 
-def launched(config=None, instance="parent-1", at=NOON - 60 * MINUTE, **changes):
+def parent_launch(config=None, instance="parent-1", at=NOON - 60 * MINUTE, **changes):
     """What the record keeps of a launch of the run that is forked."""
     contract = a_contract(
         slug="parent",
@@ -47,15 +47,17 @@ def launched(config=None, instance="parent-1", at=NOON - 60 * MINUTE, **changes)
     return RecordedLaunch("parent", instance, (PARENT, f"{PARENT}-temporary"), at, plan)
 
 
-def ask(config=None, *launches, kind="full-state", modified=None, **changes):
+def ask(config=None, *launches, kind="full-state", modified_at=None, **changes):
     """The first launch of a fork from the parent's step 100."""
     beside = a_checkpoint(100, root=PARENT)
     contract = a_contract(start={"from": beside.path, "kind": kind}, **changes)
     plan = a_plan(contract, beside=[beside], config=config or BEFORE)
     siblings = StartSiblings((a_checkpoint(100, root=PARENT),))
-    if modified:
-        siblings = StartSiblings((type(beside)(beside.path, 100, PARENT, modified=modified),))
-    return answers(fork_drift, plan, contract, siblings, SourceLaunches(launches or (launched(),)))
+    if modified_at:
+        siblings = StartSiblings((type(beside)(beside.path, 100, PARENT, modified=modified_at),))
+    return answers(
+        fork_drift, plan, contract, siblings, SourceLaunches(launches or (parent_launch(),))
+    )
 
 
 def failures(verdicts):
@@ -116,14 +118,14 @@ def test_the_command_and_its_environment_are_compared_too():
 
 
 def test_it_is_compared_with_the_instance_that_wrote_the_checkpoint():
-    later = launched({**BEFORE, "pack": 1}, "parent-2", NOON)
+    later = parent_launch({**BEFORE, "pack": 1}, "parent-2", NOON)
 
     # the store tells no time: the newest
-    assert failures(ask(None, launched(), later)).keys() == {"pack"}
-    assert not failures(ask(None, launched(), later, modified=NOON - 30 * MINUTE))
-    assert failures(ask(None, launched(), later, modified=NOON + timedelta(hours=1))).keys() == {
-        "pack"
-    }
+    assert failures(ask(None, parent_launch(), later)).keys() == {"pack"}
+    assert not failures(ask(None, parent_launch(), later, modified_at=NOON - 30 * MINUTE))
+    assert failures(
+        ask(None, parent_launch(), later, modified_at=NOON + timedelta(hours=1))
+    ).keys() == {"pack"}
 
 
 def test_beyond_fifty_keys_one_answer_sums_up():
@@ -136,7 +138,10 @@ def test_it_has_nothing_to_ask_of_a_run_that_continues_from_its_own():
     history = a_history()
     plan = a_plan(own=[a_checkpoint(100)], history=history)
 
-    assert answer(fork_drift, plan, SourceLaunches((launched(),))).outcome is Outcome.NOT_APPLICABLE
+    assert (
+        answer(fork_drift, plan, SourceLaunches((parent_launch(),))).outcome
+        is Outcome.NOT_APPLICABLE
+    )
 
 
 def test_a_later_launch_is_compared_with_the_forks_own_last_instance():
@@ -144,7 +149,7 @@ def test_a_later_launch_is_compared_with_the_forks_own_last_instance():
     plan = a_plan(contract, config={"pack": 1})
     prior = PriorLaunch("tiny-1", plan.values)
 
-    verdict = answer(fork_drift, plan, contract, prior, SourceLaunches((launched(),)))
+    verdict = answer(fork_drift, plan, contract, prior, SourceLaunches((parent_launch(),)))
 
     assert verdict.outcome is Outcome.NOT_APPLICABLE and "tiny-1" in verdict.message
 

@@ -9,7 +9,7 @@ from wording import mentions
 
 
 @pytest.mark.parametrize(
-    ("pinned", "running", "outcome"),
+    ("pinned_version", "running", "outcome"),
     [
         ("", "0.1.0", "n/a"),
         ("~=0.4", "0.4.2", "pass"),
@@ -19,8 +19,10 @@ from wording import mentions
         ("==0.4.*", "what is this", "fail"),
     ],
 )
-def test_only_what_the_contract_allows_may_launch(pinned: str, running: str, outcome: str) -> None:
-    assert answer(herorun_mismatch, OwnVersion(running, pinned)).outcome == outcome
+def test_only_what_the_contract_allows_may_launch(
+    pinned_version: str, running: str, outcome: str
+) -> None:
+    assert answer(herorun_mismatch, OwnVersion(running, pinned_version)).outcome == outcome
 
 
 def test_the_message_names_both() -> None:

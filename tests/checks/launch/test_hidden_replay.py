@@ -26,13 +26,13 @@ def test_a_run_that_continues_above_what_was_logged_shows_every_step(last, first
 
 
 @pytest.mark.parametrize(
-    ("last", "first_step", "hidden"), [(100, 0, 1), (149, 0, 50), (149, 1, 49)]
+    ("last", "first_step", "hidden_steps"), [(100, 0, 1), (149, 0, 50), (149, 1, 49)]
 )
-def test_the_steps_that_w_and_b_will_not_show_are_counted(last, first_step, hidden):
+def test_the_steps_that_w_and_b_will_not_show_are_counted(last, first_step, hidden_steps):
     verdict = ask(last, first_step=first_step)
 
     assert verdict.outcome is Outcome.FAIL
-    assert mentions(verdict.message, "first", f"{count(hidden, 'step')}", "invisible")
+    assert mentions(verdict.message, "first", f"{count(hidden_steps, 'step')}", "invisible")
 
 
 def test_from_scratch_all_of_it_is_hidden():

@@ -8,7 +8,7 @@ from herorun.core.finding import Outcome
 from wording import mentions
 
 DIRTY = (Submodule(path="lib", commit=COMMIT, checked_out=COMMIT, untracked=True),)
-HIDDEN = [
+HIDDEN_CHANGES = [
     ("status.showUntrackedFiles=no", {"untracked": ("new.py",)}),
     ("core.fileMode=false", {"unstaged": ("run.sh",), "mode_only": ("run.sh",)}),
     ("core.ignoreStat=true", {"hidden": ("a.py",)}),
@@ -22,14 +22,14 @@ def test_no_setting_passes_and_it_never_blocks():
     assert hiding_settings.response is Response.WARN
 
 
-@pytest.mark.parametrize(("setting", "changes"), HIDDEN)
+@pytest.mark.parametrize(("setting", "changes"), HIDDEN_CHANGES)
 def test_a_setting_that_hides_nothing_now_is_named_and_passes(setting, changes):
     verdict = answer(hiding_settings, a_tree(settings=(setting,)))
 
     assert (verdict.outcome, verdict.details) == (Outcome.PASS, (setting,))
 
 
-@pytest.mark.parametrize(("setting", "changes"), HIDDEN)
+@pytest.mark.parametrize(("setting", "changes"), HIDDEN_CHANGES)
 def test_one_that_hides_what_is_there_is_found(setting, changes):
     verdict = answer(hiding_settings, a_tree(settings=(setting,), **changes))
 

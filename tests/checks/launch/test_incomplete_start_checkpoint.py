@@ -88,8 +88,10 @@ def test_it_is_asked_at_a_relaunch_too():
 
 
 def test_one_that_could_not_be_read_is_unknown():
-    unread = replace(a_checkpoint(100, PARENT), problem="it could not be read: EIO", examined=False)
-    verdict = ask(f"{PARENT}/step-100", (unread,))
+    unread_checkpoint = replace(
+        a_checkpoint(100, PARENT), problem="it could not be read: EIO", examined=False
+    )
+    verdict = ask(f"{PARENT}/step-100", (unread_checkpoint,))
 
     assert verdict.outcome is Outcome.UNKNOWN and "EIO" in verdict.message
 
@@ -140,11 +142,13 @@ def test_a_job_that_was_launched_with_it_is_relaunched_and_adopted(start):
     plan = a_plan(a_contract(start=start, command={"argv": argv}))
     beside = StartSiblings((a_checkpoint(100, PARENT),))
     adoptee = Adoptee(a_job(), "slurm")
-    first, edited = (PriorLaunch("tiny-1", {"argv": each}) for each in (argv, ["bash", "train.sh"]))
+    first, edited_launch = (
+        PriorLaunch("tiny-1", {"argv": each}) for each in (argv, ["bash", "train.sh"])
+    )
 
     def outcome(*evidence):
         return answer(incomplete_start_checkpoint, plan, beside, *evidence).outcome
 
     fine = Outcome.PASS if start else Outcome.NOT_APPLICABLE
     assert [outcome(first), outcome(adoptee)] == [fine, fine]
-    assert [outcome(edited), outcome({PriorLaunch: Unavailable("no")})] == [Outcome.FAIL] * 2
+    assert [outcome(edited_launch), outcome({PriorLaunch: Unavailable("no")})] == [Outcome.FAIL] * 2

@@ -62,10 +62,10 @@ def test_a_temporary_root_that_moved_or_is_given_up_fails_too():
     past = a_history(instances=(an_instance(temporary_root="/data/other"),))
     contract = a_contract(output={"temporary_root": None})
 
-    moved = answer(moved_root, a_plan(history=past), past)
+    moved_answer = answer(moved_root, a_plan(history=past), past)
     without_root = answer(moved_root, a_plan(contract, history=a_history()), a_history())
 
-    assert (moved.outcome, moved.subject) == (Outcome.FAIL, TEMPORARY)
+    assert (moved_answer.outcome, moved_answer.subject) == (Outcome.FAIL, TEMPORARY)
     assert without_root.outcome is Outcome.FAIL and "temporary root" in without_root.message
 
 

@@ -10,7 +10,7 @@ from herorun.core.finding import Outcome
 from wording import mentions
 
 
-def renewed(age):
+def a_watch(age):
     """The owner's lease, renewed so long ago; the cadence is 15 minutes."""
     return Watch(False, "dri@there", "tiny", lease_renewed=NOON - age)
 
@@ -43,11 +43,11 @@ def test_only_an_ordinary_run_may_decline():
         (Watch(True), Outcome.FAIL),
         (Watch(False, "dri@here", "tiny"), Outcome.FAIL),
         (Watch(False, "dri@there", "tiny"), Outcome.UNKNOWN),
-        (renewed(timedelta(minutes=4)), Outcome.PASS),
-        (renewed(timedelta(minutes=30)), Outcome.PASS),
-        (renewed(timedelta(minutes=31)), Outcome.FAIL),
-        (renewed(timedelta(days=3)), Outcome.FAIL),
-        (replace(renewed(timedelta(minutes=4)), lease_slug="other"), Outcome.FAIL),
+        (a_watch(timedelta(minutes=4)), Outcome.PASS),
+        (a_watch(timedelta(minutes=30)), Outcome.PASS),
+        (a_watch(timedelta(minutes=31)), Outcome.FAIL),
+        (a_watch(timedelta(days=3)), Outcome.FAIL),
+        (replace(a_watch(timedelta(minutes=4)), lease_slug="other"), Outcome.FAIL),
     ],
 )
 def test_an_owner_elsewhere_must_have_been_seen(watch, outcome):
@@ -58,5 +58,5 @@ def test_an_owner_elsewhere_must_have_been_seen(watch, outcome):
 
 
 def test_a_store_whose_clock_is_ahead_makes_no_age_below_zero():
-    verdict = ask(renewed(-timedelta(seconds=5)), owner="dri@there")
+    verdict = ask(a_watch(-timedelta(seconds=5)), owner="dri@there")
     assert verdict.outcome is Outcome.PASS and mentions(verdict.message, "0s ago")

@@ -44,14 +44,14 @@ def test_a_named_start_is_not_asked():
 
 def test_to_begin_before_tainted_ones_needs_a_reason():
     """The start that the contract names is mostly that of the first launch."""
-    start, tainted = (
+    start, tainted_history = (
         {"from": f"{PARENT}/step-9"},
         a_history(taints=(Taint(check="not-finite", since=NOON, step=50),)),
     )
 
-    assert ask(a_checkpoint(100), history=tainted, **start).outcome is Outcome.FAIL
+    assert ask(a_checkpoint(100), history=tainted_history, **start).outcome is Outcome.FAIL
     assert (
-        ask(a_checkpoint(100), history=tainted, **start, reason="x").outcome
+        ask(a_checkpoint(100), history=tainted_history, **start, reason="x").outcome
         is Outcome.NOT_APPLICABLE
     )
     assert ask(a_checkpoint(100), **start, rejected=[ROOT]).outcome is Outcome.NOT_APPLICABLE
@@ -59,8 +59,8 @@ def test_to_begin_before_tainted_ones_needs_a_reason():
 
 def test_rejected_and_tainted_ones_do_not_count():
     assert ask(a_checkpoint(100), rejected=[ROOT]).outcome is Outcome.FAIL
-    tainted = a_history(taints=(Taint(check="not-finite", since=NOON, step=50),))
-    assert mentions(ask(a_checkpoint(100), history=tainted).details[0], "not-finite")
+    tainted_history = a_history(taints=(Taint(check="not-finite", since=NOON, step=50),))
+    assert mentions(ask(a_checkpoint(100), history=tainted_history).details[0], "not-finite")
 
 
 def test_one_that_nobody_looked_into_does_not_count():

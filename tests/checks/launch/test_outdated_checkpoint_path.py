@@ -13,9 +13,9 @@ OLD, NEW = f"{ROOT}/step-54000", f"{ROOT}/step-58014"
 
 def ask(own=OWN, history=None, config=None, **contract):
     history = history or a_history()
-    signed = a_contract(**contract)
-    plan = a_plan(signed, own, (), history, config)
-    return answer(outdated_checkpoint_path, signed, plan, history, Checkpoints(own))
+    signed_contract = a_contract(**contract)
+    plan = a_plan(signed_contract, own, (), history, config)
+    return answer(outdated_checkpoint_path, signed_contract, plan, history, Checkpoints(own))
 
 
 def test_nothing_named_passes():

@@ -7,29 +7,29 @@ from herorun.core.evidence import Offered
 from herorun.core.finding import Outcome
 from wording import mentions
 
-BUDGETED = {"budget": {"accelerator_hours": 1000}, "hardware": {"count": 8}}
+BUDGET_TABLES = {"budget": {"accelerator_hours": 1000}, "hardware": {"count": 8}}
 
 
 @pytest.mark.parametrize(
     ("hours", "outcome"), [(24, Outcome.FAIL), (125, Outcome.PASS), (None, Outcome.NOT_APPLICABLE)]
 )
 def test_the_limit_against_the_budget(hours, outcome):
-    offered = Offered(time_limit=hours * 3600 if hours else None)
+    offer = Offered(time_limit=hours * 3600 if hours else None)
 
-    assert answer(short_time_limit, a_contract(**BUDGETED), offered).outcome is outcome
+    assert answer(short_time_limit, a_contract(**BUDGET_TABLES), offer).outcome is outcome
 
 
 def test_the_sentence_names_both():
-    verdict = answer(short_time_limit, a_contract(**BUDGETED), Offered(time_limit=86400))
+    verdict = answer(short_time_limit, a_contract(**BUDGET_TABLES), Offered(time_limit=86400))
 
     assert mentions(
         verdict.message, "1000", "accelerator-hours", "8 accelerators", "5d5h", "limit", "1d"
     )
 
 
-@pytest.mark.parametrize("left_out", BUDGETED)
+@pytest.mark.parametrize("left_out", BUDGET_TABLES)
 def test_without_a_budget_there_is_nothing_to_compare(left_out):
-    stated_budget = {key: value for key, value in BUDGETED.items() if key != left_out}
+    stated_budget = {key: value for key, value in BUDGET_TABLES.items() if key != left_out}
 
     assert (
         answer(short_time_limit, a_contract(**stated_budget), Offered(time_limit=1)).outcome

@@ -36,8 +36,8 @@ def test_an_image_of_another_commit_fails(revision):
 
 
 def test_what_lies_between_the_two_is_judged_by_its_impact():
-    changed = an_image(OTHER, known_here=True, changed=("README.md", "model.py"))
-    verdict = answer(stale_container, changed)
+    changed_image = an_image(OTHER, known_here=True, changed=("README.md", "model.py"))
+    verdict = answer(stale_container, changed_image)
 
     assert verdict.outcome is Outcome.FAIL
     assert mentions(verdict.message, "model.py")
@@ -45,13 +45,13 @@ def test_what_lies_between_the_two_is_judged_by_its_impact():
 
 
 def test_an_image_that_only_documentation_tells_from_this_commit_passes():
-    changed = an_image(OTHER, known_here=True, changed=("README.md", "tests/a.py"))
+    changed_image = an_image(OTHER, known_here=True, changed=("README.md", "tests/a.py"))
 
-    assert answer(stale_container, changed).outcome is Outcome.PASS
+    assert answer(stale_container, changed_image).outcome is Outcome.PASS
     rules = a_contract(code={"impact": {"*.md": "block"}})
-    assert answer(stale_container, changed, rules).outcome is Outcome.FAIL
+    assert answer(stale_container, changed_image, rules).outcome is Outcome.FAIL
     closure = ImportClosure(frozenset({"tests/a.py"}))
-    assert answer(stale_container, changed, closure).outcome is Outcome.FAIL
+    assert answer(stale_container, changed_image, closure).outcome is Outcome.FAIL
 
 
 @pytest.mark.parametrize("revision", [None, "", " "])

@@ -19,9 +19,9 @@ def ask(step, beside, **start):
     return answer(start_checkpoint_not_newest, contract, plan, StartSiblings(beside))
 
 
-def ask_again(own, start=None, **rejected):
+def ask_again(own, start=None, **start_table):
     """A run with a past; `start` replaces what the plan chose."""
-    contract, history = a_contract(start=rejected), a_history()
+    contract, history = a_contract(start=start_table), a_history()
     plan = a_plan(contract, own, (), history)
     plan = plan if start is None else replace(plan, start=start)
     return answer(start_checkpoint_not_newest, contract, plan, history, Checkpoints(tuple(own)))
@@ -155,12 +155,17 @@ def test_it_is_asked_at_a_relaunch_too():
 # --- by step and by time --------------------------------------------------------------------------
 
 
-def stamped(step, stamp, root=ROOT):
+def stamped_checkpoint(step, stamp, root=ROOT):
     return replace(a_checkpoint(step, root), timestamp=stamp)
 
 
 def test_the_newest_by_step_and_by_time_must_be_one():
-    verdict = ask_again([stamped(600, "2026-01-02T00:00:00"), stamped(1000, "2026-01-01T00:00:00")])
+    verdict = ask_again(
+        [
+            stamped_checkpoint(600, "2026-01-02T00:00:00"),
+            stamped_checkpoint(1000, "2026-01-01T00:00:00"),
+        ]
+    )
 
     assert verdict.outcome is Outcome.FAIL
     assert verdict.subject == f"{ROOT}/step-1000"
@@ -169,25 +174,31 @@ def test_the_newest_by_step_and_by_time_must_be_one():
 
 def test_so_must_those_next_to_the_start():
     beside = (
-        stamped(600, "2026-01-02T00:00:00", PARENT),
-        stamped(1000, "2026-01-01T00:00:00", PARENT),
+        stamped_checkpoint(600, "2026-01-02T00:00:00", PARENT),
+        stamped_checkpoint(1000, "2026-01-01T00:00:00", PARENT),
     )
 
-    refused, accepted = ask(1000, beside), ask(1000, beside, reason="the rollback failed")
-    assert (refused.outcome, accepted.outcome) == (Outcome.FAIL, Outcome.PASS)
-    assert all("step-600" in verdict.message for verdict in (refused, accepted))
+    refusal, accepted_answer = ask(1000, beside), ask(1000, beside, reason="the rollback failed")
+    assert (refusal.outcome, accepted_answer.outcome) == (Outcome.FAIL, Outcome.PASS)
+    assert all("step-600" in verdict.message for verdict in (refusal, accepted_answer))
     # what is accepted orders nothing
-    assert ["[start]" in verdict.message for verdict in (refused, accepted)] == [True, False]
+    assert ["[start]" in verdict.message for verdict in (refusal, accepted_answer)] == [True, False]
 
 
 def test_a_rejected_lineage_leaves_no_doubt():
-    own = [stamped(600, "2026-01-02T00:00:00"), stamped(1000, "2026-01-01T00:00:00")]
+    own = [
+        stamped_checkpoint(600, "2026-01-02T00:00:00"),
+        stamped_checkpoint(1000, "2026-01-01T00:00:00"),
+    ]
 
     assert ask_again(own, rejected=[f"{ROOT}/step-1000"]).outcome is Outcome.PASS
 
 
 def test_a_time_with_a_zone_is_not_compared_with_one_without():
-    own = [stamped(600, "2026-01-02T00:00:00Z"), stamped(1000, "2026-01-01T00:00:00")]
+    own = [
+        stamped_checkpoint(600, "2026-01-02T00:00:00Z"),
+        stamped_checkpoint(1000, "2026-01-01T00:00:00"),
+    ]
 
     assert ask_again(own).outcome is Outcome.PASS
 
@@ -202,11 +213,15 @@ def test_without_the_trainers_time_the_stores_counts():
 
 
 def test_one_that_cannot_be_read_and_may_be_newer_is_unknown():
-    unread = replace(a_checkpoint(200, PARENT), problem="it could not be read: EIO", examined=False)
+    unread_checkpoint = replace(
+        a_checkpoint(200, PARENT), problem="it could not be read: EIO", examined=False
+    )
 
-    assert ask(100, (*parents(100), unread)).outcome is Outcome.UNKNOWN
-    assert ask(100, (*parents(100), unread), reason="it is broken").outcome is Outcome.PASS
-    assert ask(300, (*parents(300), unread)).outcome is Outcome.PASS
+    assert ask(100, (*parents(100), unread_checkpoint)).outcome is Outcome.UNKNOWN
+    assert (
+        ask(100, (*parents(100), unread_checkpoint), reason="it is broken").outcome is Outcome.PASS
+    )
+    assert ask(300, (*parents(300), unread_checkpoint)).outcome is Outcome.PASS
 
 
 def test_a_tainted_one_does_not_count():

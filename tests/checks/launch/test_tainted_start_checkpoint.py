@@ -29,11 +29,11 @@ def ask_own(step=150, reason=None, **history):
     return answer(tainted_start_checkpoint, contract, plan, past, Checkpoints((own,)))
 
 
-def ask_parent(source, reason=None, modified=NOON + MINUTE):
+def ask_parent(source, reason=None, modified_at=NOON + MINUTE):
     contract = a_contract(
         start={"from": f"{PARENT}/step-150", "source_run": "parent", "reason": reason},
     )
-    beside = (replace(a_checkpoint(150, PARENT), modified=modified),)
+    beside = (replace(a_checkpoint(150, PARENT), modified=modified_at),)
     plan = a_plan(contract, (), beside)
     return answer(tainted_start_checkpoint, contract, plan, StartSiblings(beside), source)
 
@@ -72,9 +72,9 @@ def test_a_source_runs_taints_count():
 
 
 def test_a_store_that_tells_no_time_is_judged_by_the_step():
-    tainted = SourceRun("parent", (PARENT,), taints=(TAINT,))
+    tainted_verdict = SourceRun("parent", (PARENT,), taints=(TAINT,))
 
-    assert ask_parent(tainted, modified=None).outcome is Outcome.FAIL
+    assert ask_parent(tainted_verdict, modified_at=None).outcome is Outcome.FAIL
 
 
 def test_a_source_run_out_of_reach_is_unknown():

@@ -121,12 +121,12 @@ def test_the_offline_kind_wants_the_offline_mode(mode, outcome):
 
 
 def test_a_fork_and_a_resume_at_once_are_refused_for_the_first_launch_only():
-    forked = {"fork_from": "parent?_step=9"}
-    plan = a_plan(a_contract(tracker={**TRACKER, **forked}))
+    fork_environment = {"fork_from": "parent?_step=9"}
+    plan = a_plan(a_contract(tracker={**TRACKER, **fork_environment}))
     prior = PriorLaunch("tiny-1", {"tracker": plain(plan.tracker.value)})
 
-    assert ask("WANDB_RESUME", "allow", **forked).outcome is Outcome.FAIL
-    assert ask("WANDB_RESUME", "allow", prior, **forked).outcome is Outcome.PASS
+    assert ask("WANDB_RESUME", "allow", **fork_environment).outcome is Outcome.FAIL
+    assert ask("WANDB_RESUME", "allow", prior, **fork_environment).outcome is Outcome.PASS
 
 
 def test_each_variable_is_judged_apart():

@@ -7,7 +7,7 @@ from screens.notices import Notice
 
 
 @pytest.mark.parametrize(
-    ("committed", "outcome"),
+    ("committed_text", "outcome"),
     [
         ("text", Outcome.PASS),
         ("another text", Outcome.FAIL),
@@ -15,9 +15,9 @@ from screens.notices import Notice
     ],
 )
 def test_only_what_is_committed_was_signed(
-    committed: str | None, outcome: Outcome, notice: Notice
+    committed_text: str | None, outcome: Outcome, notice: Notice
 ) -> None:
-    verdict = uncommitted_contract(ContractFile("runs/tiny.toml", "text", committed))
+    verdict = uncommitted_contract(ContractFile("runs/tiny.toml", "text", committed_text))
 
     assert verdict.outcome is outcome
     assert verdict.message == notice

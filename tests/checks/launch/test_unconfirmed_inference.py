@@ -11,7 +11,7 @@ from wording import mentions
 HERO = a_contract(hero=True)
 
 
-def guessed(*names, contract=None):
+def plan_of_guesses(*names, contract=None):
     plan = a_plan(contract)
     guesses = {
         name: Sourced(getattr(plan, name).value, "a rule of thumb", inferred=True) for name in names
@@ -25,14 +25,14 @@ def test_a_plan_that_is_all_stated_passes():
 
 @pytest.mark.parametrize("name", ["start", "output_root", "temporary_root"])
 def test_lineage_and_output_identity_must_be_stated(name):
-    verdict = answer(unconfirmed_inference, guessed(name))
+    verdict = answer(unconfirmed_inference, plan_of_guesses(name))
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, name)
     assert "inferred" in verdict.message
 
 
 def test_each_guess_is_a_finding_of_its_own():
-    verdicts = answers(unconfirmed_inference, guessed("start", "output_root", "argv"))
+    verdicts = answers(unconfirmed_inference, plan_of_guesses("start", "output_root", "argv"))
 
     assert [verdict.subject for verdict in verdicts] == ["start", "output_root"]
 

@@ -7,7 +7,7 @@ from herorun.core.evidence import Unavailable
 from herorun.core.finding import Outcome
 from wording import mentions
 
-UNDECIDED = {"permanent_every": None, "temporary_every": None, "keep": None}
+UNDECIDED_RETENTION = {"permanent_every": None, "temporary_every": None, "keep": None}
 
 
 def test_a_hero_run_that_states_all_three_passes():
@@ -17,7 +17,7 @@ def test_a_hero_run_that_states_all_three_passes():
     assert mentions(verdict.message, "100 steps", "15m", "10")
 
 
-@pytest.mark.parametrize("missing", UNDECIDED)
+@pytest.mark.parametrize("missing", UNDECIDED_RETENTION)
 def test_a_hero_run_must_state_each(missing):
     verdict = answer(undecided_retention, a_contract(flops=1e23, checkpoints={missing: None}))
 
@@ -26,7 +26,7 @@ def test_a_hero_run_must_state_each(missing):
 
 
 def test_the_suggestion_is_printed():
-    verdict = answer(undecided_retention, a_contract(hero=True, checkpoints=UNDECIDED))
+    verdict = answer(undecided_retention, a_contract(hero=True, checkpoints=UNDECIDED_RETENTION))
 
     assert 'permanent_every = 100000, temporary_every = "15m", keep = 10' in verdict.message
 
@@ -44,12 +44,16 @@ def test_the_suggestion_is_printed():
     ],
 )
 def test_what_counts_as_a_hero_run(size, outcome):
-    assert answer(undecided_retention, a_contract(checkpoints=UNDECIDED, **size)).outcome is outcome
+    assert (
+        answer(undecided_retention, a_contract(checkpoints=UNDECIDED_RETENTION, **size)).outcome
+        is outcome
+    )
 
 
 def test_an_ordinary_run_is_told_its_default():
     assert (
-        "newest temporary" in answer(undecided_retention, a_contract(checkpoints=UNDECIDED)).message
+        "newest temporary"
+        in answer(undecided_retention, a_contract(checkpoints=UNDECIDED_RETENTION)).message
     )
 
 

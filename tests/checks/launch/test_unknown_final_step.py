@@ -18,13 +18,13 @@ def ask(final_step, **changes):
     )
 
 
-@pytest.mark.parametrize("stated", [5155, "trainer.num_train_steps"])
-def test_a_number_or_a_key_of_the_config_passes(stated):
-    assert mentions(ask(stated).message, "ends", "5155")
+@pytest.mark.parametrize("final_step", [5155, "trainer.num_train_steps"])
+def test_a_number_or_a_key_of_the_config_passes(final_step):
+    assert mentions(ask(final_step).message, "ends", "5155")
 
 
 @pytest.mark.parametrize(
-    ("stated", "facts"),
+    ("final_step", "facts"),
     [
         (
             "trainer.steps",
@@ -37,8 +37,8 @@ def test_a_number_or_a_key_of_the_config_passes(stated):
         ("trainer.zero", ("positive",)),
     ],
 )
-def test_what_is_no_step_fails_in_the_words_of_its_source(stated, facts):
-    verdict = ask(stated)
+def test_what_is_no_step_fails_in_the_words_of_its_source(final_step, facts):
+    verdict = ask(final_step)
 
     assert verdict.outcome is Outcome.FAIL
     assert mentions(verdict.message, *facts)

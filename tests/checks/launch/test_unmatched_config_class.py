@@ -10,25 +10,27 @@ CONFIG = {"optimizer": {"lr": 1.0, "warmup": 3}, "seed": 7}
 FITTING = ("optimizer", "optimizer.*", "*.lr", "seed", "argv.config", "config", "*")
 
 
-def judged(*patterns, kind="operational"):
+def ask_check(*patterns, kind="operational"):
     contract = a_contract(config={"classes": dict.fromkeys(patterns, kind)})
     plan = a_plan(contract, config=CONFIG)
     return answers(unmatched_config_class, contract, plan)
 
 
 @pytest.mark.parametrize(
-    ("pattern", "meant"),
+    ("pattern", "suggestion"),
     [("optimzer.*", "`optimizer.*`"), ("optimizer.warmpu", "`optimizer.warmup`"), ("x.y.z", "")],
 )
-def test_a_pattern_that_matches_no_key_is_named(pattern, meant):
-    (verdict,) = judged("seed", pattern)
+def test_a_pattern_that_matches_no_key_is_named(pattern, suggestion):
+    (verdict,) = ask_check("seed", pattern)
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, pattern)
-    assert mentions(verdict.message, pattern, meant) and ("?" in verdict.message) is bool(meant)
+    assert mentions(verdict.message, pattern, suggestion) and ("?" in verdict.message) is bool(
+        suggestion
+    )
     assert unmatched_config_class.response is Response.WARN
 
 
 def test_patterns_that_match_a_key_of_the_config_or_the_command_pass():
-    assert [verdict.outcome for verdict in judged(*FITTING)] == [Outcome.PASS]
+    assert [verdict.outcome for verdict in ask_check(*FITTING)] == [Outcome.PASS]
 
 
 @pytest.mark.parametrize(
@@ -36,8 +38,8 @@ def test_patterns_that_match_a_key_of_the_config_or_the_command_pass():
     [("env.NCCL_DEBUG", "operational"), ("NCCL_*", "operational"), ("run_name", "volatile")],
 )
 def test_a_key_that_no_plan_must_have_is_not_missed(pattern, kind):
-    assert [verdict.outcome for verdict in judged(pattern, kind=kind)] == [Outcome.PASS]
+    assert [verdict.outcome for verdict in ask_check(pattern, kind=kind)] == [Outcome.PASS]
 
 
 def test_a_contract_without_patterns_is_not_asked():
-    assert [verdict.outcome for verdict in judged()] == [Outcome.NOT_APPLICABLE]
+    assert [verdict.outcome for verdict in ask_check()] == [Outcome.NOT_APPLICABLE]

@@ -8,7 +8,7 @@ from herorun.core.finding import Outcome
 DIGEST = "sha256:" + "ab" * 32
 
 
-def named(image, hero=True):
+def named_contract(image, hero=True):
     return a_contract(hero=hero, runtime={"container": image})
 
 
@@ -20,12 +20,12 @@ def test_without_a_container_there_is_nothing_to_ask():
     "image", [f"ghcr.io/lab/train@{DIGEST}", f"docker://ghcr.io/lab/train:v1@{DIGEST}"]
 )
 def test_a_digest_passes(image):
-    assert answer(unpinned_container, named(image)).outcome is Outcome.PASS
+    assert answer(unpinned_container, named_contract(image)).outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize("image", ["ghcr.io/lab/train:v1", "ghcr.io/lab/train", "train@sha256:abc"])
 def test_the_tag_of_a_hero_run_fails(image):
-    verdict = answer(unpinned_container, named(image))
+    verdict = answer(unpinned_container, named_contract(image))
 
     assert verdict.outcome is Outcome.FAIL
     assert verdict.subject == image
@@ -34,24 +34,30 @@ def test_the_tag_of_a_hero_run_fails(image):
 def test_the_finding_says_which_digest_it_is_now():
     container = Container("ghcr.io/lab/train:v1", DIGEST)
 
-    assert DIGEST in answer(unpinned_container, named(container.image), container).message
+    assert DIGEST in answer(unpinned_container, named_contract(container.image), container).message
 
 
 def test_whether_the_registry_answers_does_not_matter():
     silent = {Container: Unavailable("time-out")}
 
-    assert answer(unpinned_container, named("ghcr.io/lab/train:v1"), silent).outcome is Outcome.FAIL
+    assert (
+        answer(unpinned_container, named_contract("ghcr.io/lab/train:v1"), silent).outcome
+        is Outcome.FAIL
+    )
 
 
 def test_an_ordinary_run_may_use_a_tag():
     assert (
-        answer(unpinned_container, named("ghcr.io/lab/train:v1", hero=False)).outcome
+        answer(unpinned_container, named_contract("ghcr.io/lab/train:v1", hero=False)).outcome
         is Outcome.PASS
     )
 
 
 def test_an_image_file_has_no_tag():
-    assert answer(unpinned_container, named("/images/train.sif")).outcome is Outcome.NOT_APPLICABLE
+    assert (
+        answer(unpinned_container, named_contract("/images/train.sif")).outcome
+        is Outcome.NOT_APPLICABLE
+    )
 
 
 @pytest.mark.parametrize(("image", "outcome"), [("x:1", "FAIL"), (f"x@{DIGEST}", "PASS")])

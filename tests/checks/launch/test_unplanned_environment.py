@@ -18,9 +18,9 @@ def test_a_flag_that_only_the_shell_knows_blocks_and_is_named():
     assert mentions(failure.message, "PACK", "train.py:3", "8", "shell")
     assert "[command] env" in failure.message
     assert rest.outcome is Outcome.PASS
-    unset, computed = rest.details
+    unset, computed_line = rest.details
     assert mentions(unset, "not set", "UNSET (train.py:9)")
-    assert mentions(computed, "computed", "train.py:12")
+    assert mentions(computed_line, "computed", "train.py:12")
 
 
 def test_a_flag_of_the_contract_passes_and_another_value_here_is_reported():
@@ -34,14 +34,16 @@ def test_a_flag_of_the_contract_passes_and_another_value_here_is_reported():
 
 def test_a_secret_goes_by_name():
     flags = CodeFlags((Flag("WANDB_API_KEY", "train.py", 3),), {"WANDB_API_KEY": "[scrubbed]"})
-    withheld = Environment(
+    withheld_environment = Environment(
         withheld={"WANDB_API_KEY": "it looks like a secret: name it in [command] secrets"}
     )
     contract = a_contract(command={"secrets": ["WANDB_API_KEY"]})
 
-    failure, _ = answers(unplanned_environment, flags, withheld)
-    changed = Environment(changed_secrets=("WANDB_API_KEY",))
-    (finding,) = answers(unplanned_environment, flags, changed, contract, a_plan(contract))
+    failure, _ = answers(unplanned_environment, flags, withheld_environment)
+    changed_environment = Environment(changed_secrets=("WANDB_API_KEY",))
+    (finding,) = answers(
+        unplanned_environment, flags, changed_environment, contract, a_plan(contract)
+    )
 
     assert failure.outcome is Outcome.FAIL and "[command] secrets" in failure.message
     (detail,) = finding.details
@@ -54,8 +56,8 @@ def test_what_is_passed_on_and_what_is_not_is_listed():
 
     (verdict,) = answers(unplanned_environment, shell, a_plan(environment=shell))
 
-    passed_on, withheld = verdict.details
-    assert passed_on == "XLA_FLAGS=--a" and mentions(withheld, "HF_HOME", "not", reason)
+    passed_on, withheld_line = verdict.details
+    assert passed_on == "XLA_FLAGS=--a" and mentions(withheld_line, "HF_HOME", "not", reason)
 
 
 def test_the_shell_of_a_relaunch_is_not_asked():

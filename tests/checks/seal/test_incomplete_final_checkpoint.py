@@ -55,7 +55,11 @@ def test_an_unread_root_is_unknown():
 
 
 def test_one_that_could_not_be_read_is_unknown():
-    unread = replace(a_checkpoint(FINAL), problem="it could not be read: EIO", examined=False)
+    unread_checkpoint = replace(
+        a_checkpoint(FINAL), problem="it could not be read: EIO", examined=False
+    )
 
-    verdict = answer(incomplete_final_checkpoint, Checkpoints((a_checkpoint(100), unread)))
+    verdict = answer(
+        incomplete_final_checkpoint, Checkpoints((a_checkpoint(100), unread_checkpoint))
+    )
     assert verdict.outcome is Outcome.UNKNOWN and "EIO" in verdict.message

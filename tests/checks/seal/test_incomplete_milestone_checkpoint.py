@@ -7,12 +7,14 @@ from herorun.core.finding import Outcome
 from herorun.core.seal.kinds import SealKind
 from wording import mentions
 
-ASKED = Sealing(SealKind.MILESTONE, "half", 100)
+SEAL_REQUEST = Sealing(SealKind.MILESTONE, "half", 100)
 HALF = a_checkpoint(100)
 
 
 def ask(candidate, *changes):
-    return answer(incomplete_milestone_checkpoint, ASKED, MilestoneCheckpoint(candidate), *changes)
+    return answer(
+        incomplete_milestone_checkpoint, SEAL_REQUEST, MilestoneCheckpoint(candidate), *changes
+    )
 
 
 def test_a_complete_permanent_one_passes():
@@ -34,5 +36,8 @@ def test_one_that_no_instance_of_this_run_wrote_fails():
 
 def test_one_that_could_not_be_looked_into_is_unknown():
     assert ask(replace(HALF, examined=False, problem="EIO")).outcome is Outcome.UNKNOWN
-    unread = {MilestoneCheckpoint: Unavailable("403")}
-    assert answer(incomplete_milestone_checkpoint, ASKED, unread).outcome is Outcome.UNKNOWN
+    unread_evidence = {MilestoneCheckpoint: Unavailable("403")}
+    assert (
+        answer(incomplete_milestone_checkpoint, SEAL_REQUEST, unread_evidence).outcome
+        is Outcome.UNKNOWN
+    )

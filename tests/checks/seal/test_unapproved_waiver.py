@@ -9,13 +9,13 @@ ANA = CommitAuthor("a" * 40, "Ana Lee", "7+ana@users.noreply.github.com")
 BOB = CommitAuthor("b" * 40, "Bob", "bob@example.org")
 
 
-def asked(by: str, added: CommitAuthor | str, **changes):
+def ask_check(by: str, author: CommitAuthor | str, **changes):
     contract = a_contract(**{"dri": "@ana", **changes})
     waivers = Waivers((Waiver("dirty-tree", "r", by, NOON),))
-    return answer(unapproved_waiver, contract, waivers, Approvals((added,)))
+    return answer(unapproved_waiver, contract, waivers, Approvals((author,)))
 
 
 def test_the_seal_states_only_what_its_approver_approved():
-    assert asked("me", ANA).outcome is Outcome.FAIL
-    assert asked("@ana", BOB, hero=True).outcome is Outcome.FAIL
-    assert asked("@ana", ANA, hero=True).outcome is Outcome.PASS
+    assert ask_check("me", ANA).outcome is Outcome.FAIL
+    assert ask_check("@ana", BOB, hero=True).outcome is Outcome.FAIL
+    assert ask_check("@ana", ANA, hero=True).outcome is Outcome.PASS

@@ -77,9 +77,9 @@ def test_what_was_written_is_resumed_with_the_job_and_the_count_that_it_has_now(
 def test_what_a_takeover_runs_is_stored_as_it_is_and_the_rest_is_scrubbed() -> None:
     secret = "0a1b2c3d4e5f6a7b8c9d0e1f"
     facts = JobSpec(job="/ada/hf_token=0a1b2c3d4e5f6a7b8c9d", kind="iris", config="c.yaml")
-    stored = project_state(facts, facts.job, 0, AT, {"note": f"WANDB_API_KEY={secret}"}, {})
-    assert stored["job_id"] == facts.job
-    assert secret not in json.dumps(stored)
+    stored_state = project_state(facts, facts.job, 0, AT, {"note": f"WANDB_API_KEY={secret}"}, {})
+    assert stored_state["job_id"] == facts.job
+    assert secret not in json.dumps(stored_state)
 
 
 @pytest.mark.parametrize(

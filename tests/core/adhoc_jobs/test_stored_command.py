@@ -34,17 +34,17 @@ def test_a_shell_reads_only_what_was_written_for_one(command: str, shell: bool) 
 
 
 @pytest.mark.parametrize(
-    ("command", "stored", "name"),
+    ("command", "stored_text", "name"),
     [
         (f"run -e WANDB_API_KEY {KEY}", "run -e WANDB_API_KEY ${WANDB_API_KEY}", "WANDB_API_KEY"),
         (f"run --wandb-token={KEY} go", "run --wandb-token=${OF_MINE} go", "OF_MINE"),
         (f"A_TOKEN={KEY} run", "A_TOKEN=${OF_MINE} run", "OF_MINE"),
     ],
 )
-def test_a_secret_comes_back_as_it_was(command: str, stored: str, name: str) -> None:
+def test_a_secret_comes_back_as_it_was(command: str, stored_text: str, name: str) -> None:
     env = {} if name == "WANDB_API_KEY" else {"OF_MINE": KEY}
-    assert without_secrets(command, env) == (stored, {name: KEY})
-    argv = argv_of(stored, (name,), {name: KEY})
+    assert without_secrets(command, env) == (stored_text, {name: KEY})
+    argv = argv_of(stored_text, (name,), {name: KEY})
     assert " ".join(argv[2:] if argv[0] == "sh" else argv) == command
 
 

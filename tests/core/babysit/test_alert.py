@@ -46,7 +46,7 @@ def test_without_a_hold_it_fires_at_once():
 
 
 @pytest.mark.parametrize(
-    ("hold", "expected"),
+    ("hold", "expectation"),
     [
         (Hold(30 * MINUTE), ["pending", "pending", "firing"]),
         (Hold(31 * MINUTE), ["pending", "pending", "pending"]),
@@ -56,8 +56,8 @@ def test_without_a_hold_it_fires_at_once():
         (Hold(15 * MINUTE, ticks=3), ["pending", "pending", "firing"]),
     ],
 )
-def test_a_hold_of_each_measure(hold, expected):
-    assert story([FAIL] * 3, hold) == expected
+def test_a_hold_of_each_measure(hold, expectation):
+    assert story([FAIL] * 3, hold) == expectation
 
 
 def test_steps_are_counted_from_where_the_alert_began():
@@ -120,8 +120,10 @@ def one(outcome, subject="", waiver=None):
     return Finding("ill", Verdict(outcome=outcome, message=f"m {subject}", subject=subject), waiver)
 
 
-def carry(alerts, findings, now=NOON, muted=frozenset(), **result):
-    return advance(alerts, findings, {"ill": a_check(**result)}, EngineMeasures(now, EVERY), muted)
+def carry(alerts, findings, now=NOON, muted_topics_again=frozenset(), **result):
+    return advance(
+        alerts, findings, {"ill": a_check(**result)}, EngineMeasures(now, EVERY), muted_topics_again
+    )
 
 
 def test_each_subject_has_its_own_clock():
@@ -161,12 +163,12 @@ def test_a_check_that_fails_others_alone_lists_every_failure():
 
 
 def test_a_living_job_answers_how_its_predecessor_ended():
-    crashed = {"crashed": replace(a_check(), name="crashed")}
+    checks_by_name = {"crashed": replace(a_check(), name="crashed")}
     finding = Finding("crashed", Verdict(outcome=FAIL, message="m"))
-    fires = advance({}, [finding], crashed, EngineMeasures(NOON, EVERY, instance="run-1"))
+    fires = advance({}, [finding], checks_by_name, EngineMeasures(NOON, EVERY, instance="run-1"))
     for live, state in ((True, AlertState.RESOLVED), (False, AlertState.FIRING)):
         moment = EngineMeasures(NOON + EVERY, EVERY, instance="run-2", live=live)
-        (alert,) = advance(fires, [], crashed, moment).values()
+        (alert,) = advance(fires, [], checks_by_name, moment).values()
         assert (alert.state is state, "run-2" in alert.message) == (True, live)
 
 
@@ -187,9 +189,11 @@ def test_what_no_launch_ends_names_none(name, instance):
 def test_after_three_cadences_without_a_judgement_it_ends_unresolved():
     alerts = carry(carry({}, [one(FAIL, "a")]), [], NOON + EVERY)
     for cadences, count in ((2, 1), (3, 0)):
-        still, ended = no_longer_judged(alerts, [], EngineMeasures(NOON + cadences * EVERY, EVERY))
-        assert (len(still), len(ended)) == (count, 1 - count)
-    assert [alert.state for alert in ended] == [AlertState.ENDED]
+        still, ended_alerts = no_longer_judged(
+            alerts, [], EngineMeasures(NOON + cadences * EVERY, EVERY)
+        )
+        assert (len(still), len(ended_alerts)) == (count, 1 - count)
+    assert [alert.state for alert in ended_alerts] == [AlertState.ENDED]
 
 
 def test_what_could_not_be_seen_never_runs_out_of_patience():
@@ -201,8 +205,8 @@ def test_what_could_not_be_seen_never_runs_out_of_patience():
 
 @pytest.fixture
 def far_from_utc(monkeypatch):
-    with monkeypatch.context() as changed:
-        changed.setenv("TZ", "Pacific/Auckland")
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Pacific/Auckland")
         time.tzset()
         yield
     time.tzset()
@@ -240,11 +244,11 @@ def test_the_key_changes_when_the_alert_begins_again():
 
 
 def test_a_muted_topic_neither_starts_nor_ends_an_alert():
-    muted = frozenset({Topic.METRIC})
+    mutes = frozenset({Topic.METRIC})
     firing = carry({}, [one(FAIL)], topic=Topic.METRIC)
 
-    assert carry({}, [one(FAIL)], muted=muted, topic=Topic.METRIC) == {}
-    assert carry(firing, [one(FAIL)], NOON + EVERY, muted, topic=Topic.METRIC) == firing
+    assert carry({}, [one(FAIL)], muted_topics_again=mutes, topic=Topic.METRIC) == {}
+    assert carry(firing, [one(FAIL)], NOON + EVERY, mutes, topic=Topic.METRIC) == firing
 
 
 def test_a_muted_check_may_still_say_that_its_problem_is_over():
@@ -267,9 +271,9 @@ MUTED_BY_STATE = {
 
 @pytest.mark.parametrize("state", JobState)
 def test_what_a_jobs_state_mutes(state):
-    expected = MUTED_BY_STATE.get(state, {Topic.PROGRESS, Topic.CHECKPOINTS})
+    expectation = MUTED_BY_STATE.get(state, {Topic.PROGRESS, Topic.CHECKPOINTS})
 
-    assert muted_topics({Job: Job(id="1", instance="tiny-1", state=state)}, [], {}) == expected
+    assert muted_topics({Job: Job(id="1", instance="tiny-1", state=state)}, [], {}) == expectation
 
 
 def test_an_unread_job_mutes_nothing():
@@ -277,14 +281,14 @@ def test_an_unread_job_mutes_nothing():
 
 
 @pytest.mark.parametrize(
-    ("outcome", "muted"), [(FAIL, {Topic.METRIC}), (UNKNOWN, set()), (PASS, set())]
+    ("outcome", "mutes"), [(FAIL, {Topic.METRIC}), (UNKNOWN, set()), (PASS, set())]
 )
-def test_a_non_finite_value_mutes_the_shape_of_the_curves(outcome, muted):
-    assert muted_topics({}, [one(outcome)], {"ill": a_check(topic=Topic.NUMERIC)}) == muted
+def test_a_non_finite_value_mutes_the_shape_of_the_curves(outcome, mutes):
+    assert muted_topics({}, [one(outcome)], {"ill": a_check(topic=Topic.NUMERIC)}) == mutes
 
 
 def test_late_evidence_about_the_instance_itself_resolves_what_ended():
-    ended = [
+    ended_alerts = [
         Alert(
             check="ill",
             subject=subject,
@@ -300,12 +304,12 @@ def test_late_evidence_about_the_instance_itself_resolves_what_ended():
         Finding("ill", Verdict(outcome=PASS, message="m", subject=subject))
         for subject in ("tiny-1", "loss", "tiny-2")
     ]
-    assert [(a.subject, a.state) for a in resolved_late(ended, findings).values()] == [
+    assert [(a.subject, a.state) for a in resolved_late(ended_alerts, findings).values()] == [
         ("tiny-1", AlertState.RESOLVED)
     ]
     assert (
         resolved_late(
-            ended, [Finding("ill", Verdict(outcome=UNKNOWN, message="m", subject="tiny-1"))]
+            ended_alerts, [Finding("ill", Verdict(outcome=UNKNOWN, message="m", subject="tiny-1"))]
         )
         == {}
     )

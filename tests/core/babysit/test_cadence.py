@@ -67,7 +67,7 @@ def test_the_next_tick_is_never_later_than_the_cadence_and_sooner_where_it_matte
     state: dict[str, float], delay: float
 ) -> None:
     age, wait = (state[name] * SECOND if name in state else None for name in ("age", "wait"))
-    computed = next_tick_delay(
+    computed_delay = next_tick_delay(
         state.get("cadence", 900) * SECOND,
         age,
         bool(state.get("relaunched")),
@@ -75,4 +75,4 @@ def test_the_next_tick_is_never_later_than_the_cadence_and_sooner_where_it_matte
         bool(state.get("firing")),
         wait,
     )
-    assert computed == delay * SECOND
+    assert computed_delay == delay * SECOND

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from builders import NOON, ROOT, a_checkpoint, a_contract, a_crashed_job, an_excursion, some_metrics
-from core.story import Story, begun, firing
+from core.story import Story, firing, first_memory
 from herorun.core.babysit.actions import Relaunch
 from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.babysit.past_alerts import MAX_PAST_ALERTS, remember
@@ -67,7 +67,7 @@ def test_what_looked_like_a_second_beginning_is_not_told_again_either():
     assert first and ending and not second
 
 
-GONE = {
+MISSING_EVIDENCE = {
     Contract: a_contract(checkpoints={"permanent_every": 100}),
     Checkpoints: Checkpoints((a_checkpoint(100), a_checkpoint(300))),
 }
@@ -75,7 +75,19 @@ GONE = {
 
 def test_a_warning_that_a_relaunch_finds_as_it_was_continues_under_its_key():
     story = Story()
-    turns = list(story.ticks([GONE, GONE, GONE, GONE | {Job: a_crashed_job()}, GONE, GONE, GONE]))
+    turns = list(
+        story.ticks(
+            [
+                MISSING_EVIDENCE,
+                MISSING_EVIDENCE,
+                MISSING_EVIDENCE,
+                MISSING_EVIDENCE | {Job: a_crashed_job()},
+                MISSING_EVIDENCE,
+                MISSING_EVIDENCE,
+                MISSING_EVIDENCE,
+            ]
+        )
+    )
 
     assert [turn for turn in turns if any(isinstance(action, Relaunch) for action in turn.actions)]
     keys = [a.key for turn in turns for a in turn.actions if "unkept-checkpoint" in a.key]
@@ -85,14 +97,24 @@ def test_a_warning_that_a_relaunch_finds_as_it_was_continues_under_its_key():
 
 def test_a_count_in_its_words_that_moves_with_each_relaunch_makes_it_no_news():
     """`1 of 3 checkpoints`, `1 of 4`: of three instances it is one warning."""
-    saved = [
-        GONE
+    saved_evidence = [
+        MISSING_EVIDENCE
         | {Checkpoints: Checkpoints(tuple(a_checkpoint(n) for n in (100, *range(300, last, 100))))}
         for last in (400, 500, 600)
     ]
-    down = [each | {Job: a_crashed_job()} for each in saved]
+    down = [each | {Job: a_crashed_job()} for each in saved_evidence]
     turns = list(
-        Story().ticks([saved[0], saved[0], down[0], saved[1], down[1], saved[2], saved[2]])
+        Story().ticks(
+            [
+                saved_evidence[0],
+                saved_evidence[0],
+                down[0],
+                saved_evidence[1],
+                down[1],
+                saved_evidence[2],
+                saved_evidence[2],
+            ]
+        )
     )
 
     assert len([a for turn in turns for a in turn.actions if isinstance(a, Relaunch)]) == 2
@@ -101,18 +123,40 @@ def test_a_count_in_its_words_that_moves_with_each_relaunch_makes_it_no_news():
 
 
 def test_what_changed_since_is_reported():
-    more = GONE | {Checkpoints: Checkpoints((a_checkpoint(100), a_checkpoint(400)))}
+    more = MISSING_EVIDENCE | {Checkpoints: Checkpoints((a_checkpoint(100), a_checkpoint(400)))}
     story = Story()
-    turns = list(story.ticks([GONE, GONE, GONE | {Job: a_crashed_job()}, more, more, more]))
+    turns = list(
+        story.ticks(
+            [
+                MISSING_EVIDENCE,
+                MISSING_EVIDENCE,
+                MISSING_EVIDENCE | {Job: a_crashed_job()},
+                more,
+                more,
+                more,
+            ]
+        )
+    )
 
     assert len({a.key for turn in turns for a in turn.actions if "unkept-checkpoint" in a.key}) == 2
 
 
 def test_a_checkpoint_that_was_missing_before_the_relaunch_is_no_news_when_more_are_due():
-    later = GONE | {
+    later = MISSING_EVIDENCE | {
         Checkpoints: Checkpoints((a_checkpoint(100), a_checkpoint(300), a_checkpoint(400)))
     }
-    turns = list(Story().ticks([GONE, GONE, GONE | {Job: a_crashed_job()}, later, later, later]))
+    turns = list(
+        Story().ticks(
+            [
+                MISSING_EVIDENCE,
+                MISSING_EVIDENCE,
+                MISSING_EVIDENCE | {Job: a_crashed_job()},
+                later,
+                later,
+                later,
+            ]
+        )
+    )
 
     assert len({a.key for turn in turns for a in turn.actions if "unkept-checkpoint" in a.key}) == 1
     assert "unkept-checkpoint" in firing(turns[-1])
@@ -152,6 +196,6 @@ def test_the_newest_are_kept_and_what_only_waited_is_not():
 def test_the_journal_remembers_them():
     memory = fold(
         [Decided(at=NOON, run="healthy", monitor="fresh", progress="~1/2", alerts=(an_alert(),))],
-        begun(),
+        first_memory(),
     )
     assert memory.ledger.past == (an_alert(),)

@@ -121,9 +121,9 @@ def test_a_warning_is_reported_and_no_more():
 def test_the_end_is_reported_once():
     (tell,) = act(alert("spike", AlertState.RESOLVED))
 
-    fired = "tell/spike@2026-01-01T12:00:00Z/firing"
+    firing_key = "tell/spike@2026-01-01T12:00:00Z/firing"
     assert tell == Tell(
-        "tell/spike@2026-01-01T12:00:00Z/resolved", "spike is resolved", "spike message", fired
+        "tell/spike@2026-01-01T12:00:00Z/resolved", "spike is resolved", "spike message", firing_key
     )
     assert act(alert("spike", AlertState.RESOLVED), done=frozenset({tell.key})) == []
 
@@ -149,9 +149,9 @@ def test_what_is_done_is_never_done_again():
 
 
 def test_what_is_in_doubt_is_not_done_blindly():
-    unfinished = frozenset({"relaunch/tiny-1"})
+    unfinished_keys = frozenset({"relaunch/tiny-1"})
 
-    assert kinds(act(alert("crashed"), unfinished=unfinished)) == [Tell]
+    assert kinds(act(alert("crashed"), unfinished=unfinished_keys)) == [Tell]
 
 
 def test_nothing_is_done_to_a_run_on_what_was_not_seen_this_tick():
@@ -209,16 +209,16 @@ def test_the_contract_may_forbid_a_relaunch(recovery):
     assert isinstance(action, Escalate) and f'recovery is "{recovery}"' in action.why
 
 
-def relaunched(*hours_ago):
+def relaunch_times(*hours_ago):
     return tuple(NOON - hours * HOUR for hours in hours_ago)
 
 
 @pytest.mark.parametrize(
     ("history", "kind"),
     [
-        (relaunched(1, 2, 3, 4, 5), Relaunch),
-        (relaunched(1, 2, 3, 4, 5, 24), Escalate),
-        (relaunched(1, 2, 3, 4, 5, 24.1), Relaunch),
+        (relaunch_times(1, 2, 3, 4, 5), Relaunch),
+        (relaunch_times(1, 2, 3, 4, 5, 24), Escalate),
+        (relaunch_times(1, 2, 3, 4, 5, 24.1), Relaunch),
     ],
 )
 def test_the_budget_is_six_in_a_day(history, kind):
@@ -228,10 +228,10 @@ def test_the_budget_is_six_in_a_day(history, kind):
 def test_the_budget_is_the_contracts():
     policy = RecoveryPolicy(relaunches=1, window=HOUR)
 
-    action = intervention(alert("crashed"), policy=policy, relaunched=relaunched(0.5))
+    action = intervention(alert("crashed"), policy=policy, relaunched=relaunch_times(0.5))
     assert isinstance(action, Escalate) and mentions(action.why, "budget", "1 relaunch", "spent")
     assert isinstance(
-        intervention(alert("crashed"), policy=policy, relaunched=relaunched(2)), Relaunch
+        intervention(alert("crashed"), policy=policy, relaunched=relaunch_times(2)), Relaunch
     )
     assert isinstance(intervention(alert("crashed"), policy=RecoveryPolicy(relaunches=0)), Escalate)
 
@@ -250,9 +250,9 @@ def test_a_failed_act_is_tried_again_after_its_back_off_and_not_told_again():
 
 
 def test_an_interrupted_act_has_nothing_to_wait_for():
-    interrupted = {"relaunch/tiny-1": FailedAttempts(1, NOON, "", interrupted=True)}
+    interrupted_acts = {"relaunch/tiny-1": FailedAttempts(1, NOON, "", interrupted=True)}
 
-    assert isinstance(intervention(alert("crashed"), failed=interrupted), Relaunch)
+    assert isinstance(intervention(alert("crashed"), failed=interrupted_acts), Relaunch)
 
 
 def test_three_failed_tries_ask_a_person():
@@ -267,10 +267,10 @@ def test_nobody_waits_for_what_a_clock_told_that_was_set_back_since():
     """An end and a failed try an hour ahead: the relaunch is due now, and not once the hour is
     over.
     """
-    ended = alert("crashed", since=NOON + HOUR)
-    assert isinstance(intervention(ended), Relaunch)
-    assert isinstance(intervention(ended, failed=failed_tries(1, -HOUR)), Relaunch)
-    assert Relaunch not in kinds(act(ended, failed=failed_tries(1, MINUTE)))
+    end_alert = alert("crashed", since=NOON + HOUR)
+    assert isinstance(intervention(end_alert), Relaunch)
+    assert isinstance(intervention(end_alert, failed=failed_tries(1, -HOUR)), Relaunch)
+    assert Relaunch not in kinds(act(end_alert, failed=failed_tries(1, MINUTE)))
 
 
 @pytest.mark.parametrize(
@@ -316,13 +316,13 @@ def test_a_day_is_the_default_window():
 # --- what a person is asked -----------------------------------------------------------------------
 
 
-def asked(*alerts, **settings):
+def escalation_of(*alerts, **settings):
     (one,) = [action for action in act(*alerts, **settings) if isinstance(action, Escalate)]
     return one
 
 
 def test_an_escalation_says_why_a_person_decides():
-    assert asked(alert("spike")).reason is EscalationReason.JUDGEMENT
+    assert escalation_of(alert("spike")).reason is EscalationReason.JUDGEMENT
     assert (
         make("unseen", Response.ESCALATE, topic=Topic.MONITOR).reason is EscalationReason.UNVERIFIED
     )
@@ -334,14 +334,14 @@ def test_an_escalation_says_why_a_person_decides():
 
 def test_a_live_job_can_be_stopped_and_an_ended_one_relaunched():
     spike = alert("spike", subject="loss")
-    live = asked(spike, case=Case(live=True))
+    live = escalation_of(spike, case=Case(live=True))
     assert live.ways == (Option.ACK, Option.STOP, Option.STOP_AND_RELAUNCH)
     assert live.about == "spike[loss]"
-    assert asked(spike).ways == live.ways  # it was not seen to end
-    ended = Ending(
+    assert escalation_of(spike).ways == live.ways  # it was not seen to end
+    ending = Ending(
         instance="tiny-1", cause=Cause.INFRA, fingerprint="node-failure", why="lost", ended=NOON
     )
-    assert asked(spike, case=Case(ending=ended)).ways == (Option.ACK, Option.RELAUNCH)
+    assert escalation_of(spike, case=Case(ending=ending)).ways == (Option.ACK, Option.RELAUNCH)
 
 
 @pytest.mark.parametrize("topic", [Topic.METRIC, Topic.NUMERIC])
@@ -349,12 +349,12 @@ def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_we
     topic,
 ):
     checks = {"nan": make("nan", Response.ESCALATE, topic=topic, vetoes_relaunch=True)}
-    ended = Ending(
+    ending = Ending(
         instance="tiny-1", cause=Cause.INFRA, fingerprint="node-failure", why="lost", ended=NOON
     )
     for case, ways in (
         (Case(live=True), (Option.STOP, Option.STOP_AND_ROLLBACK, Option.FORK)),
-        (Case(ending=ended), (Option.ROLLBACK, Option.FORK)),
+        (Case(ending=ending), (Option.ROLLBACK, Option.FORK)),
     ):
         decision = decide(
             {alert("nan").id: alert("nan")},
@@ -400,7 +400,7 @@ def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_we
     ],
 )
 def test_a_relaunch_that_is_held_back_says_why_and_what_can_be_answered(result, reason, ways):
-    question = asked(alert("crashed"), **result)
+    question = escalation_of(alert("crashed"), **result)
     assert (question.reason, question.ways) == (reason, ways)
 
 
@@ -421,7 +421,7 @@ def test_a_relaunch_that_numbers_forbid_names_the_step_before_which_they_were_go
     assert (question.key, question.before) == (not_relaunched("tiny-1", "veto"), 412)
 
 
-BROKEN = Ending(
+INFRA_ENDING = Ending(
     instance="tiny-1",
     cause=Cause.INFRA,
     fingerprint="bad-tpu",
@@ -433,7 +433,7 @@ BROKEN = Ending(
 REPLACES = RecoveryPolicy(delete_bad_node=True, zone="us-east5-a")
 
 
-def replacement(ending=BROKEN, policy=REPLACES, **ledger):
+def replacement(ending=INFRA_ENDING, policy=REPLACES, **ledger):
     *_, last = act(alert("crashed"), policy=policy, case=Case(ending=ending), **ledger)
     return last
 
@@ -451,33 +451,37 @@ def test_a_bad_node_goes_before_the_relaunch_which_would_land_on_it():
     [
         {"ledger": {"done": frozenset({"node/tiny-1"})}},
         {"ledger": {"failed": {"node/tiny-1": FailedAttempts(MAX_TRIES, NOON - 9 * HOUR)}}},
-        {"ending": replace(BROKEN, worker="")},
+        {"ending": replace(INFRA_ENDING, worker="")},
     ],
 )
 def test_the_relaunch_comes_once_the_node_is_gone_or_cannot_be_deleted(changes):
-    ending, ledger = changes.get("ending", BROKEN), changes.get("ledger", {})
+    ending, ledger = changes.get("ending", INFRA_ENDING), changes.get("ledger", {})
 
     assert isinstance(replacement(ending, **ledger), Relaunch)
 
 
 def test_without_leave_no_node_is_deleted_and_a_person_reads_how():
-    actions = act(alert("crashed"), policy=RecoveryPolicy(), case=Case(ending=BROKEN))
+    actions = act(alert("crashed"), policy=RecoveryPolicy(), case=Case(ending=INFRA_ENDING))
 
     assert [type(action) for action in actions if not isinstance(action, Tell)] == [Relaunch]
     (advice,) = [a for a in actions if a.key.endswith("bad-node")]
-    assert BROKEN.worker in advice.why and BROKEN.why in advice.why
-    there = act(alert("crashed"), policy=RecoveryPolicy(zone="us-z"), case=Case(ending=BROKEN))
+    assert INFRA_ENDING.worker in advice.why and INFRA_ENDING.why in advice.why
+    there = act(
+        alert("crashed"), policy=RecoveryPolicy(zone="us-z"), case=Case(ending=INFRA_ENDING)
+    )
     (advice,) = [a for a in there if a.key.endswith("bad-node")]
     assert advice.why.count("--zone us-z") == 2  # to list the machines, and to delete one
 
 
 def test_a_relaunch_says_why_it_can_help():
-    action = replacement(replace(BROKEN, worker=""))
+    action = replacement(replace(INFRA_ENDING, worker=""))
 
     assert mentions(
         action.why,
         "crashed message",
-        why_recoverable(replace(BROKEN, worker=""), REPLACES, Ledger(instance="tiny-1"), NOON),
+        why_recoverable(
+            replace(INFRA_ENDING, worker=""), REPLACES, Ledger(instance="tiny-1"), NOON
+        ),
     )
 
 
@@ -532,7 +536,7 @@ def test_the_reminder_says_it_again():
 
 
 def test_of_a_job_that_is_stopped_or_has_ended_it_says_nothing():
-    ended = Case(
+    ended_case = Case(
         ending=Ending(
             instance="tiny-1", cause=Cause.UNKNOWN, fingerprint="f", why="exit code 1", ended=NOON
         )
@@ -540,7 +544,7 @@ def test_of_a_job_that_is_stopped_or_has_ended_it_says_nothing():
 
     assert (
         escalation_text(RecoveryPolicy(stop_on=("nan",)))
-        == escalation_text(RecoveryPolicy(), ended)
+        == escalation_text(RecoveryPolicy(), ended_case)
         == "nan message"
     )
 
@@ -549,13 +553,13 @@ def test_what_a_person_has_acknowledged_or_denied_is_not_said_again():
     def reminders(open_alert, **ledger):
         return [a for a in act(open_alert, **ledger) if a.key.startswith("again/")]
 
-    blind, crashed = (alert(name, since=NOON - 5 * HOUR) for name in ("blind", "crashed"))
+    blind, crashed_alert = (alert(name, since=NOON - 5 * HOUR) for name in ("blind", "crashed"))
     no = {"answers": {"tiny-1": RelaunchAnswer(False, NOON, "Dri")}}
 
     assert len(reminders(blind)) == len(reminders(blind, **no)) == 1
     assert reminders(blind, acked=frozenset({blind.key})) == []
-    assert len(reminders(crashed)) == 1
-    assert reminders(crashed, **no) == []
+    assert len(reminders(crashed_alert)) == 1
+    assert reminders(crashed_alert, **no) == []
 
 
 def test_a_check_that_may_stop_the_job_asks_only_where_the_contract_does_not_let_it():

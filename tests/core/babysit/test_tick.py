@@ -20,7 +20,7 @@ from builders import (
     healthy,
     some_metrics,
 )
-from core.story import Story, actions, firing, written
+from core.story import Story, actions, canonical_ticks, firing
 from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.babysit.tick import (
     MonitorHealth,
@@ -118,9 +118,9 @@ def test_an_escalation_is_not_repeated():
 
 
 def test_a_spike_that_ended_is_reported_as_over():
-    ended = reporting(spikes=(an_excursion(12, first=412, is_open=False),))
+    ended_spike = reporting(spikes=(an_excursion(12, first=412, is_open=False),))
 
-    assert actions([SPIKE, ended, QUIET, QUIET]) == [["Tell", "Escalate"], [], ["Tell"], []]
+    assert actions([SPIKE, ended_spike, QUIET, QUIET]) == [["Tell", "Escalate"], [], ["Tell"], []]
 
 
 @pytest.mark.parametrize("trouble", [SPIKE, NAN])
@@ -131,15 +131,18 @@ def test_numeric_trouble_is_not_relaunched_as_infrastructure(trouble):
 
 
 def test_a_job_stopped_by_hand_stays_stopped():
-    stopped = {Job: a_job(JobState.CANCELLED, stopped_by="ada@here")}
+    stopped_evidence = {Job: a_job(JobState.CANCELLED, stopped_by="ada@here")}
 
-    assert actions([stopped] * 3) == [["Tell", "Escalate"], [], []]
+    assert actions([stopped_evidence] * 3) == [["Tell", "Escalate"], [], []]
 
 
 def test_a_refused_job_stays_refused():
-    refused = {Job: a_job(JobState.FAILED, exit_code=78), Receipt: a_receipt(outcome="fail")}
+    refused_evidence = {
+        Job: a_job(JobState.FAILED, exit_code=78),
+        Receipt: a_receipt(outcome="fail"),
+    }
 
-    assert actions([refused] * 2) == [["Tell", "Escalate"], []]
+    assert actions([refused_evidence] * 2) == [["Tell", "Escalate"], []]
 
 
 def test_a_contract_that_says_ask_is_asked():
@@ -160,9 +163,9 @@ def test_not_finite_mutes_the_spike_there(first, fires):
 
 def test_an_ended_job_does_not_also_stall():
     old = {Metrics: some_metrics(advanced_at=NOON - timedelta(minutes=50))}
-    stalled, down = Story().ticks([old, old | DOWN], every=MINUTE)
+    stalled_tick, down = Story().ticks([old, old | DOWN], every=MINUTE)
 
-    assert firing(stalled) == ["stalled-steps"]
+    assert firing(stalled_tick) == ["stalled-steps"]
     assert firing(down) == ["crashed"]
 
 
@@ -222,15 +225,22 @@ def test_a_broken_check_reads_unknown():
 
 # --- purity ---------------------------------------------------------------------------------------
 
-REFUSED = {
+REFUSED_EVIDENCE = {
     Receipt: a_receipt(outcome="fail", items=(("argv", "fail", "runs b, but a was admitted"),))
 }
 DOUBT = {Unfinished: Unfinished(("relaunch/tiny-0: x", "submit/tiny-9: y"), NOON)}
-MIXED = [QUIET, SPIKE | NO_RECEIPT | DOUBT, DARK | DOUBT, NAN | DOWN | DOUBT | REFUSED, DOWN, QUIET]
+MIXED_EVIDENCE = [
+    QUIET,
+    SPIKE | NO_RECEIPT | DOUBT,
+    DARK | DOUBT,
+    NAN | DOWN | DOUBT | REFUSED_EVIDENCE,
+    DOWN,
+    QUIET,
+]
 
 
 def test_a_tick_is_a_function_of_its_inputs():
-    assert written(MIXED) == written(MIXED)
+    assert canonical_ticks(MIXED_EVIDENCE) == canonical_ticks(MIXED_EVIDENCE)
 
 
 def test_the_order_of_the_checks_does_not_matter():
@@ -247,8 +257,8 @@ def test_the_order_of_the_checks_does_not_matter():
 def test_two_hash_seeds_give_the_same_bytes():
     tests = Path(__file__).parents[2]
     code = (
-        "from core.babysit.test_tick import MIXED; from core.story import written; "
-        "print(written(MIXED))"
+        "from core.babysit.test_tick import MIXED_EVIDENCE; "
+        "from core.story import canonical_ticks; print(canonical_ticks(MIXED_EVIDENCE))"
     )
     outputs = set()
     for seed in ("0", "1"):
@@ -263,7 +273,7 @@ def test_two_hash_seeds_give_the_same_bytes():
         outputs.add(process.stdout)
 
     assert len(outputs) == 1
-    assert outputs.pop().count(b"\n") == len(MIXED)
+    assert outputs.pop().count(b"\n") == len(MIXED_EVIDENCE)
 
 
 # --- health ---------------------------------------------------------------------------------------
@@ -383,9 +393,9 @@ def test_what_was_seen_of_an_end_while_the_checkpoints_could_be_read_still_holds
     assert blind is not None and blind.advanced is None
     others = replace(blind, instance="tiny-0", advanced=False)
 
-    for advanced in (True, False):
-        ledger = Ledger(endings=(others, replace(blind, advanced=advanced)))
-        assert case_of(evidence, ledger, NOON).ending == replace(blind, advanced=advanced)
+    for advanced_fields in (True, False):
+        ledger = Ledger(endings=(others, replace(blind, advanced=advanced_fields)))
+        assert case_of(evidence, ledger, NOON).ending == replace(blind, advanced=advanced_fields)
     assert case_of(evidence, Ledger(endings=(others,)), NOON).ending == blind
 
 

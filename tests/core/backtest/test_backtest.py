@@ -23,14 +23,14 @@ CHECKS = judging(checks(Gate.HEALTH))
 REAL = sorted((Path(__file__).parent / "curves").glob("*.csv"))
 
 
-def fired(rows, **options):
+def fired_alerts(rows, **options):
     return [
         (a.check, a.row, a.until_row) for a in CurveBacktest(checks=CHECKS, **options).run(rows)
     ]
 
 
 def test_a_calm_curve_fires_nothing():
-    assert fired(curve(*CALM, *[2.0] * 3000)) == []
+    assert fired_alerts(curve(*CALM, *[2.0] * 3000)) == []
 
 
 def test_only_checks_that_a_curve_can_answer_are_asked():
@@ -46,39 +46,42 @@ def test_only_checks_that_a_curve_can_answer_are_asked():
 def test_a_spike_fires_at_its_tenth_step_and_ends_with_it():
     rows = curve(*CALM, *[3.2] * 14, *[2.0] * 700)
 
-    assert fired(rows)[0] == ("loss-spike", 69, 75)
+    assert fired_alerts(rows)[0] == ("loss-spike", 69, 75)
 
 
 @pytest.mark.parametrize("place", [500, 505, 511, 512, 520, 1000])
 def test_where_a_chunk_ends_does_not_matter(place):
     rows_by_check = {
-        check: row for check, row, _ in fired(curve(*[2.0] * place, *[3.2] * 14, *[2.0] * 90))
+        check: row
+        for check, row, _ in fired_alerts(curve(*[2.0] * place, *[3.2] * 14, *[2.0] * 90))
     }
 
     assert rows_by_check["loss-spike"] == place + 9
 
 
 def test_a_threefold_loss_fires_at_its_third_row():
-    assert fired(curve(*CALM, *[7.0] * 3))[0] == ("loss-spike", 62, None)
+    assert fired_alerts(curve(*CALM, *[7.0] * 3))[0] == ("loss-spike", 62, None)
 
 
 def test_a_loss_that_is_not_a_number_fires_at_once_and_silences_the_shape():
-    alerts = fired([*curve(*CALM, NAN), *curve(*[9.0] * 20, first=61)])
+    alerts = fired_alerts([*curve(*CALM, NAN), *curve(*[9.0] * 20, first=61)])
 
     assert alerts[0] == ("not-finite", 60, 61)
-    assert [check for check, _, _ in fired(curve(*CALM, *[NAN] * 50))] == ["not-finite"]
+    assert [check for check, _, _ in fired_alerts(curve(*CALM, *[NAN] * 50))] == ["not-finite"]
 
 
 def test_a_second_time_is_a_second_alert():
     rows = curve(*CALM, NAN, *[2.0] * 30, NAN, *[2.0] * 30)
 
-    assert fired(rows) == [("not-finite", 60, 61), ("not-finite", 91, 92)]
+    assert fired_alerts(rows) == [("not-finite", 60, 61), ("not-finite", 91, 92)]
 
 
 def test_a_gradient_norm_must_fail_ten_times_in_a_row():
     norms = [1.0] * 60 + [NAN] * 9 + [1.0] + [NAN] * 12
 
-    assert fired(values("grad_norm", *norms), names=Names(loss=())) == [("not-finite", 79, None)]
+    assert fired_alerts(values("grad_norm", *norms), names=Names(loss=())) == [
+        ("not-finite", 79, None)
+    ]
 
 
 def test_an_alert_has_its_step_and_its_words():
@@ -95,7 +98,7 @@ def test_an_alert_has_its_step_and_its_words():
 def test_rows_that_were_logged_twice_keep_their_numbers():
     rows = [row for row in curve(*CALM, *[3.2] * 12) for _ in "ab"]
 
-    assert fired(rows)[0][:2] == ("loss-spike", 138)
+    assert fired_alerts(rows)[0][:2] == ("loss-spike", 138)
 
 
 @pytest.mark.thorough
@@ -108,10 +111,10 @@ def test_rows_that_were_logged_twice_keep_their_numbers():
 )
 def test_chunks_change_nothing(size, parts):
     rows = curve(*CALM, *(value for count, value in parts for _ in range(count)))
-    whole, before = fired(rows), backtest.CHUNK
+    whole, before = fired_alerts(rows), backtest.CHUNK
     try:
         backtest.CHUNK = size
-        assert fired(rows) == whole
+        assert fired_alerts(rows) == whole
     finally:
         backtest.CHUNK = before
 
@@ -121,23 +124,23 @@ def test_chunks_change_nothing(size, parts):
 )
 def test_a_loud_curve_has_the_same_alerts_in_chunks_of_any_size(seed, monkeypatch):
     rows = leaping(seed)
-    whole = fired(rows)
+    whole = fired_alerts(rows)
 
     assert sum(check == "loss-spike" for check, _, _ in whole) >= 1
     for size in (1, 7, 64, 512):
         monkeypatch.setattr(backtest, "CHUNK", size)
-        assert fired(rows) == whole
+        assert fired_alerts(rows) == whole
 
 
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
 def test_so_has_a_real_curve(path, monkeypatch):
     names, rows = names_of(columns_of(path)), list(rows_of(path))
-    whole = fired(rows, names=names)
+    whole = fired_alerts(rows, names=names)
 
     assert whole
     for size in (1, 7, 64, 512):
         monkeypatch.setattr(backtest, "CHUNK", size)
-        assert fired(rows, names=names) == whole
+        assert fired_alerts(rows, names=names) == whole
 
 
 @pytest.mark.parametrize("size", [1, 7, 50, 190, 512])
@@ -147,21 +150,21 @@ def test_one_that_begins_again_right_after_it_ended_is_found_in_chunks_of_any_si
     monkeypatch.setattr(backtest, "CHUNK", size)
     rows = curve(*CALM, *[NAN] * 6, *[2.0] * 11, *[NAN] * 6, *[2.0] * 30)
 
-    assert fired(rows) == [("not-finite", 60, 66), ("not-finite", 77, 83)]
+    assert fired_alerts(rows) == [("not-finite", 60, 66), ("not-finite", 77, 83)]
 
 
 def test_a_value_that_is_not_finite_hides_no_later_spike():
     rows = curve(*CALM, 2.0, NAN, *[2.0] * 15, *[3.4] * 19, *[2.0] * 30)
 
-    assert fired(rows) == [("not-finite", 61, 62), ("loss-spike", 86, 97)]
+    assert fired_alerts(rows) == [("not-finite", 61, 62), ("loss-spike", 86, 97)]
 
 
 def test_a_resume_is_compared():
     falling = [3.0 * (1 + i) ** -0.05 for i in range(300)]
     rows = [*curve(*falling), *curve(*(x + 0.01 for x in falling[200:]), first=200)]
 
-    ordered = {**BASE_EVIDENCE, Contract: a_contract(data={"order": "deterministic"})}
-    assert ("resume-mismatch", 302, None) in fired(rows, evidence=ordered)
+    ordered_evidence = {**BASE_EVIDENCE, Contract: a_contract(data={"order": "deterministic"})}
+    assert ("resume-mismatch", 302, None) in fired_alerts(rows, evidence=ordered_evidence)
     assert math.isfinite(sum(falling))
 
 

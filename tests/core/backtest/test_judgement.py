@@ -15,7 +15,7 @@ from herorun.discover import checks
 from wording import mentions
 
 CHECKS = judging(checks(Gate.HEALTH))
-ORDERED = {**BASE_EVIDENCE, Contract: a_contract(data={"order": "deterministic"})}
+ORDERED_EVIDENCE = {**BASE_EVIDENCE, Contract: a_contract(data={"order": "deterministic"})}
 
 
 def alerts(rows, evidence=BASE_EVIDENCE, names=Names()):  # noqa: B008  # never changes
@@ -42,18 +42,18 @@ def test_a_loss_that_leaps_right_after_its_first_descent_is_found():
     assert first == ("loss-spike", 50)
 
 
-@pytest.mark.parametrize(("row", "expected"), [(20.0, []), (229.0, [("loss-spike", 50)])])
-def test_one_row_above_the_first_descent_is_an_alert_only_if_it_is_enormous(row, expected):
-    assert criticals(curve(*DESCENT, row, *noisy(0.0088, 60))) == expected
+@pytest.mark.parametrize(("row", "expectation"), [(20.0, []), (229.0, [("loss-spike", 50)])])
+def test_one_row_above_the_first_descent_is_an_alert_only_if_it_is_enormous(row, expectation):
+    assert criticals(curve(*DESCENT, row, *noisy(0.0088, 60))) == expectation
 
 
 @pytest.mark.parametrize("begins", [16, 21, 28, 35, 45, 60])
 def test_a_rise_within_the_first_descent_is_found_after_three_sparse_rows(begins):
     descent = [(2 + 8 * math.exp(-i / 5)) * x for i, x in enumerate(noisy(1, 90, 0.01))]
-    risen = curve(*descent[:begins], *(1.5 * loss for loss in descent[begins:]), gap=20)
+    risen_rows = curve(*descent[:begins], *(1.5 * loss for loss in descent[begins:]), gap=20)
 
     assert criticals(curve(*descent, gap=20)) == []
-    assert criticals(risen)[0] == ("loss-spike", begins + 2)
+    assert criticals(risen_rows)[0] == ("loss-spike", begins + 2)
 
 
 # --- the loss of a generator ----------------------------------------------------------------------
@@ -63,15 +63,15 @@ def test_a_loss_that_rises_from_ln_2_may_be_a_generators():
     """Its discriminator learns: by half and more in ten steps is nothing, threefold is."""
     began = noisy(0.72, 60, 0.04)
 
-    doubled = curve(*began, *noisy(1.5, 40, 0.1))
-    assert criticals(doubled) == []
+    doubled_curve = curve(*began, *noisy(1.5, 40, 0.1))
+    assert criticals(doubled_curve) == []
     # a preference loss begins there too, and may go wrong: a rise that stays is not passed over
-    assert [(a.check, a.severity) for a in alerts(doubled)] == [("loss-elevated", "warn")]
+    assert [(a.check, a.severity) for a in alerts(doubled_curve)] == [("loss-elevated", "warn")]
     assert criticals(curve(*began, *noisy(1.5, 40, 0.2))) == []
     assert criticals(curve(*began, *noisy(2.9, 40, 0.1))) == [("loss-spike", 62)]
     # a classifier has learned before, and another loss begins elsewhere
-    learned = [0.69 * 0.98**i for i in range(60)]
-    assert criticals(curve(*learned, *noisy(0.5, 40, 0.1)))[0] == ("loss-spike", 69)
+    learned_losses = [0.69 * 0.98**i for i in range(60)]
+    assert criticals(curve(*learned_losses, *noisy(0.5, 40, 0.1)))[0] == ("loss-spike", 69)
     assert criticals(curve(*noisy(2.0, 60, 0.04), *noisy(4.2, 40, 0.1)))[0] == ("loss-spike", 69)
     # nor need each of its first rows lie there, if their mean does
     assert criticals(curve(0.69, 0.68, 0.64, 0.61, *began, *noisy(1.5, 40, 0.1))) == []
@@ -105,7 +105,7 @@ def test_a_loss_that_is_zero_by_nature_is_no_alert():
 # --- a resume -------------------------------------------------------------------------------------
 
 
-def resumed(first, count, times=1.0):
+def resume_curve(first, count, times=1.0):
     """300 rows, and a resume at row `first` whose data are shuffled: `count` steps come again."""
     again = noisy(2.0, count, 0.02, seed=8)
     return [
@@ -117,10 +117,10 @@ def resumed(first, count, times=1.0):
 
 @pytest.mark.parametrize("overlap", [2, 3, 9, 40])
 def test_shuffled_data_at_a_resume_are_no_alert_where_no_order_is_declared(overlap):
-    rows = resumed(300 - overlap, overlap)
+    rows = resume_curve(300 - overlap, overlap)
 
     assert criticals(rows) == []
-    assert criticals(rows, ORDERED)[0][0] == "resume-mismatch"
+    assert criticals(rows, ORDERED_EVIDENCE)[0][0] == "resume-mismatch"
 
 
 def test_one_batch_that_is_shuffled_is_an_alert_where_an_order_is_declared():
@@ -129,12 +129,12 @@ def test_one_batch_that_is_shuffled_is_an_alert_where_an_order_is_declared():
     rows = [*curve(*losses), *curve(*again, first=280)]
 
     assert criticals(rows) == []
-    assert criticals(rows, ORDERED)[0] == ("resume-mismatch", 305)
+    assert criticals(rows, ORDERED_EVIDENCE)[0] == ("resume-mismatch", 305)
 
 
 def test_another_level_is_an_alert_without_an_order_too():
-    assert criticals(resumed(260, 40, 1.05))[0][0] == "resume-mismatch"
-    assert criticals(resumed(298, 2, 1.05))[0][0] == "resume-mismatch"  # after the warm-up
+    assert criticals(resume_curve(260, 40, 1.05))[0][0] == "resume-mismatch"
+    assert criticals(resume_curve(298, 2, 1.05))[0][0] == "resume-mismatch"  # after the warm-up
 
 
 @pytest.mark.parametrize(("level", "result"), [(0.3, [("loss-spike", 135)]), (0.02, [])])
@@ -196,8 +196,8 @@ def test_a_loss_of_zero_next_to_a_norm_that_is_not_finite_is_a_lost_run(norm, ro
     )
     assert criticals(run_rows) == result
     assert all(mentions(a.message, "logged as 0", "step 30") for a in alerts(run_rows) if result)
-    skipped = with_norms(*[1.0] * 30, *[norm] * rows, *[1.0] * 9)
-    assert criticals(skipped) == []  # half precision looks for its scale
+    skipped_rows = with_norms(*[1.0] * 30, *[norm] * rows, *[1.0] * 9)
+    assert criticals(skipped_rows) == []  # half precision looks for its scale
     calm = with_norms(*[1.0] * 30, *[0.0] * rows, losses=[*noisy(2, 30), *[0.0] * rows])
     assert criticals(calm) == []
 
@@ -301,9 +301,9 @@ def test_a_throughput_is_reported_in_its_own_unit_and_direction():
 
 def test_every_alert_names_the_next_action_and_the_steps_of_the_file():
     rows = curve(*noisy(2.0, 60), *[7.0] * 14, *noisy(2.0, 60), first=5000, gap=10)
-    fired = alerts(rows, names=Names(first_step=1))
+    fired_alerts = alerts(rows, names=Names(first_step=1))
 
-    assert {"loss-spike"} <= {a.check for a in fired}
-    assert all(a.fix.endswith(".") for a in fired)
-    spike = next(a for a in fired if a.check == "loss-spike")
+    assert {"loss-spike"} <= {a.check for a in fired_alerts}
+    assert all(a.fix.endswith(".") for a in fired_alerts)
+    spike = next(a for a in fired_alerts if a.check == "loss-spike")
     assert mentions(spike.message, "from step 5600", "ended", "step 5730")

@@ -46,25 +46,25 @@ CURVES = {
 REAL = sorted((Path(__file__).parent / "curves").glob("*.csv"))
 
 
-def looked(rows, every, names=Names()):  # noqa: B008  # never changes
+def failing_checks(rows, every, names=Names()):  # noqa: B008  # never changes
     """Which checks fail of what at some look, `every` so many rows."""
     state, failures = MetricsState(), set()
     for at in range(0, len(rows), every):
         state = fold_rows(state, rows[at : at + every], names, seen_at=BEGINNING)
         evidence = {**BASE_EVIDENCE, Metrics: summarise(state, names)}
         findings = evaluate(CHECKS, evidence)
-        muted = muted_topics(evidence, findings, BY_NAME)
+        muted_checks = muted_topics(evidence, findings, BY_NAME)
         numeric = numeric_stretches(evidence, findings, BY_NAME)
         for finding in findings:
             topic, verdict = BY_NAME[finding.check].topic, finding.verdict
             if verdict.outcome is Outcome.FAIL and not is_muted(
-                topic, verdict.steps, muted, numeric
+                topic, verdict.steps, muted_checks, numeric
             ):
                 failures.add((finding.check, verdict.subject))
     return failures
 
 
-def backtested(rows, names=Names()):  # noqa: B008  # never changes
+def backtest_alerts(rows, names=Names()):  # noqa: B008  # never changes
     return {
         (alert.check, alert.subject)
         for alert in CurveBacktest(checks=CHECKS, names=names).run(rows)
@@ -73,13 +73,13 @@ def backtested(rows, names=Names()):  # noqa: B008  # never changes
 
 def at_any_pace(rows, paces, names=Names()):  # noqa: B008  # never changes
     """What fails by each of these paces of looking: one backtest answers for all of them."""
-    return {every: looked(rows, every, names) for every in paces}
+    return {every: failing_checks(rows, every, names) for every in paces}
 
 
 @pytest.mark.parametrize("what", CURVES)
 def test_rare_looks_tell_what_a_backtest_tells(what):
     rows, paces = curve(*CURVES[what], gap=20), (7, 64, 1000)
-    alerts = backtested(rows)
+    alerts = backtest_alerts(rows)
 
     assert at_any_pace(rows, paces) == dict.fromkeys(paces, alerts)
     assert bool(alerts) is (what != "calm")
@@ -94,7 +94,7 @@ QUICK = ("no learning", "a spike between two", "zeros for good")  # the real cur
 )
 def test_so_does_a_look_at_each_row(what):
     rows = curve(*CURVES[what], gap=20)
-    assert looked(rows, 1) == backtested(rows)
+    assert failing_checks(rows, 1) == backtest_alerts(rows)
 
 
 @pytest.mark.parametrize(
@@ -103,9 +103,9 @@ def test_so_does_a_look_at_each_row(what):
 @pytest.mark.parametrize("what", CURVES)
 def test_so_do_rows_that_come_more_often_or_rarely(what, gap):
     rows = curve(*CURVES[what], gap=gap)
-    alerts = backtested(rows)
+    alerts = backtest_alerts(rows)
 
-    assert looked(rows, 13) == alerts
+    assert failing_checks(rows, 13) == alerts
     # 200 rows of one step are too few to call it no learning, and four to call it a spike
     assert alerts or what in ("calm", "no learning", "many spikes")
 
@@ -113,7 +113,7 @@ def test_so_do_rows_that_come_more_often_or_rarely(what, gap):
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
 def test_so_do_real_curves(path):
     names, rows, paces = names_of(columns_of(path)), list(rows_of(path)), (1, 3, 17, 64, 1000)
-    alerts = backtested(rows, names)
+    alerts = backtest_alerts(rows, names)
 
     assert at_any_pace(rows, paces, names) == dict.fromkeys(paces, alerts)
     assert alerts
@@ -122,7 +122,7 @@ def test_so_do_real_curves(path):
 @pytest.mark.parametrize("seed", range(4))
 def test_so_does_a_loss_that_leaps_every_few_rows(seed):
     rows, paces = leaping(seed), (64, 400)
-    alerts = backtested(rows)
+    alerts = backtest_alerts(rows)
 
     assert at_any_pace(rows, paces) == dict.fromkeys(paces, alerts)
     assert alerts
@@ -134,5 +134,5 @@ def test_rows_that_seemed_lost_for_less_than_a_chunk():
     (alert, *_) = [a for a in CurveBacktest(checks=CHECKS).run(rows) if a.check == "lost-rows"]
 
     assert alert.until_row is not None
-    assert {name for name, _ in looked(rows, 1)} >= {"lost-rows"}
-    assert "lost-rows" not in {name for name, _ in looked(rows, 1000)}
+    assert {name for name, _ in failing_checks(rows, 1)} >= {"lost-rows"}
+    assert "lost-rows" not in {name for name, _ in failing_checks(rows, 1000)}

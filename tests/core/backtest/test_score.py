@@ -21,7 +21,7 @@ def an_alert(row, severity="critical", topic=Topic.METRIC):
     )
 
 
-def scored(label, *alerts):
+def score_of(label, *alerts):
     score = Score()
     score.add("a.csv", label, STEPS, alerts)
     return score
@@ -29,7 +29,7 @@ def scored(label, *alerts):
 
 @pytest.mark.parametrize("label", ["clean", "noisy", "rl-critic-noisy"])
 def test_a_critical_alert_on_a_quiet_curve_is_false(label):
-    score = scored(Label(label), an_alert(5), an_alert(6, "warn"))
+    score = score_of(Label(label), an_alert(5), an_alert(6, "warn"))
 
     assert (score.false_alarms, score.warnings, score.clean_rows, score.clean_steps) == (
         1,
@@ -41,7 +41,7 @@ def test_a_critical_alert_on_a_quiet_curve_is_false(label):
 
 def test_false_alarms_are_also_counted_by_the_hours_of_a_live_run():
     """A hundred rows of one every 30 s are 50 minutes."""
-    score = scored(Label("clean"), an_alert(5))
+    score = score_of(Label("clean"), an_alert(5))
     header, _, row = score_table({"herorun": score})
 
     assert score.hours == pytest.approx(100 * 30 / 3600)
@@ -49,12 +49,12 @@ def test_false_alarms_are_also_counted_by_the_hours_of_a_live_run():
 
 
 def test_ambiguous_curves_count_for_nothing():
-    assert scored(Label("ambiguous"), an_alert(5)) == Score()
+    assert score_of(Label("ambiguous"), an_alert(5)) == Score()
 
 
 @pytest.mark.parametrize(("row", "result"), [(16, 0), (17, 1), (20, 1), (33, 1), (34, 0)])
 def test_an_event_is_found_within_its_window_and_a_little_around_it(row, result):
-    score = scored(Label("spike-sustained", ((20, 30, "up"),)), an_alert(row))
+    score = score_of(Label("spike-sustained", ((20, 30, "up"),)), an_alert(row))
 
     assert (score.events, score.hits, score.curves_found, score.sustained_found) == (
         1,
@@ -69,18 +69,18 @@ def test_an_event_is_found_within_its_window_and_a_little_around_it(row, result)
 def test_a_warning_finds_no_event_of_the_loss_but_one_of_throughput():
     label = Label("diverged", ((20, 30, ""),), "throughput-drift", ((20, 30, ""),))
 
-    assert scored(label, an_alert(25, "warn")).hits == 0
-    assert scored(label, an_alert(25, "warn", Topic.PROGRESS)).time_found == 1
+    assert score_of(label, an_alert(25, "warn")).hits == 0
+    assert score_of(label, an_alert(25, "warn", Topic.PROGRESS)).time_found == 1
 
 
 def test_throughput_is_judged_by_its_own_label():
     slow = an_alert(25, topic=Topic.PROGRESS)
 
     assert (
-        scored(Label("clean", (), "throughput-collapse", ((20, 30, ""),)), slow).false_alarms == 0
+        score_of(Label("clean", (), "throughput-collapse", ((20, 30, ""),)), slow).false_alarms == 0
     )
-    assert scored(Label("diverged", ((20, 30, ""),), "time-clean"), slow).false_alarms == 1
-    assert scored(Label("diverged", ((20, 30, ""),), "time-clean"), slow).hits == 0
+    assert score_of(Label("diverged", ((20, 30, ""),), "time-clean"), slow).false_alarms == 1
+    assert score_of(Label("diverged", ((20, 30, ""),), "time-clean"), slow).hits == 0
 
 
 def test_a_curve_that_begins_late_counts_the_steps_that_it_has():
@@ -91,12 +91,12 @@ def test_a_curve_that_begins_late_counts_the_steps_that_it_has():
 
 
 def test_only_an_event_of_five_rows_is_sustained():
-    sustained = [
-        scored(Label("spike", ((20, last, "up"),)), an_alert(20)).sustained for last in (23, 24)
+    sustained_scores = [
+        score_of(Label("spike", ((20, last, "up"),)), an_alert(20)).sustained for last in (23, 24)
     ]
 
-    assert sustained == [0, 1]
+    assert sustained_scores == [0, 1]
 
 
 def test_an_event_in_the_first_row_has_a_delay_too():
-    assert scored(Label("spike", ((0, 9, "up"),)), an_alert(3)).row_delays == [3]
+    assert score_of(Label("spike", ((0, 9, "up"),)), an_alert(3)).row_delays == [3]

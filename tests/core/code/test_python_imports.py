@@ -7,7 +7,7 @@ import pytest
 from herorun.core.code.mentions import JobProgram, foreign_imports
 from herorun.core.code.python_imports import imported_by
 
-NESTED = """
+NESTED_IMPORTS = """
 try:
     import a
 except ImportError:
@@ -23,7 +23,7 @@ else:
 
 
 def test_a_nested_import_is_one_too() -> None:
-    assert [(one.module, one.level) for one in imported_by(NESTED.encode())][:3] == [
+    assert [(one.module, one.level) for one in imported_by(NESTED_IMPORTS.encode())][:3] == [
         ("a", 0),
         ("b", 0),
         ("c", 0),

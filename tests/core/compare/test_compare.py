@@ -49,9 +49,9 @@ def test_a_gate_has_a_direction_and_a_size(gate, loss, target):
     "text", ["loss", "loss mean < 1", "loss mode <= 1", "loss mean <= x", "loss mean within -1"]
 )
 def test_what_is_no_gate(text, notice):
-    with pytest.raises(ValueError, match=r"gate|within") as caught:
+    with pytest.raises(ValueError, match=r"gate|within") as error:
         parse_gate(text)
-    assert str(caught.value) == notice
+    assert str(error.value) == notice
 
 
 def test_without_a_gate_nothing_is_judged():

@@ -97,7 +97,7 @@ def test_unclassified_counts_as_trajectory(kind, steers):
 
 # --- volatile keys --------------------------------------------------------------------------------
 
-PRINTED = {
+PRINTED_CONFIG = {
     "run": {"started": "12:00", "seed": 7},
     "stamp": {"at": 1},
     "mix": [{"name": "web", "at": 1}],
@@ -105,14 +105,19 @@ PRINTED = {
 
 
 def test_volatile_keys_leave_with_the_tables_that_they_emptied():
-    record, dropped = without_volatile(PRINTED, Config(volatile=["run.started", "*.at"]))
+    record, dropped_keys = without_volatile(
+        PRINTED_CONFIG, Config(volatile=["run.started", "*.at"])
+    )
 
     assert record == {"run": {"seed": 7}, "mix": [{"name": "web"}]}
-    assert dropped == ("run.started", "stamp.at", "mix.0.at")
+    assert dropped_keys == ("run.started", "stamp.at", "mix.0.at")
 
 
 def test_without_any_the_config_stays_whole():
-    assert without_volatile({**PRINTED, "none": {}}, Config()) == ({**PRINTED, "none": {}}, ())
+    assert without_volatile({**PRINTED_CONFIG, "none": {}}, Config()) == (
+        {**PRINTED_CONFIG, "none": {}},
+        (),
+    )
 
 
 def test_two_plans_that_differ_in_a_volatile_key_are_one_plan_and_say_what_was_left_out():

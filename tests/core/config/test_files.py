@@ -30,9 +30,9 @@ def test_each_kind_of_file(name, text):
     ],
 )
 def test_what_cannot_be_read_names_the_file(name, data, notice):
-    with pytest.raises(UnreadableConfig) as caught:
+    with pytest.raises(UnreadableConfig) as error:
         parse_config(name, data)
-    assert str(caught.value) == notice and "\n" not in str(caught.value)
+    assert str(error.value) == notice and "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def test_a_merged_key_is_not_given_twice(tag):
     ],
 )
 def test_what_means_two_things_or_nothing_is_refused(name, text, notice):
-    with pytest.raises(UnreadableConfig) as caught:
+    with pytest.raises(UnreadableConfig) as error:
         parse_config(name, text.encode())
-    assert str(caught.value) == notice
+    assert str(error.value) == notice
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ def test_what_means_two_things_or_nothing_is_refused(name, text, notice):
     ],
 )
 def test_what_a_parser_refuses_in_words_of_its_own_names_the_file(name, data):
-    with pytest.raises(UnreadableConfig) as caught:
+    with pytest.raises(UnreadableConfig) as error:
         parse_config(name, data)
-    assert str(caught.value).startswith(f"{name}: ") and "\n" not in str(caught.value)
+    assert str(error.value).startswith(f"{name}: ") and "\n" not in str(error.value)
 
 
 def test_json_of_a_trainer_may_hold_numbers_that_json_does_not_know():

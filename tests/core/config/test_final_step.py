@@ -35,7 +35,7 @@ def test_a_named_key_is_not_inferred():
     assert absent.value is None and mentions(absent.source, "t.steps", "missing", "config.toml")
 
 
-KNOWN = {
+KNOWN_KEYS = {
     "trainer.num_train_steps": "Levanter",
     "train_config.trainer.num_train_steps": "Levanter, within an experiment",
     "max_steps": "Hugging Face",
@@ -49,7 +49,7 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("key", KNOWN)
+@pytest.mark.parametrize("key", KNOWN_KEYS)
 def test_the_configs_own_key_is_inferred_from_and_said(key):
     assert final({key: 5155}) == Sourced(5155, f"{key} in config.toml", inferred=True)
 
@@ -83,11 +83,11 @@ def test_two_keys_that_agree_are_one_and_two_that_do_not_are_none():
     assert unsure.value is None and "max_steps = 10, trainer.max_steps = 20" in unsure.source
 
 
-BATCHED = {"trainer": {"train_batch_size": 512}, "model": {"seq_len": 4096}}
+BATCH_CONFIG = {"trainer": {"train_batch_size": 512}, "model": {"seq_len": 4096}}
 
 
 def test_tokens_by_batch_and_sequence_and_the_formula_is_reported():
-    final_step = final(BATCHED, tokens=1e10)
+    final_step = final(BATCH_CONFIG, tokens=1e10)
 
     assert final_step.value == 4768 and final_step.inferred
     assert (
@@ -99,7 +99,7 @@ def test_tokens_by_batch_and_sequence_and_the_formula_is_reported():
 @pytest.mark.parametrize(
     ("config", "changes"),
     [
-        (BATCHED, {}),  # no tokens
+        (BATCH_CONFIG, {}),  # no tokens
         ({"trainer": {"train_batch_size": 512}}, {}),
         ({"model": {"seq_len": 4096}}, {}),
         ({"batch_size": 512, "seq_len": 4096}, {}),  # of a device, or of all?
@@ -108,12 +108,14 @@ def test_tokens_by_batch_and_sequence_and_the_formula_is_reported():
         ({"global_batch_size": [[0, 512], [100, 1024]], "seq_len": 4096}, {}),
         ({"global_batch_size": 512, "rampup_batch_size": [32, 32, 1000], "seq_len": 4096}, {}),
         ({"global_batch_size": 512, "seq_len": 4096, "block_size": 2048}, {}),
-        (BATCHED, {"phase": [{"name": "wider", "step": 10, "kind": "batch-size"}]}),
-        (BATCHED, {"config": {"batch_size": "nowhere"}}),
+        (BATCH_CONFIG, {"phase": [{"name": "wider", "step": 10, "kind": "batch-size"}]}),
+        (BATCH_CONFIG, {"config": {"batch_size": "nowhere"}}),
     ],
 )
 def test_what_is_not_sure_infers_nothing(config, changes):
-    contract = a_contract(tokens=None if config is BATCHED and not changes else 1e10, **changes)
+    contract = a_contract(
+        tokens=None if config is BATCH_CONFIG and not changes else 1e10, **changes
+    )
     assert steps_by_tokens(contract, config) is None
 
 
@@ -125,9 +127,9 @@ def test_a_ramp_that_is_switched_off_is_none():
 
 def test_the_contract_names_the_keys():
     keys = {"batch_size": "batch_size", "sequence_length": "ctx"}
-    counted = steps_by_tokens(a_contract(tokens=1000, config=keys), {"batch_size": 10, "ctx": 10})
+    steps = steps_by_tokens(a_contract(tokens=1000, config=keys), {"batch_size": 10, "ctx": 10})
 
-    assert counted.steps == 10
+    assert steps.steps == 10
 
 
 def test_a_stated_step_is_never_overruled():

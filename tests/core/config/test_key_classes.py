@@ -13,7 +13,7 @@ from herorun.core.errors import WrongUse
 T, R, OP = KeyClass.TRAJECTORY, KeyClass.RESUME_BREAKING, KeyClass.OPERATIONAL
 C, V = KeyClass.COSMETIC, KeyClass.VOLATILE
 
-SHIPPED = {
+SHIPPED_CLASSES = {
     # batch size
     "trainer.train_batch_size": T,  # Levanter
     "per_device_train_batch_size": T,  # Hugging Face
@@ -160,7 +160,7 @@ SHIPPED = {
 
 
 def test_the_shipped_class():
-    assert {key: class_of(key, Config()) for key in SHIPPED} == SHIPPED
+    assert {key: class_of(key, Config()) for key in SHIPPED_CLASSES} == SHIPPED_CLASSES
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from builders import a_row
-from curves import NAMES, NAN, folded
+from curves import NAMES, NAN, fold_curve
 from herorun.core.canonical_json import canonical
 from herorun.core.detectors import columns, dispatch
 from herorun.core.detectors.state import MetricsState
@@ -73,27 +73,27 @@ def one_odd(lots, rows, odd, step, level, others):
 
 
 def one_by_one(rows, **options):
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(columns, "MIN_ROWS", len(rows) + 1)
-        return folded(rows, keep_closed=True, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "MIN_ROWS", len(rows) + 1)
+        return fold_curve(rows, keep_closed=True, **options)
 
 
 @settings(max_examples=40, deadline=None)
 @given(long_runs(), st.booleans(), st.sampled_from([0, 1]))
-def test_the_state_is_the_same(rows, dated, first_step):
-    if not dated:
+def test_the_state_is_the_same(rows, is_dated, first_step):
+    if not is_dated:
         rows = [replace(row, at=None) for row in rows]
     options = {"names": replace(NAMES, first_step=first_step, declared=("lr",))}
     options["seen_at"] = rows[-1].at or None
 
-    whole = canonical(folded(rows, keep_closed=True, **options))
+    whole = canonical(fold_curve(rows, keep_closed=True, **options))
     assert whole == canonical(one_by_one(rows, **options))
 
 
 def test_two_learning_rates_share_what_the_row_says_last():
     lots = Random(1)
     rows = [row_of(lots, step, 2.0, learning_rate=0.5) for step in range(CALM)]
-    state = folded(rows, keep_closed=True)
+    state = fold_curve(rows, keep_closed=True)
     assert state.rate_rises
     assert canonical(state) == canonical(one_by_one(rows))
 
@@ -101,7 +101,7 @@ def test_two_learning_rates_share_what_the_row_says_last():
 def test_two_columns_of_skipped_steps_end_each_other():
     lots = Random(1)
     rows = [row_of(lots, step, 2.0, skipped_step=float(200 <= step < 206)) for step in range(CALM)]
-    assert canonical(folded(rows, keep_closed=True)) == canonical(one_by_one(rows))
+    assert canonical(fold_curve(rows, keep_closed=True)) == canonical(one_by_one(rows))
 
 
 def test_a_precursor_goes_by_the_learning_rate_of_its_own_row():
@@ -109,7 +109,7 @@ def test_a_precursor_goes_by_the_learning_rate_of_its_own_row():
     for step in range(CALM):
         row = row_of(lots, step, 2.0, max_attn_logit=float(step + 1))
         rows.append(replace(row, values={**row.values, "lr": 1e-3 * min(step, CALM // 2)}))
-    state = folded(rows, keep_closed=True)
+    state = fold_curve(rows, keep_closed=True)
     assert state.growths["max_attn_logit"].scales
     assert canonical(state) == canonical(one_by_one(rows))
 
@@ -119,7 +119,7 @@ def test_a_value_that_is_not_finite_ends_with_the_next_row(place):
     lots = Random(5)
     rows = [row_of(lots, step, 2.0) for step in range(CALM)]
     rows[place] = replace(rows[place], values={**rows[place].values, "grad_norm": NAN})
-    assert canonical(folded(rows, keep_closed=True)) == canonical(one_by_one(rows))
+    assert canonical(fold_curve(rows, keep_closed=True)) == canonical(one_by_one(rows))
 
 
 @pytest.mark.parametrize("without", range(210, 230))
@@ -129,7 +129,7 @@ def test_a_learning_rate_that_a_restart_tells_late_is_compared(without):
     for place in range(CALM, CALM + without):
         values = {name: value for name, value in rows[place].values.items() if name != "lr"}
         rows[place] = replace(rows[place], values=values)
-    state = folded(rows, keep_closed=True)
+    state = fold_curve(rows, keep_closed=True)
     assert state.lineage.comparison.rate_after is not None
     assert canonical(state) == canonical(one_by_one(rows))
 
@@ -137,7 +137,7 @@ def test_a_learning_rate_that_a_restart_tells_late_is_compared(without):
 def test_rows_of_the_future_are_no_younger_than_their_source():
     rows = [row_of(Random(3), step, 2.0) for step in range(CALM)]
     seen_at = rows[CALM // 2].at + timedelta(seconds=1)
-    state = folded(rows, keep_closed=True, seen_at=seen_at)
+    state = fold_curve(rows, keep_closed=True, seen_at=seen_at)
     assert state.advanced_at == seen_at
     assert canonical(state) == canonical(one_by_one(rows, seen_at=seen_at))
 
@@ -147,12 +147,12 @@ def test_most_rows_of_a_calm_curve_are_not_judged_by_themselves(monkeypatch):
     lots, by_themselves, judge_row = Random(4), [], dispatch.judge_row
     rows = [row_of(lots, step, 2.0) for step in range(10 * CALM)]
 
-    def judged(state, row, names):
+    def count_judged(state, row, names):
         by_themselves.append(row)
         judge_row(state, row, names)
 
-    monkeypatch.setattr("herorun.core.detectors.pipeline.judge_row", judged)
-    state = folded(rows)
+    monkeypatch.setattr("herorun.core.detectors.pipeline.judge_row", count_judged)
+    state = fold_curve(rows)
     assert state.judged == len(rows) - len(state.waiting)
     assert len(by_themselves) < CALM
 

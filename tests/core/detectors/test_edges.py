@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from builders import NOON, a_row
-from curves import CALM, curve, excursions_of, folded, spikes, summarise, values
+from curves import CALM, curve, excursions_of, fold_curve, spikes, summarise, values
 from herorun.core.detectors.baseline import RATE
 from herorun.core.detectors.loss import LossState, judge_loss
 from herorun.core.detectors.reorder import WAITING
@@ -32,11 +32,11 @@ def test_the_longest_spike(before, rows):
 
 
 def test_the_first_two_rows_of_a_spike_still_move_the_trend():
-    learned = [
-        folded(curve(*CALM, *[3.2] * n, *[3.2] * WAITING)).loss.trend.rows for n in (1, 2, 3, 9)
+    learned_states = [
+        fold_curve(curve(*CALM, *[3.2] * n, *[3.2] * WAITING)).loss.trend.rows for n in (1, 2, 3, 9)
     ]
 
-    assert learned == [61, 62, 62, 62] and WAITING == 8
+    assert learned_states == [61, 62, 62, 62] and WAITING == 8
 
 
 @pytest.mark.parametrize(("height", "count"), [(1.4, 0), (1.75, 1)])
@@ -107,17 +107,17 @@ def test_what_lasts_five_hundred_rows_is_the_new_level(metric, kind, high):
 
 @pytest.mark.parametrize(("metric", "kind", "high"), KINDS)
 def test_the_first_two_rows_of_any_excursion_still_move_its_trend(metric, kind, high):
-    def learned(count):
-        state = folded(values(metric, *[0.5] * 70, *[high] * count, *[high] * WAITING))
+    def learned_states(count):
+        state = fold_curve(values(metric, *[0.5] * 70, *[high] * count, *[high] * WAITING))
         tables = {"explosion": state.norms, "slow": state.speeds, "wander": state.wanders}
         return tables[kind][metric].trend.rows
 
-    assert [learned(count) - learned(0) for count in (1, 2, 3, 9)] == [1, 2, 2, 2]
+    assert [learned_states(count) - learned_states(0) for count in (1, 2, 3, 9)] == [1, 2, 2, 2]
 
 
 def test_the_first_five_rows_of_an_attempt_are_not_its_pace():
     assert (
-        folded(values("step_time_s", *[10.0] * (25 + WAITING))).speeds["step_time_s"].trend.rows
+        fold_curve(values("step_time_s", *[10.0] * (25 + WAITING))).speeds["step_time_s"].trend.rows
         == 20
     )
 
@@ -130,7 +130,7 @@ def test_the_wall_clock_is_judged_by_half_hours_and_after_four_of_them(fast, cou
         for i in range(1, 51)
     ]
 
-    assert folded([*quick, *slow, *curve(2.0, first=9000)]).wall.bins >= fast
+    assert fold_curve([*quick, *slow, *curve(2.0, first=9000)]).wall.bins >= fast
     assert len(excursions_of([*quick, *slow], "wall")) == count
 
 
@@ -170,18 +170,18 @@ def test_one_value_moves_the_smoothed_level_by_four_times_the_noise_at_most():
     assert state.smooth - smooth == pytest.approx(RATE * 4 * state.trend.scale)
 
 
-@pytest.mark.parametrize(("calm", "expected"), [(30, 0.01), (38, 0.001)])
-def test_the_median_of_a_resume_is_of_its_first_65_rows(calm, expected):
+@pytest.mark.parametrize(("calm", "expectation"), [(30, 0.01), (38, 0.001)])
+def test_the_median_of_a_resume_is_of_its_first_65_rows(calm, expectation):
     losses = [2.0 + (0.001 if i < calm else 0.01) for i in range(200)]
-    resume = summarise(folded([*curve(*[2.0] * 300), *curve(*losses, first=100)])).resume
+    resume = summarise(fold_curve([*curve(*[2.0] * 300), *curve(*losses, first=100)])).resume
 
-    assert resume.median == pytest.approx(expected)
+    assert resume.median == pytest.approx(expectation)
 
 
 def test_a_resume_is_compared_with_the_last_2048_rows():
     rows = [*curve(*[2.0] * 2600), *curve(*[2.0] * 2600, first=0)]
 
-    assert summarise(folded(rows)).resume.compared == 2048
+    assert summarise(fold_curve(rows)).resume.compared == 2048
 
 
 @pytest.mark.parametrize(("share", "count"), [(0.73, 0), (0.67, 1)])
@@ -199,4 +199,4 @@ def test_eight_rows_may_come_late(back, attempts):
     rows = [row for row in curve(*CALM) if row.step != 59 - back]
     straggler = curve(2.0, first=59 - back)
 
-    assert summarise(folded([*rows, *straggler])).attempts == attempts
+    assert summarise(fold_curve([*rows, *straggler])).attempts == attempts

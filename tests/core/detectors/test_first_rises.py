@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from builders import a_row
-from curves import NAMES, curve, excursions_of, folded
+from curves import NAMES, curve, excursions_of, fold_curve
 from herorun.core.detectors import first_rises
 from herorun.core.detectors.first_rises import MAX_ROWS, RISES, ROWS, FirstRises
 from herorun.core.detectors.reorder import WAITING
@@ -144,16 +144,16 @@ def test_after_so_many_rows_the_trend_says_what_is_usual():
 
 
 def test_a_loss_below_zero_ends_it():
-    state = folded(curve(1.0, 1.01, -0.1, 1.0, 1.02, 1.0, 4.0, *[1.0] * WAITING))
+    state = fold_curve(curve(1.0, 1.01, -0.1, 1.0, 1.02, 1.0, 4.0, *[1.0] * WAITING))
 
     assert state.loss.rises.is_over and not state.loss.rises.excursions()
 
 
 def test_rows_that_do_not_rise_are_compared_with_none_before(monkeypatch):
-    compared = []
-    monkeypatch.setattr(first_rises, "_is_risen", lambda *parts: compared.append(parts))
+    compared_rows = []
+    monkeypatch.setattr(first_rises, "_is_risen", lambda *parts: compared_rows.append(parts))
     assert not rises(*(3.0 - 0.02 * place for place in range(ROWS - 1)))
-    assert compared == []
+    assert compared_rows == []
 
 
 @pytest.mark.parametrize("first", [0, LATE])
@@ -163,7 +163,7 @@ def test_what_is_ruled_out_at_once_has_not_risen(first):
         losses = [random.choice((0.0, 0.05, 0.5, 1.0, 3.0)) for _ in range(random.randrange(1, 9))]
         state = FirstRises(first_step=first, steps=[*range(first, first + len(losses))])
         state.losses, state.norms = losses, [math.nan] * len(losses)
-        risen = [
+        risen_rows = [
             rise.newest
             for rise in RISES
             if (first or not rise.mid_training)
@@ -177,4 +177,4 @@ def test_what_is_ruled_out_at_once_has_not_risen(first):
                 rise,
             )
         ]
-        assert first_rises._newest_risen(state)[0] == (risen or [0])[0]
+        assert first_rises._newest_risen(state)[0] == (risen_rows or [0])[0]

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from curves import curve, excursions_of, folded, summarise
+from curves import curve, excursions_of, fold_curve, summarise
 from herorun.core.backtest.curve import CurveBacktest, judging
 from herorun.core.check import Gate
 from herorun.discover import checks
@@ -14,7 +14,7 @@ CHECKS = judging(checks(Gate.HEALTH))
 UNIFORM = math.log(1000)
 
 
-def fired(rows):
+def fired_alerts(rows):
     return [(a.check, a.severity, a.row) for a in CurveBacktest(checks=CHECKS).run(rows)]
 
 
@@ -26,9 +26,9 @@ def noise(count, level=UNIFORM, seed=1, width=0.002):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_loss_at_the_logarithm_of_its_classes_is_warned_of_and_then_told(seed):
     rows = curve(7.4, 7.2, *noise(200, seed=seed), gap=20)
-    (warned, alert) = fired(rows)
+    (warning, alert) = fired_alerts(rows)
 
-    assert warned[:2] == ("frozen-loss", "warn") and 30 <= warned[2] <= 70
+    assert warning[:2] == ("frozen-loss", "warn") and 30 <= warning[2] <= 70
     assert alert[:2] == ("flat-start", "critical") and 100 <= alert[2] <= 150
 
 
@@ -37,7 +37,7 @@ def test_leaps_do_not_hide_it():
     lots = Random(2)
     losses = [loss * (3 if lots.random() < 0.2 else 1) for loss in noise(300)]
 
-    assert "flat-start" in {check for check, _, _ in fired(curve(7.4, 7.2, *losses, gap=20))}
+    assert "flat-start" in {check for check, _, _ in fired_alerts(curve(7.4, 7.2, *losses, gap=20))}
 
 
 @pytest.mark.parametrize(
@@ -51,26 +51,26 @@ def test_leaps_do_not_hide_it():
     ],
 )
 def test_what_learned_or_shows_no_untrained_weights_raises_no_alert(losses):
-    assert [each for each in fired(curve(*losses, gap=20)) if each[1] == "critical"] == []
+    assert [each for each in fired_alerts(curve(*losses, gap=20)) if each[1] == "critical"] == []
 
 
 def test_it_needs_rows_and_steps_and_the_beginning():
     still = [7.4, 7.2, *noise(200)]
 
-    assert summarise(folded(curve(*still[:25], gap=100))).of("flat") == ()
-    assert summarise(folded(curve(*still[:200], gap=1))).of("flat") == ()
-    assert summarise(folded(curve(*still, first=90_000, gap=20))).of("flat") == ()
+    assert summarise(fold_curve(curve(*still[:25], gap=100))).of("flat") == ()
+    assert summarise(fold_curve(curve(*still[:200], gap=1))).of("flat") == ()
+    assert summarise(fold_curve(curve(*still, first=90_000, gap=20))).of("flat") == ()
 
 
 def test_what_learns_after_all_is_over():
     rows = curve(7.4, 7.2, *noise(120), *(UNIFORM * 0.99**i for i in range(60)), gap=20)
-    (flat,) = summarise(folded(rows)).of("flat")
+    (flat,) = summarise(fold_curve(rows)).of("flat")
 
     assert not flat.open and flat.expected == pytest.approx(UNIFORM, rel=0.001)
 
 
 def test_its_state_is_small_however_long_it_takes():
-    state = folded(curve(7.4, 7.2, *noise(5000, width=0.03), gap=20)).loss.first_rows
+    state = fold_curve(curve(7.4, 7.2, *noise(5000, width=0.03), gap=20)).loss.first_rows
 
     assert len(state.values) < 60 and state.every > 60
 
@@ -104,18 +104,21 @@ def test_what_is_not_at_chance_from_its_first_rows_on_is_left_alone(losses):
     assert not chance(*losses)
 
 
-THROWN = [7.6, 7.5, 7.8, 7.4] * 20
+OSCILLATING_LOSSES = [7.6, 7.5, 7.8, 7.4] * 20
 
 
 @pytest.mark.parametrize(
     ("losses", "rows"),
     [
-        ([7.33, *THROWN], 80 - 39 + 1),
-        ([7.33, *THROWN[:38]], 0),  # 39 rows
-        ([7.7, *THROWN], 0),  # three quarters of them lie below the first
-        ([7.33, *THROWN[:20], 6.93, *THROWN], 0),  # it came down to chance
-        ([5.2, *(x * 5.2 / 7.33 for x in THROWN)], 81 - 39),  # of a hundred classes
-        ([2.45, *(x * 2.45 / 7.33 for x in THROWN)], 0),  # of ten: a language model passes it
+        ([7.33, *OSCILLATING_LOSSES], 80 - 39 + 1),
+        ([7.33, *OSCILLATING_LOSSES[:38]], 0),  # 39 rows
+        ([7.7, *OSCILLATING_LOSSES], 0),  # three quarters of them lie below the first
+        ([7.33, *OSCILLATING_LOSSES[:20], 6.93, *OSCILLATING_LOSSES], 0),  # it came down to chance
+        ([5.2, *(x * 5.2 / 7.33 for x in OSCILLATING_LOSSES)], 81 - 39),  # of a hundred classes
+        (
+            [2.45, *(x * 2.45 / 7.33 for x in OSCILLATING_LOSSES)],
+            0,
+        ),  # of ten: a language model passes it
     ],
 )
 def test_a_loss_that_stays_above_chance_and_its_own_first_row_is_no_learning(losses, rows):
@@ -123,8 +126,11 @@ def test_a_loss_that_stays_above_chance_and_its_own_first_row_is_no_learning(los
 
 
 def test_it_takes_eight_hundred_steps():
-    assert not excursions_of(curve(7.33, *THROWN[:60], gap=13), "above")
-    assert fired(curve(7.33, *THROWN[:60], gap=25))[0][:2] == ("flat-start", "critical")
+    assert not excursions_of(curve(7.33, *OSCILLATING_LOSSES[:60], gap=13), "above")
+    assert fired_alerts(curve(7.33, *OSCILLATING_LOSSES[:60], gap=25))[0][:2] == (
+        "flat-start",
+        "critical",
+    )
 
 
 def test_rows_that_lie_above_chance_take_thirty():
@@ -142,9 +148,9 @@ def test_chance_takes_forty_rows_and_eight_hundred_steps():
 
 
 def test_a_loss_with_too_few_decimals_is_not_known_to_stay_constant():
-    rounded = [0.18, 0.17, *[round(loss, 2) for loss in noise(300, level=0.16, width=0.03)]]
+    rounded_losses = [0.18, 0.17, *[round(loss, 2) for loss in noise(300, level=0.16, width=0.03)]]
 
-    assert summarise(folded(curve(*rounded, gap=20))).of("flat") == ()
+    assert summarise(fold_curve(curve(*rounded_losses, gap=20))).of("flat") == ()
     assert not chance(7.4, 6.95, *[6.91] * 36)  # ln 1000, rounded upwards
 
 
@@ -153,8 +159,8 @@ def test_one_number_in_eight_rows_and_five_hundred_steps_is_nothing_learned():
     losses = [25.600017547607422, 25.600015640258789, 25.600013732910156] * 4
     rows = curve(*losses, first=12_400, gap=100)
 
-    assert fired(rows) == [("flat-start", "critical", 7)]
-    assert fired(curve(*losses[:7], first=12_400, gap=100)) == []
+    assert fired_alerts(rows) == [("flat-start", "critical", 7)]
+    assert fired_alerts(curve(*losses[:7], first=12_400, gap=100)) == []
 
 
 @pytest.mark.parametrize(
@@ -162,7 +168,7 @@ def test_one_number_in_eight_rows_and_five_hundred_steps_is_nothing_learned():
 )
 def test_the_logarithm_of_a_whole_number_takes_the_steps(classes, gap, row):
     """Weights whose last layer begins with zeros have it as loss until a warm-up moves them."""
-    alerts = fired(curve(*[math.log(classes)] * 12, gap=gap))
+    alerts = fired_alerts(curve(*[math.log(classes)] * 12, gap=gap))
 
     assert alerts == ([("flat-start", "critical", row)] if row else [])
 
@@ -191,7 +197,7 @@ def test_a_number_that_moves_at_last_is_over():
 def test_an_excerpt_from_late_in_a_training_that_stands_at_chance():
     rows = curve(*noise(9, width=0.0005), first=111_383)
 
-    assert fired(rows) == [("flat-start", "critical", 7)]
+    assert fired_alerts(rows) == [("flat-start", "critical", 7)]
     assert excursions_of(rows, "chance")[0].expected == UNIFORM
 
 
@@ -219,8 +225,8 @@ EPOCH = [2.3992, 2.6361, 2.6707, 2.4452, 2.5466, 2.5186]
 
 
 def test_a_second_pass_with_the_losses_of_the_first_has_learned_nothing():
-    assert fired(curve(*EPOCH, *EPOCH, gap=3)) == [("flat-start", "critical", 11)]
-    assert fired(curve(*EPOCH, *EPOCH[:-1], gap=3)) == []
+    assert fired_alerts(curve(*EPOCH, *EPOCH, gap=3)) == [("flat-start", "critical", 11)]
+    assert fired_alerts(curve(*EPOCH, *EPOCH[:-1], gap=3)) == []
 
 
 @pytest.mark.parametrize(
@@ -241,14 +247,14 @@ def test_a_third_pass_that_differs_is_the_end():
     assert (repeats.open, repeats.first_step, repeats.last_step) == (False, 12, 15)
 
 
-@pytest.mark.parametrize("reached", [6, 7, 20])
-def test_a_restart_from_scratch_with_the_same_seed_is_no_second_pass(reached):
+@pytest.mark.parametrize("reached_loss", [6, 7, 20])
+def test_a_restart_from_scratch_with_the_same_seed_is_no_second_pass(reached_loss):
     """The first attempt crashed before its first checkpoint."""
     losses = [*EPOCH, *(2.5 - 0.0137 * row for row in range(30))]
 
-    assert fired([*curve(*losses[:reached]), *curve(*losses)]) == []
+    assert fired_alerts([*curve(*losses[:reached_loss]), *curve(*losses)]) == []
 
 
 def test_a_second_pass_of_a_later_attempt_has_learned_nothing():
     rows = [*curve(*EPOCH[:2]), *curve(*EPOCH, *EPOCH)]
-    assert [check for check, _, _ in fired(rows)] == ["flat-start"]
+    assert [check for check, _, _ in fired_alerts(rows)] == ["flat-start"]

@@ -12,7 +12,7 @@ from herorun.core.detectors.names import Names, precursor_of
 UP = [10.0 + 0.1 * i for i in range(400)]
 
 
-def grown(name, numbers, noise=0.0):
+def growth_of(name, numbers, noise=0.0):
     lots = Random(3)
     rows = [
         a_row(i, 2.0, **{name: number * math.exp(lots.gauss(0, noise))})
@@ -44,7 +44,7 @@ def test_a_column_is_known_by_its_name(name, direction):
 
 @pytest.mark.parametrize("noise", [0.0, 0.05])
 def test_linear_growth_is_found(noise):
-    (growth,) = grown("max_attention_logit", UP, noise)
+    (growth,) = growth_of("max_attention_logit", UP, noise)
 
     assert growth.first_step <= 175 and growth.metric == "max_attention_logit"
 
@@ -60,20 +60,20 @@ def test_linear_growth_is_found(noise):
     ],
 )
 def test_what_saturates_or_stands_is_left_alone(numbers):
-    assert not grown("max_attention_logit", numbers)
+    assert not growth_of("max_attention_logit", numbers)
 
 
 def test_noise_alone_is_no_growth():
-    assert not grown("update_rms", [1.0] * 3000, noise=0.3)
+    assert not growth_of("update_rms", [1.0] * 3000, noise=0.3)
 
 
 def test_an_entropy_falls():
-    assert grown("router/entropy", [2.0 - 0.003 * i for i in range(400)])
-    assert not grown("router/entropy", [1.0 + 0.01 * i for i in range(400)])
+    assert growth_of("router/entropy", [2.0 - 0.003 * i for i in range(400)])
+    assert not growth_of("router/entropy", [1.0 + 0.01 * i for i in range(400)])
 
 
 def test_slow_growth_is_found():
-    (growth,) = grown("max_attention_logit", [10.0 + 0.01 * i for i in range(4000)], 0.05)
+    (growth,) = growth_of("max_attention_logit", [10.0 + 0.01 * i for i in range(4000)], 0.05)
 
     assert growth.open
 

@@ -33,7 +33,7 @@ def at(rows, since):
     ]
 
 
-def untimed(rows):
+def untimed_rows(rows):
     return [type(row)(row.step, row.values, None, row.attempt) for row in rows]
 
 
@@ -100,19 +100,19 @@ def test_a_resume_that_repeats_no_step_is_seen_anyway(first):
 
 
 @pytest.mark.parametrize("overlap", [1, 5, 30])
-@pytest.mark.parametrize("counted", [True, False])
+@pytest.mark.parametrize("is_counted", [True, False])
 def test_a_short_repetition_without_times_is_the_relaunch_once_its_writer_is_certain(
-    overlap, counted
+    overlap, is_counted
 ):
     """Not rows that came late: steps, pace and loss would stay those of the crash before."""
     start = 120 - overlap
     boundaries = (
         TWO[0],
-        Boundary(instance="tiny-2", since=LATER, start=start, rows=120, counted=counted),
+        Boundary(instance="tiny-2", since=LATER, start=start, rows=120, counted=is_counted),
     )
-    before, after = untimed(curve(*[2.0] * 120)), untimed(curve(*[2.0] * 40, first=start))
+    before, after = untimed_rows(curve(*[2.0] * 120)), untimed_rows(curve(*[2.0] * 40, first=start))
     state = fold_rows(MetricsState(), before, NAMES, seen_at=LATER, boundaries=TWO[:1])
-    state.polled_at = LATER + timedelta(seconds=0 if not counted else -1)
+    state.polled_at = LATER + timedelta(seconds=0 if not is_counted else -1)
     seen_at = LATER + timedelta(minutes=1)
     metrics = summarise(fold_rows(state, after, NAMES, seen_at=seen_at, boundaries=boundaries))
 
@@ -125,7 +125,7 @@ def test_a_last_row_without_a_time_that_came_late_does_not_begin_the_relaunch():
         TWO[0],
         Boundary(instance="tiny-2", since=LATER, start=100, rows=120, counted=True),
     )
-    old, new = untimed(curve(*[2.0] * 123)), untimed(curve(*[2.0] * 60, first=100))
+    old, new = untimed_rows(curve(*[2.0] * 123)), untimed_rows(curve(*[2.0] * 60, first=100))
     state = fold_rows(MetricsState(), old[:120], NAMES, seen_at=LATER, boundaries=TWO[:1])
     state = fold_rows(state, old[120:], NAMES, seen_at=LATER, boundaries=boundaries)
     assert summarise(state).instance == "tiny-1"
@@ -142,7 +142,7 @@ def test_a_relaunch_whose_repetition_was_taken_for_late_rows_is_seen_at_the_next
     """No tick had counted the rows before it, and it repeats what was logged to the last digit."""
     start = 120 - overlap
     boundaries = (TWO[0], Boundary(instance="tiny-2", since=LATER, start=start, rows=120))
-    old, new = untimed(curve(*[2.0] * 120)), untimed(curve(*[2.0] * 60, first=start))
+    old, new = untimed_rows(curve(*[2.0] * 120)), untimed_rows(curve(*[2.0] * 60, first=start))
     state = fold_rows(MetricsState(), old, NAMES, seen_at=LATER, boundaries=TWO[:1])
     state.polled_at = LATER - timedelta(minutes=1)
     for rows in (new[:at_first], new[at_first:]):
@@ -235,7 +235,7 @@ def test_rows_of_a_restart_that_are_still_to_come_are_waited_for():
 
 
 def test_a_restart_says_nothing_of_rows_without_a_time():
-    rows = untimed(curve(*[2.0] * 140))
+    rows = untimed_rows(curve(*[2.0] * 140))
 
     assert metrics_of(rows, AGAIN, observed_at=LATER + HOUR).attempts == 1
 
@@ -251,7 +251,7 @@ def test_the_next_launch_forgets_the_restarts_of_the_one_before():
 
 
 def test_rows_without_a_time_change_hands_where_they_pass_the_start():
-    rows = untimed([*curve(*[2.0] * 120, lr=1e-4), *curve(*[2.0] * 20, first=120, lr=16e-4)])
+    rows = untimed_rows([*curve(*[2.0] * 120, lr=1e-4), *curve(*[2.0] * 20, first=120, lr=16e-4)])
     metrics = metrics_of(
         rows,
         (TWO[0], Boundary(instance="tiny-2", since=LATER, start=120, rows=110)),
@@ -266,7 +266,7 @@ def test_rows_without_a_time_change_hands_where_they_pass_the_start():
 
 
 def test_rows_without_a_time_that_a_tick_knew_before_the_launch_are_the_older_ones():
-    rows = untimed(curve(*[2.0] * 130))
+    rows = untimed_rows(curve(*[2.0] * 130))
     metrics = metrics_of(
         rows,
         (TWO[0], Boundary(instance="tiny-2", since=LATER, start=120, rows=130)),
@@ -277,7 +277,7 @@ def test_rows_without_a_time_that_a_tick_knew_before_the_launch_are_the_older_on
 
 
 def test_rows_without_a_time_change_hands_where_they_go_back():
-    rows = untimed([*curve(*[2.0] * 150), *curve(*[2.1] * 20, first=120)])
+    rows = untimed_rows([*curve(*[2.0] * 150), *curve(*[2.1] * 20, first=120)])
     metrics = metrics_of(
         rows,
         (TWO[0], Boundary(instance="tiny-2", since=LATER, start=120, rows=140)),
@@ -289,35 +289,58 @@ def test_rows_without_a_time_change_hands_where_they_go_back():
 
 # --- rows without a time that nobody counted before the launch ------------------------------------
 
-UNCOUNTED = (TWO[0], Boundary(instance="tiny-2", since=LATER, start=120))
-COUNTED = (TWO[0], Boundary(instance="tiny-2", since=LATER, start=120, rows=150, counted=True))
-RESTARTED = untimed([*curve(*[2.0] * 150), *curve(*[2.1] * 60, first=100)])  # back to step 100
+UNCOUNTED_BOUNDARIES = (TWO[0], Boundary(instance="tiny-2", since=LATER, start=120))
+COUNTED_BOUNDARIES = (
+    TWO[0],
+    Boundary(instance="tiny-2", since=LATER, start=120, rows=150, counted=True),
+)
+RESTARTED_CURVE = untimed_rows(
+    [*curve(*[2.0] * 150), *curve(*[2.1] * 60, first=100)]
+)  # back to step 100
 
 
 def test_rows_that_nobody_counted_begin_as_the_oldest_instances_and_pass_on_at_the_start():
     """No tick looked between the two launches: the rows up to the start are not the new
     instance's.
     """
-    rows = untimed(curve(*[2.0] * 125))
-    assert metrics_of(rows[:120], UNCOUNTED, observed_at=LATER + HOUR).instance == "tiny-1"
-    metrics = metrics_of(rows, UNCOUNTED, observed_at=LATER + HOUR)
+    rows = untimed_rows(curve(*[2.0] * 125))
+    assert (
+        metrics_of(rows[:120], UNCOUNTED_BOUNDARIES, observed_at=LATER + HOUR).instance == "tiny-1"
+    )
+    metrics = metrics_of(rows, UNCOUNTED_BOUNDARIES, observed_at=LATER + HOUR)
 
     assert (metrics.instance, metrics.first_step) == ("tiny-2", 121)
 
 
 def test_an_attempt_below_the_start_is_nobodys_where_the_rows_were_not_counted():
     """It may as well be a restart of the older job by its scheduler."""
-    assert metrics_of(RESTARTED, UNCOUNTED, observed_at=LATER + HOUR).instance == "tiny-1"
-    assert metrics_of(RESTARTED, COUNTED, observed_at=LATER + HOUR).instance == "tiny-2"
+    assert (
+        metrics_of(RESTARTED_CURVE, UNCOUNTED_BOUNDARIES, observed_at=LATER + HOUR).instance
+        == "tiny-1"
+    )
+    assert (
+        metrics_of(RESTARTED_CURVE, COUNTED_BOUNDARIES, observed_at=LATER + HOUR).instance
+        == "tiny-2"
+    )
 
 
 def test_rows_that_came_after_a_look_since_the_launch_are_the_new_instances():
     state = fold_rows(
-        MetricsState(), RESTARTED[:150], NAMES, seen_at=LATER - HOUR / 2, boundaries=UNCOUNTED
+        MetricsState(),
+        RESTARTED_CURVE[:150],
+        NAMES,
+        seen_at=LATER - HOUR / 2,
+        boundaries=UNCOUNTED_BOUNDARIES,
     )
     state.polled_at = LATER + HOUR / 2
     metrics = summarise(
-        fold_rows(state, RESTARTED[150:], NAMES, seen_at=LATER + HOUR, boundaries=UNCOUNTED)
+        fold_rows(
+            state,
+            RESTARTED_CURVE[150:],
+            NAMES,
+            seen_at=LATER + HOUR,
+            boundaries=UNCOUNTED_BOUNDARIES,
+        )
     )
 
     assert (metrics.instance, metrics.first_step) == ("tiny-2", 101)
@@ -330,7 +353,7 @@ def test_of_several_uncounted_instances_none_is_accused_of_the_steps_of_another(
         Boundary(instance="tiny-3", since=LATER + HOUR, start=120),
     )
     metrics = metrics_of(
-        RESTARTED[:170], three, observed_at=LATER + 2 * HOUR
+        RESTARTED_CURVE[:170], three, observed_at=LATER + 2 * HOUR
     )  # tiny-2 came to 120 at least
 
     assert metrics.first_step == 101 and metrics.instance != "tiny-3"
@@ -368,16 +391,16 @@ def test_a_learning_rate_that_continues_moving_is_no_jump():
     assert later_resume.rate_before is None
 
 
-@pytest.mark.parametrize("timed", [True, False])
+@pytest.mark.parametrize("has_times", [True, False])
 @pytest.mark.parametrize("first_look", [0, 160])
-def test_rows_of_a_discarded_lineage_show_nothing_of_the_present_one(timed, first_look):
+def test_rows_of_a_discarded_lineage_show_nothing_of_the_present_one(has_times, first_look):
     """NaN from step 122 to the end of the first instance; the second does the steps since 120
     again, and they are sound.
     """
     old = at(curve(*[2.0] * 121, *[math.nan] * 60), NOON)
     new = at(curve(*[2.0] * 7, first=120), LATER)
     boundaries = (TWO[0], Boundary(instance="tiny-2", since=LATER, start=120, rows=len(old)))
-    rows = [*old, *new] if timed else untimed([*old, *new])
+    rows = [*old, *new] if has_times else untimed_rows([*old, *new])
     observations = LATER + HOUR
 
     state = fold_rows(

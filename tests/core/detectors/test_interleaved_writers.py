@@ -12,7 +12,7 @@ from herorun.core.detectors.interleaved_writers import MAX_TURN_ROWS, WriterTurn
 from herorun.core.detectors.reorder import WAITING
 
 
-def mixed(*steps):
+def mixed_rows(*steps):
     state = WriterTurns()
     for number, step in enumerate(steps):
         arrive(state, step, float(number))
@@ -28,18 +28,18 @@ def in_turn(first, second, rows, batch=1, gap=1):
 
 @pytest.mark.parametrize(("rows", "count"), [(3, 0), (4, 1)])
 def test_six_turns_are_two_writers(rows, count):
-    assert len(mixed(*in_turn(1000, 0, rows))) == count
+    assert len(mixed_rows(*in_turn(1000, 0, rows))) == count
 
 
 @pytest.mark.parametrize(("batch", "gap"), [(1, 1), (1, 100), (50, 1), (MAX_TURN_ROWS, 10)])
 def test_whatever_they_log_at_once_and_how_often(batch, gap):
-    (excursion,) = mixed(*in_turn(1_000_000, 500, 8 * batch, batch, gap))
+    (excursion,) = mixed_rows(*in_turn(1_000_000, 500, 8 * batch, batch, gap))
 
     assert excursion.open and excursion.kind == "mixed" and excursion.metric == "rows"
 
 
 def test_turns_that_are_too_long_are_none():
-    assert mixed(*in_turn(1_000_000, 500, 8 * (MAX_TURN_ROWS + 50), MAX_TURN_ROWS + 50)) == []
+    assert mixed_rows(*in_turn(1_000_000, 500, 8 * (MAX_TURN_ROWS + 50), MAX_TURN_ROWS + 50)) == []
 
 
 @pytest.mark.parametrize(("faster", "count"), [(1, 1), (5, 1)])
@@ -48,30 +48,33 @@ def test_one_may_be_faster(faster, count):
         ((1000 + faster * i + j for j in range(faster)), (i,)) for i in range(20)
     )
 
-    assert len(mixed(*chain.from_iterable(steps))) == count
+    assert len(mixed_rows(*chain.from_iterable(steps))) == count
 
 
 def test_a_crash_loop_is_one_writer():
     # each gets further than the one before
     attempts = [range(100 * n, 100 * n + 250) for n in range(40)]
-    stuck = [range(5000, 5000 + 30 + n % 3) for n in range(40)]  # none of these does
+    crash_ranges = [range(5000, 5000 + 30 + n % 3) for n in range(40)]  # none of these does
 
-    assert mixed(*chain(*attempts, *stuck)) == []
-    assert mixed(*chain(*(range(4000 + 95 * n, 4000 + 95 * n + 201, 10) for n in range(40)))) == []
+    assert mixed_rows(*chain(*attempts, *crash_ranges)) == []
+    assert (
+        mixed_rows(*chain(*(range(4000 + 95 * n, 4000 + 95 * n + 201, 10) for n in range(40))))
+        == []
+    )
 
 
 def test_a_straggler_now_and_then_is_no_writer():
     rows = chain.from_iterable((i, i - 30) if i % 100 == 50 else (i,) for i in range(5000))
 
-    assert mixed(*rows) == []
+    assert mixed_rows(*rows) == []
 
 
 def test_a_few_steps_apart_they_are_rows_out_of_order():
-    assert mixed(*in_turn(1000, 1000 - WAITING, 50)) == []
+    assert mixed_rows(*in_turn(1000, 1000 - WAITING, 50)) == []
 
 
 def test_it_is_over_when_one_has_stopped():
-    (excursion,) = mixed(*in_turn(1000, 0, 20), *range(20, 20 + MAX_TURN_ROWS + 1))
+    (excursion,) = mixed_rows(*in_turn(1000, 0, 20), *range(20, 20 + MAX_TURN_ROWS + 1))
 
     assert not excursion.open
 
@@ -89,7 +92,7 @@ def test_a_row_without_anything_is_no_turn():
     assert excursions_of([a_row(step) for step in in_turn(1000, 0, 20)], "mixed") == ()
 
 
-def doubled(*rows):
+def doubled_rows(*rows):
     state = WriterTurns()
     for step, loss in rows:
         arrive(state, step, loss)
@@ -104,12 +107,12 @@ def twice(steps, apart=0.01):
 
 @pytest.mark.parametrize(("steps", "count"), [(9, 0), (10, 1)])
 def test_ten_steps_told_twice_are_two_writers_at_one_place(steps, count):
-    assert len(doubled(*twice(range(steps)))) == count
+    assert len(doubled_rows(*twice(range(steps)))) == count
 
 
 def test_a_row_that_comes_twice_is_the_same_row():
-    assert doubled(*twice(range(50), apart=0.0)) == []
-    assert doubled(*((step, math.nan) for step in range(50) for _ in range(2))) == []
+    assert doubled_rows(*twice(range(50), apart=0.0)) == []
+    assert doubled_rows(*((step, math.nan) for step in range(50) for _ in range(2))) == []
 
 
 def test_two_that_drift_a_few_steps_apart_are_doubled_too():
@@ -117,20 +120,20 @@ def test_two_that_drift_a_few_steps_apart_are_doubled_too():
         row for i in range(60) for row in ((i, 2.1), (i + 5, 2.0))
     ]
 
-    assert len(doubled(*ahead)) == 1
+    assert len(doubled_rows(*ahead)) == 1
 
 
 def test_an_evaluation_in_the_same_column_now_and_then_is_none():
     rows = ((i, loss) for i in range(500) for loss in ((2.0, 2.2) if i % 9 == 0 else (2.0,)))
 
-    assert doubled(*rows) == []
+    assert doubled_rows(*rows) == []
 
 
 def test_a_restart_repeats_its_rows_once():
-    assert doubled(*((i, 2.0) for i in range(20)), *((i, 2.1) for i in range(10, 60))) == []
+    assert doubled_rows(*((i, 2.0) for i in range(20)), *((i, 2.1) for i in range(10, 60))) == []
 
 
 def test_it_ends_where_each_step_is_reported_once():
-    (over,) = doubled(*twice(range(20)), *((i, 2.0) for i in range(20, 40)))
+    (over,) = doubled_rows(*twice(range(20)), *((i, 2.0) for i in range(20, 40)))
 
     assert not over.open and over.rows == 11

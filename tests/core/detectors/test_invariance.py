@@ -9,7 +9,7 @@ from itertools import pairwise
 from hypothesis import given, settings, strategies as st
 
 from builders import a_row
-from curves import NAMES, NAN, curve, folded, summarise
+from curves import NAMES, NAN, curve, fold_curve, summarise
 from herorun.core.canonical_json import canonical
 from herorun.core.decode import decode
 from herorun.core.detectors import (
@@ -63,21 +63,21 @@ def cut(values, places):
 
 def bare(state):
     """As text, where NaN equals itself, without what was closed since the last look."""
-    return canonical(folded([], state))
+    return canonical(fold_curve([], state))
 
 
 @FEW
 @given(runs(), PLACES)
 def test_chunks(rows, places):
-    state, ended = MetricsState(), []
+    state, ended_excursions = MetricsState(), []
     for part in cut(rows, places):
-        state = folded(part, state)
-        ended += [e for watch in state.watches() for e in watch.closed]
-    whole = folded(rows)
+        state = fold_curve(part, state)
+        ended_excursions += [e for watch in state.watches() for e in watch.closed]
+    whole = fold_curve(rows)
 
     assert bare(state) == bare(whole)
-    if len(ended) < MAX_CLOSED:
-        assert sorted(map(repr, ended)) == sorted(
+    if len(ended_excursions) < MAX_CLOSED:
+        assert sorted(map(repr, ended_excursions)) == sorted(
             repr(e) for watch in whole.watches() for e in watch.closed
         )
 
@@ -87,9 +87,9 @@ def test_chunks(rows, places):
 def test_kept_excursions_do_not_depend_on_it_either(rows, places):
     state = MetricsState()
     for part in cut(rows, places):
-        state = folded(part, state, keep_closed=True)
+        state = fold_curve(part, state, keep_closed=True)
 
-    assert canonical(state) == canonical(folded(rows))
+    assert canonical(state) == canonical(fold_curve(rows))
 
 
 @FEW
@@ -97,9 +97,11 @@ def test_kept_excursions_do_not_depend_on_it_either(rows, places):
 def test_killed_and_loaded_again(rows, places):
     state = MetricsState()
     for part in cut(rows, places):
-        state = decode(MetricsState, json.loads(canonical(folded(part, state, keep_closed=True))))
+        state = decode(
+            MetricsState, json.loads(canonical(fold_curve(part, state, keep_closed=True)))
+        )
 
-    assert canonical(state) == canonical(folded(rows))
+    assert canonical(state) == canonical(fold_curve(rows))
 
 
 @FEW
@@ -111,31 +113,31 @@ def test_duplicates(rows, data):
         if data.draw(st.booleans()):
             twice.append(rows[max(i - data.draw(st.integers(0, WAITING - 1)), 0)])
 
-    assert repr(replace(summarise(folded(twice)), rows=0, late=0)) == repr(
-        replace(summarise(folded(rows)), rows=0)
+    assert repr(replace(summarise(fold_curve(twice)), rows=0, late=0)) == repr(
+        replace(summarise(fold_curve(rows)), rows=0)
     )
 
 
 @FEW
 @given(runs(moves=(1, 1, 2)), st.integers(1, WAITING - 1))
 def test_rows_a_little_out_of_order(rows, distance):
-    mixed = [
+    mixed_rows = [
         row
         for i in range(0, len(rows), distance + 1)
         for row in reversed(rows[i : i + distance + 1])
     ]
 
-    assert repr(summarise(folded(mixed))) == repr(summarise(folded(rows)))
+    assert repr(summarise(fold_curve(mixed_rows))) == repr(summarise(fold_curve(rows)))
 
 
 @FEW
 @given(runs(), st.integers(-(10**6), 10**6))
 def test_another_time_of_day(rows, seconds):
     shift = timedelta(seconds=seconds)
-    moved = summarise(folded([replace(row, at=row.at + shift) for row in rows]))
-    whole = summarise(folded(rows))
+    moved_summary = summarise(fold_curve([replace(row, at=row.at + shift) for row in rows]))
+    whole = summarise(fold_curve(rows))
 
-    assert repr(replace(moved, advanced_at=whole.advanced_at)) == repr(whole)
+    assert repr(replace(moved_summary, advanced_at=whole.advanced_at)) == repr(whole)
 
 
 @FEW
@@ -150,7 +152,7 @@ def test_another_unit(rows, scale):
     same = [row for row in rows if "train/loss" in row.values]
 
     def stretches(result):
-        return [(e.first_step, e.rows, e.open) for e in summarise(folded(result)).spikes]
+        return [(e.first_step, e.rows, e.open) for e in summarise(fold_curve(result)).spikes]
 
     assert stretches(other) == stretches(same)
 
@@ -158,14 +160,14 @@ def test_another_unit(rows, scale):
 @FEW
 @given(runs())
 def test_no_non_finite_row_is_ever_lost(rows):
-    metrics = {excursion.metric for excursion in summarise(folded(rows)).non_finite}
+    metrics = {excursion.metric for excursion in summarise(fold_curve(rows)).non_finite}
     first: dict = {}
     for row in rows:
         for name, value in row.values.items():
             first.setdefault((name, row.step), value)
 
-    broken = {name for (name, _), value in first.items() if not math.isfinite(value)}
-    assert broken & {"train/loss", "grad_norm"} <= metrics
+    broken_names = {name for (name, _), value in first.items() if not math.isfinite(value)}
+    assert broken_names & {"train/loss", "grad_norm"} <= metrics
 
 
 @FEW
@@ -174,14 +176,16 @@ def test_a_metric_that_is_renamed_is_missed_from_there(rows, place, metric):
     """It says how many rows lack it, however they are cut, and nothing else of the run changes."""
     watching = replace(NAMES, declared=(metric,))
     start = [replace(row, values={**row.values, metric: 1.0}) for row in rows]
-    after = [replace(row, values=renamed(row.values, metric)) for row in start[place:]]
-    (_, missed) = summarise(folded([*start[:place], *after], names=watching), watching).presence
+    after = [replace(row, values=rename_metric(row.values, metric)) for row in start[place:]]
+    (_, missing_metrics) = summarise(
+        fold_curve([*start[:place], *after], names=watching), watching
+    ).presence
 
-    assert (missed.metric, missed.rows) == (metric, len(after))
-    assert missed.seen == (place > 0)
+    assert (missing_metrics.metric, missing_metrics.rows) == (metric, len(after))
+    assert missing_metrics.seen == (place > 0)
 
 
-def renamed(values, metric):
+def rename_metric(values, metric):
     return {f"optim/{name}" if name == metric else name: value for name, value in values.items()}
 
 
@@ -191,16 +195,18 @@ def test_a_loss_that_is_renamed_in_the_middle_is_one_loss(rows, place):
     """Both names are known ones: the trend continues, and a step that has both is judged once."""
     other = [replace(row, values={NEW.get(k, k): v for k, v in row.values.items()}) for row in rows]
 
-    assert canonical(folded([*rows[:place], *other[place:]]).loss) == canonical(folded(rows).loss)
+    assert canonical(fold_curve([*rows[:place], *other[place:]]).loss) == canonical(
+        fold_curve(rows).loss
+    )
 
 
 NEW = {"train/loss": "loss"}
 
 
 def test_a_fold_leaves_the_state_before_it_alone():
-    before = folded(curve(*[2.0] * 60, grad_norm=1.0, lr=0.1))
+    before = fold_curve(curve(*[2.0] * 60, grad_norm=1.0, lr=0.1))
     record = canonical(before)
-    folded(curve(*[9.0] * 60, first=60, grad_norm=99.0, lr=0.2), before)
+    fold_curve(curve(*[9.0] * 60, first=60, grad_norm=99.0, lr=0.2), before)
 
     assert canonical(before) == record
 
@@ -209,10 +215,10 @@ def test_the_rules_have_a_digest_that_names_their_constants(monkeypatch):
     before = rules_digest()
     for module in (loss, first_rows, grad_norm, reorder, resume, throughput, band, windows):
         for place in range(len(module.RULES)):
-            with monkeypatch.context() as changed:
+            with monkeypatch.context() as patch:
                 other = [*module.RULES]
                 other[place] += 1
-                changed.setattr(module, "RULES", tuple(other))
+                patch.setattr(module, "RULES", tuple(other))
                 assert rules_digest() != before
     assert rules_digest() == before
     assert set(pipeline.TREND) == {

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from curves import CALM, NAMES, NAN, curve, excursions_of, folded, spikes, summarise
+from curves import CALM, NAMES, NAN, curve, excursions_of, fold_curve, spikes, summarise
 from herorun.core.detectors.baseline import FLOOR
 from herorun.core.detectors.excursion import MAX_CLOSED
 from herorun.core.detectors.loss import FREEZE
@@ -15,7 +15,7 @@ from herorun.core.detectors.windows import MAX_ROWS
 
 
 def trend(rows):
-    return folded(rows).loss.trend
+    return fold_curve(rows).loss.trend
 
 
 # --- the trend ------------------------------------------------------------------------------------
@@ -31,9 +31,9 @@ def test_the_trend_follows_a_falling_loss():
 def test_the_trend_is_the_one_that_was_measured():
     """A golden value: any change of a constant of the trend moves it."""
     wavy = [2.5 - 0.0005 * i + 0.05 * math.sin(i) for i in range(300)]
-    measured = trend(curve(*wavy))
+    measured_trend = trend(curve(*wavy))
 
-    assert (measured.level, measured.scale) == (
+    assert (measured_trend.level, measured_trend.scale) == (
         pytest.approx(0.871011, abs=1e-6),
         pytest.approx(0.02012191, abs=1e-8),
     )
@@ -83,14 +83,16 @@ def test_noise_has_a_floor():
 @pytest.mark.parametrize(("before", "count"), [([0.14, 0.12] * 8, 1), ([0.14, 0.06] * 8, 0)])
 def test_a_leap_of_a_calm_young_curve_is_a_spike_though_its_first_row_was_higher(before, count):
     rows = curve(12.0, 5.0, 1.6, *before, 14.0, 0.85, *[0.14] * 4, *[0.14] * WAITING, gap=100)
-    found_spikes = [s for s in folded(rows).loss.spike.excursions("spike", "loss") if s.rows > 1]
+    found_spikes = [
+        s for s in fold_curve(rows).loss.spike.excursions("spike", "loss") if s.rows > 1
+    ]
 
     assert len(found_spikes) == count
     assert all(s.expected == pytest.approx(0.14) for s in found_spikes)
 
 
 def level(*values, kind="shifted", gap=10):
-    return [e for e in folded(curve(*values, gap=gap)).loss.excursions() if e.kind == kind]
+    return [e for e in fold_curve(curve(*values, gap=gap)).loss.excursions() if e.kind == kind]
 
 
 def wavy(mean, count, width=0.2):
@@ -105,9 +107,9 @@ def rows_until(before, after, kind, gap=1):
     one by one, and again at once as far as it shows and to the row before that.
     """
     rows, start = curve(*before, *after, gap=gap), len(before)
-    state, first = folded(rows[:start]), None
+    state, first = fold_curve(rows[:start]), None
     for count, row in enumerate(rows[start:], 1):
-        state = folded([row], state, keep_closed=True)
+        state = fold_curve([row], state, keep_closed=True)
         if summarise(state).of(kind):
             first = count
             break
@@ -180,10 +182,10 @@ def test_a_slow_rise_is_added_up_where_the_loss_had_fallen(times, rows, otherwis
 )
 def test_a_small_rise_that_stays_is_found_where_the_loss_had_fallen(times, width, rows):
     falling = [3.0, 2.6, 2.2, 1.8, 1.4, *wavy(1.0, 75, width)]
-    interrupted = [*wavy(times, 15, width), *[0.9] * 3, *wavy(times, 36, width)]
+    interrupted_losses = [*wavy(times, 15, width), *[0.9] * 3, *wavy(times, 36, width)]
 
     assert rows_until(falling, wavy(times, 60, width), "raised") == rows
-    assert rows_until(falling, interrupted, "raised") is None
+    assert rows_until(falling, interrupted_losses, "raised") is None
     assert rows_until(wavy(1.0, 80, width), wavy(times, 60, width), "raised") is None
 
 
@@ -277,11 +279,14 @@ def test_a_new_level_is_accepted_in_the_end():
 
 
 def test_what_ended_is_forgotten_by_the_next_look_but_one():
-    ended = folded(curve(*CALM, *[3.2] * 12, *[2.0] * 20))
+    ended_state = fold_curve(curve(*CALM, *[3.2] * 12, *[2.0] * 20))
 
-    assert [e.open for e in summarise(ended).spikes] == [False]
-    assert summarise(folded([], ended)).spikes == ()
-    assert summarise(folded([], ended, keep_closed=True)).spikes == summarise(ended).spikes
+    assert [e.open for e in summarise(ended_state).spikes] == [False]
+    assert summarise(fold_curve([], ended_state)).spikes == ()
+    assert (
+        summarise(fold_curve([], ended_state, keep_closed=True)).spikes
+        == summarise(ended_state).spikes
+    )
 
 
 def test_many_blips_do_not_push_the_long_one_out():
@@ -298,7 +303,7 @@ def test_the_largest_numbers_are_survived():
 
 
 def test_a_restart_ends_what_was_open_and_still_tells_it():
-    metrics = summarise(folded([*curve(*CALM, *[3.2] * 12), *curve(2.0, 2.0, first=25)]))
+    metrics = summarise(fold_curve([*curve(*CALM, *[3.2] * 12), *curve(2.0, 2.0, first=25)]))
 
     assert [(e.rows, e.open) for e in metrics.spikes] == [(12, False)]
 
@@ -329,7 +334,7 @@ def test_rows_that_lie_far_apart_say_nothing_while_young():
 
 def test_what_began_among_dense_rows_continues_over_a_gap():
     rows = [*curve(3.3, 3.4, 3.7, 7.3, 4.1, 7.6), *curve(7.0, first=300)]
-    (spike,) = summarise(folded(rows)).spikes
+    (spike,) = summarise(fold_curve(rows)).spikes
 
     assert (spike.rows, spike.first_step, spike.last_step, spike.open) == (3, 4, 301, True)
 
@@ -339,9 +344,11 @@ def test_what_began_among_dense_rows_continues_over_a_gap():
 
 def test_a_raised_level_is_elevated_and_no_spike():
     wavy = [2.0 + 0.004 * math.sin(i) for i in range(200)]
-    raised = [e for e in excursions_of(curve(*wavy, *[2.1] * 21), "elevated") if e.rows >= 20]
+    raised_excursions = [
+        e for e in excursions_of(curve(*wavy, *[2.1] * 21), "elevated") if e.rows >= 20
+    ]
 
-    assert len(raised) == 1 and raised[0].first_step == 201
+    assert len(raised_excursions) == 1 and raised_excursions[0].first_step == 201
     assert excursions_of(curve(*wavy, *[2.03] * 21), "elevated") == ()
     assert spikes(*wavy, *[2.1] * 30) == ()
 
@@ -363,9 +370,9 @@ def test_a_slow_rise_is_a_drift():
 def test_a_curve_that_had_fallen_and_rises_for_good_has_diverged():
     falls = [4.0 * 0.99 ** min(i, 100) for i in range(400)]
     rises = [falls[-1] * 1.002**i for i in range(600)]
-    (diverged,) = excursions_of(curve(*falls, *rises), "diverged")
+    (diverged_excursion,) = excursions_of(curve(*falls, *rises), "diverged")
 
-    assert diverged.peak > 1.5
+    assert diverged_excursion.peak > 1.5
     # it rises by nature
     assert excursions_of(curve(*[2.0 * 1.002**i for i in range(600)]), "diverged") == ()
 
@@ -383,7 +390,7 @@ def test_a_loss_that_was_below_zero_is_held_against_nothing_for_five_hundred_row
 
 
 def test_what_was_open_ends_with_a_loss_below_zero():
-    metrics = folded(curve(*CALM, *[3.2] * 12, -0.1, *[2.0] * 10))
+    metrics = fold_curve(curve(*CALM, *[3.2] * 12, -0.1, *[2.0] * 10))
 
     assert [(e.rows, e.open) for e in summarise(metrics).spikes] == [(12, False)]
 
@@ -402,14 +409,14 @@ def test_a_divergence_stands_three_times_out_of_the_noise(wave, count):
 
 
 def test_the_opening_rows_seen_again_are_an_untrained_model():
-    opening, learned = [32.0, 5.9, 5.8, 5.8], [5.5 * 0.97**i for i in range(100)]
+    opening, learned_losses = [32.0, 5.9, 5.8, 5.8], [5.5 * 0.97**i for i in range(100)]
     (again,) = excursions_of(
-        curve(*opening, *learned, 32.5, 5.9, 5.8, 5.7, *learned[:20]), "untrained"
+        curve(*opening, *learned_losses, 32.5, 5.9, 5.8, 5.7, *learned_losses[:20]), "untrained"
     )
 
     assert again.first_step == 105
     assert (
-        excursions_of(curve(*opening, *learned, 32.5, 2.9, 1.8, 0.7, 0.5), "untrained") == ()
+        excursions_of(curve(*opening, *learned_losses, 32.5, 2.9, 1.8, 0.7, 0.5), "untrained") == ()
     )  # a spike that recovers
     # too young to tell
     assert excursions_of(curve(*opening, *[5.5] * 3, 32.5, 5.9, 5.8, 5.7), "untrained") == ()
@@ -436,9 +443,14 @@ def test_what_begins_behind_a_declared_phase_is_marked():
 
 @pytest.mark.parametrize("value", [NAN, math.inf, -math.inf])
 def test_a_non_finite_loss_is_an_open_excursion(value):
-    (broken,) = summarise(folded(curve(*CALM, value))).non_finite
+    (broken_excursion,) = summarise(fold_curve(curve(*CALM, value))).non_finite
 
-    assert (broken.metric, broken.first_step, broken.rows, broken.open) == (
+    assert (
+        broken_excursion.metric,
+        broken_excursion.first_step,
+        broken_excursion.rows,
+        broken_excursion.open,
+    ) == (
         "train/loss",
         61,
         1,
@@ -447,13 +459,17 @@ def test_a_non_finite_loss_is_an_open_excursion(value):
 
 
 def test_it_closes_at_the_next_finite_value():
-    (broken,) = summarise(folded(curve(*CALM, NAN, NAN, 2.0))).non_finite
+    (broken_excursion,) = summarise(fold_curve(curve(*CALM, NAN, NAN, 2.0))).non_finite
 
-    assert (broken.rows, broken.last_step, broken.open) == (2, 62, False)
+    assert (broken_excursion.rows, broken_excursion.last_step, broken_excursion.open) == (
+        2,
+        62,
+        False,
+    )
 
 
 def test_it_never_enters_the_trend():
-    assert summarise(folded(curve(*CALM, NAN, math.inf))).spikes == ()
+    assert summarise(fold_curve(curve(*CALM, NAN, math.inf))).spikes == ()
     assert trend(curve(*CALM, *[NAN] * 20)).level == pytest.approx(trend(curve(*CALM)).level)
 
 
@@ -472,9 +488,9 @@ def test_a_loss_that_stays_constant_for_twenty_rows_is_frozen(rows, count):
 
 @pytest.mark.parametrize(("rows", "count"), [(50, 0), (51, 1)])
 def test_a_log_that_repeats_each_value_must_stay_constant_for_longer(rows, count):
-    repeated = [value for value in LIVELY for _ in range(11)]
+    repeated_losses = [value for value in LIVELY for _ in range(11)]
 
-    assert len(excursions_of(curve(*repeated, *[2.5] * rows), "frozen")) == count
+    assert len(excursions_of(curve(*repeated_losses, *[2.5] * rows), "frozen")) == count
 
 
 @pytest.mark.parametrize(("changes", "count"), [(30, 0), (31, 1)])
@@ -529,8 +545,8 @@ def test_a_small_rise_may_be_much_of_what_was_learned():
     (regression,) = excursions_of(curve(*falling, *rising), "regressed")
 
     assert regression.open and not excursions_of(curve(*falling, *[4.9] * 600), "regressed")
-    (ended,) = excursions_of(curve(*falling, *rising, *[falling[-1]] * 400), "regressed")
-    assert not ended.open
+    (ended_state,) = excursions_of(curve(*falling, *rising, *[falling[-1]] * 400), "regressed")
+    assert not ended_state.open
     assert not excursions_of(curve(*[4.9] * 200, *rising), "regressed")  # had learned nothing
 
 
@@ -569,9 +585,13 @@ def test_zeros_within_rounding_of_small_losses_are_no_collapse():
 def test_the_largest_loss_of_a_clipped_softmax_is_one_excursion():
     """-ln of the smallest float32, with six digits as Caffe prints it."""
     losses = [*CALM, 87.3365, 87.3365, 87.336544, 2.0, 2.0]
-    (saturated,) = excursions_of(curve(*losses), "saturated")
+    (saturated_excursion,) = excursions_of(curve(*losses), "saturated")
 
-    assert (saturated.rows, saturated.open, saturated.first_step) == (3, False, 61)
+    assert (saturated_excursion.rows, saturated_excursion.open, saturated_excursion.first_step) == (
+        3,
+        False,
+        61,
+    )
     assert not excursions_of(curve(*CALM, 87.33, 87.34), "saturated")
 
 

@@ -9,7 +9,7 @@ from herorun.core.detectors import loss_blocks, steady
 from herorun.core.detectors.loss import judge_loss
 from herorun.core.detectors.loss_state import LossState
 
-FALLEN = [4.0 * 0.97**row for row in range(60)]  # then a level of 0.65
+FALLING_LOSSES = [4.0 * 0.97**row for row in range(60)]  # then a level of 0.65
 ODD = {
     "none": lambda losses: None,
     "raised": lambda losses: scale(losses, 1500, 3000, 1.05),
@@ -29,7 +29,7 @@ def scale(losses, first, end, factor):
 
 def a_curve(seed, noise):
     lots = Random(seed)
-    levels = FALLEN + [FALLEN[-1]] * 2940
+    levels = FALLING_LOSSES + [FALLING_LOSSES[-1]] * 2940
     return [level * math.exp(lots.gauss(0, noise)) for level in levels]
 
 

@@ -27,12 +27,12 @@ def seeds(every):
     return [*every[:few], *(pytest.param(seed, marks=pytest.mark.thorough) for seed in every[few:])]
 
 
-ORDERED = {**BASE_EVIDENCE, Contract: a_contract(data={"order": "deterministic"})}
+ORDERED_EVIDENCE = {**BASE_EVIDENCE, Contract: a_contract(data={"order": "deterministic"})}
 
 
 def alerts(rows, severity="critical", evidence=BASE_EVIDENCE):
-    fired = CurveBacktest(checks=CHECKS, evidence=evidence).run(rows)
-    return [alert for alert in fired if alert.severity == severity]
+    fired_alerts = CurveBacktest(checks=CHECKS, evidence=evidence).run(rows)
+    return [alert for alert in fired_alerts if alert.severity == severity]
 
 
 def steady(seed, **changes):
@@ -63,7 +63,7 @@ BREAKS = {
 def test_what_breaks_is_reported_soon(what, seed):
     change, soon = BREAKS[what]
     made_curve = steady(seed)
-    (first, *_) = alerts(made_curve.broken(change))
+    (first, *_) = alerts(made_curve.break_at(change))
 
     assert BREAK <= first.row < BREAK + soon, made_curve
 
@@ -82,7 +82,7 @@ HARMLESS = {
 def test_what_recovers_or_is_small_raises_no_alert(what, seed):
     made_curve = clean(seed)
 
-    assert alerts(made_curve.broken(HARMLESS[what])) == [], made_curve
+    assert alerts(made_curve.break_at(HARMLESS[what])) == [], made_curve
 
 
 @pytest.mark.parametrize("rows", [6, 9])
@@ -94,15 +94,15 @@ def test_fewer_than_ten_dense_steps_are_no_spike(rows, seed):
     def change(i, loss):
         return (1.8 if i < rows else 1) * loss
 
-    assert alerts(made_curve.broken(change)) == [], made_curve
-    assert alerts(replace(made_curve, gap=10).broken(change)) != [], made_curve
+    assert alerts(made_curve.break_at(change)) == [], made_curve
+    assert alerts(replace(made_curve, gap=10).break_at(change)) != [], made_curve
 
 
 @pytest.mark.parametrize("seed", seeds(range(8)))
 @pytest.mark.parametrize("change", [lambda i, loss: 1.2 * loss, lambda i, loss: loss * 1.001**i])
 def test_a_raised_level_and_a_slow_drift_are_warned_of(seed, change):
     made_curve = clean(seed, (0.002, 0.01), rows=500, shape="plateau")
-    warnings = alerts(made_curve.broken(change), "warn")
+    warnings = alerts(made_curve.break_at(change), "warn")
 
     assert (
         warnings
@@ -114,7 +114,7 @@ def test_a_raised_level_and_a_slow_drift_are_warned_of(seed, change):
 # --- resumes --------------------------------------------------------------------------------------
 
 
-def resumed(seed, change, back=60):
+def resume_curve(seed, change, back=60):
     """A curve in its own unit, that goes back and repeats what it logged, each loss changed."""
     in_its_unit = clean(seed, QUIET)
     made_curve = replace(in_its_unit, unit=1.0, gap=1)
@@ -126,7 +126,7 @@ def resumed(seed, change, back=60):
 @pytest.mark.parametrize("seed", seeds(range(8)))
 def test_a_sound_resume_raises_no_alert(seed):
     # behind a jump of the data, in two shapes out of nine
-    made_curve, rows = resumed(seed, lambda loss: loss)
+    made_curve, rows = resume_curve(seed, lambda loss: loss)
 
     assert alerts(rows) == [], made_curve
 
@@ -134,17 +134,17 @@ def test_a_sound_resume_raises_no_alert(seed):
 @pytest.mark.parametrize("offset", [0.003, 0.05, -0.01])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_resume_that_is_off_is_reported_within_its_first_rows(seed, offset):
-    made_curve, rows = resumed(seed, lambda loss: loss + offset)
-    (first, *_) = alerts(rows, evidence=ORDERED)
+    made_curve, rows = resume_curve(seed, lambda loss: loss + offset)
+    (first, *_) = alerts(rows, evidence=ORDERED_EVIDENCE)
 
     assert (first.check, first.row < BREAK + 5) == ("resume-mismatch", True), made_curve
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_resume_that_differs_by_less_than_the_seeds_limit_is_quiet(seed):
-    made_curve, rows = resumed(seed, lambda loss: loss + 0.0015)
+    made_curve, rows = resume_curve(seed, lambda loss: loss + 0.0015)
 
-    assert alerts(rows, evidence=ORDERED) == [], made_curve
+    assert alerts(rows, evidence=ORDERED_EVIDENCE) == [], made_curve
 
 
 # --- what else stands in a tracker ----------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_rows_of_evaluations_between_change_nothing(seed):
     made_curve = clean(seed)
     rows = [
         result
-        for row in made_curve.broken(BREAKS["twice"][0])
+        for row in made_curve.break_at(BREAKS["twice"][0])
         for result in (
             row,
             *([a_row(row.step, **{"eval/loss": 9.0})] if row.step % 50 == 0 else []),
@@ -174,7 +174,7 @@ def test_rows_of_evaluations_between_change_nothing(seed):
     def steps(result):
         return [(alert.check, alert.step) for alert in alerts(result)]
 
-    assert steps(rows) == steps(made_curve.broken(BREAKS["twice"][0])), made_curve
+    assert steps(rows) == steps(made_curve.break_at(BREAKS["twice"][0])), made_curve
 
 
 @pytest.mark.parametrize("text", ["NaN", "nan", "inf", "-inf", "Infinity", "-Infinity"])

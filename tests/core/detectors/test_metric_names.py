@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from curves import folded, summarise
+from curves import fold_curve, summarise
 from made_curves import BREAK, ROWS, clean
 
 BREAKS = {
@@ -28,8 +28,8 @@ def test_an_excursion_names_its_metric(what, seed, goes_on):
     change, kinds = BREAKS[what]
     made_curve = clean(seed, (0.002,), shape="plateau")
     length = ROWS - BREAK if goes_on else 60
-    rows = made_curve.broken(lambda i, loss: change(i, loss) if i < length else loss)
-    metrics = summarise(folded(rows))
+    rows = made_curve.break_at(lambda i, loss: change(i, loss) if i < length else loss)
+    metrics = summarise(fold_curve(rows))
     excursions = (*metrics.excursions, *metrics.spikes)
     assert kinds <= {each.kind for each in excursions}
     assert {each.metric for each in excursions} == {"loss"}

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from builders import a_history, an_excursion, answer, some_metrics
-from curves import curve, folded, spikes, summarise
+from curves import curve, fold_curve, spikes, summarise
 from herorun.checks.health.flat_start import flat_start
 from herorun.checks.health.loss_diverged import loss_diverged
 from herorun.checks.health.loss_drift import loss_drift
@@ -26,7 +26,7 @@ from herorun.discover import checks
 from wording import mentions
 
 CHECKS = judging(checks(Gate.HEALTH))
-NAMED = (
+CHECKS_BY_METRIC = (
     flat_start,
     loss_spike,
     loss_elevated,
@@ -38,13 +38,15 @@ NAMED = (
 )
 
 
-def unjudged(rows):
-    return {each.metric: each for each in summarise(folded(rows, names=Names()), Names()).unjudged}
+def unready_by_metric(rows):
+    return {
+        each.metric: each for each in summarise(fold_curve(rows, names=Names()), Names()).unjudged
+    }
 
 
 @pytest.mark.parametrize(("gap", "spike_too"), [(1, False), (400, True)])
 def test_twelve_rows_judge_no_level_and_sparse_ones_no_spike(gap, spike_too):
-    loss = unjudged(curve(*[2.0] * 12, gap=gap))["loss"]
+    loss = unready_by_metric(curve(*[2.0] * 12, gap=gap))["loss"]
 
     assert loss.checks == (("loss-spike", *LEVELS) if spike_too else LEVELS)
     assert loss.until_row == 30
@@ -53,8 +55,8 @@ def test_twelve_rows_judge_no_level_and_sparse_ones_no_spike(gap, spike_too):
 
 
 def test_thirty_rows_judge_all():
-    assert not unjudged(curve(*[2.0] * 30, gap=400, grad_norm=1.0))
-    assert unjudged(curve(*[2.0] * 29))["loss"].until_row == 30
+    assert not unready_by_metric(curve(*[2.0] * 30, gap=400, grad_norm=1.0))
+    assert unready_by_metric(curve(*[2.0] * 29))["loss"].until_row == 30
 
 
 @pytest.mark.parametrize("names", [("step_time", "tokens_per_s"), ("tokens_per_s", "step_time")])
@@ -64,11 +66,11 @@ def test_a_rate_next_to_step_times_is_not_waited_for(names):
         replace(row, values={"loss": 2.0, **dict.fromkeys(names, 1.0)})
         for row in curve(*[2.0] * 60)
     ]
-    few = unjudged(rows[:12])
+    few = unready_by_metric(rows[:12])
 
     assert few["step_time"].checks == PACES
     assert "tokens_per_s" not in few
-    assert unjudged(rows) == {}
+    assert unready_by_metric(rows) == {}
 
 
 def a_descent(rows):
@@ -77,14 +79,14 @@ def a_descent(rows):
 
 
 def test_a_descent_that_hides_a_rise_is_named():
-    risen = [*a_descent(40), *(1.45 * loss for loss in a_descent(60)[40:])]
-    rows = curve(*risen, gap=400)
-    loss = unjudged(rows[:40])["loss"]
+    risen_losses = [*a_descent(40), *(1.45 * loss for loss in a_descent(60)[40:])]
+    rows = curve(*risen_losses, gap=400)
+    loss = unready_by_metric(rows[:40])["loss"]
 
-    assert not spikes(*risen, gap=400)
+    assert not spikes(*risen_losses, gap=400)
     assert loss.checks == ("loss-elevated",) and 40 < loss.until_row < 100
     assert mentions(loss.reason, "13.4%", "7.0%", "loss-spike")
-    assert unjudged(rows)["loss"].checks == ("loss-elevated",)  # the rise is noise by then
+    assert unready_by_metric(rows)["loss"].checks == ("loss-elevated",)  # the rise is noise by then
 
 
 @pytest.mark.parametrize(("low", "high"), [(1.21, 1.74), (2.35, 2.95)])
@@ -108,7 +110,7 @@ def test_a_rise_in_the_midst_of_the_first_descent_is_named_as_not_judged(low, hi
 
     assert not criticals
     for end in range(18, 18 + 20):
-        assert "loss-elevated" in unjudged(rows[: end + 1])["loss"].checks
+        assert "loss-elevated" in unready_by_metric(rows[: end + 1])["loss"].checks
 
 
 def risen_for_good(low, high, before):
@@ -118,42 +120,44 @@ def risen_for_good(low, high, before):
 
 
 def test_a_descent_is_not_forgotten_before_the_row_that_is_named():
-    until = unjudged(curve(*a_descent(40), gap=400))["loss"].until_row
+    until = unready_by_metric(curve(*a_descent(40), gap=400))["loss"].until_row
 
-    assert unjudged(curve(*a_descent(until - 1), gap=400))
-    assert not unjudged(curve(*a_descent(until + 40), gap=400))
+    assert unready_by_metric(curve(*a_descent(until - 1), gap=400))
+    assert not unready_by_metric(curve(*a_descent(until + 40), gap=400))
 
 
 def test_a_curve_that_is_as_loud_from_row_to_row_is_judged():
     loud = [2.0 * (1.3 if i % 2 else 1.0) for i in range(40)]
 
-    assert not unjudged(curve(*loud))
+    assert not unready_by_metric(curve(*loud))
 
 
 def test_norms_and_speeds_have_rows_of_their_own():
-    of = unjudged(curve(*[2.0] * 32, grad_norm=1.0, tokens_per_s=900.0))
+    of = unready_by_metric(curve(*[2.0] * 32, grad_norm=1.0, tokens_per_s=900.0))
 
     assert list(of) == ["tokens_per_s"]  # whose first five rows are not judged
     assert of["tokens_per_s"].checks == PACES and of["tokens_per_s"].until_row == 35
-    assert unjudged(curve(*[2.0] * 9, grad_norm=1.0))["grad_norm"].checks == ("vanished-gradient",)
+    assert unready_by_metric(curve(*[2.0] * 9, grad_norm=1.0))["grad_norm"].checks == (
+        "vanished-gradient",
+    )
 
 
 def test_a_loss_below_zero_is_not_judged():
-    loss = unjudged(curve(*[2.0] * 40, -1.0, *[2.0] * 5))["loss"]
+    loss = unready_by_metric(curve(*[2.0] * 40, -1.0, *[2.0] * 5))["loss"]
 
     assert "loss-spike" in loss.checks and mentions(loss.reason, "above", "zero")
 
 
 def test_one_that_was_never_above_zero_waits_for_no_row():
     for losses in ([0.0] * 40, [-2.0 + 0.01 * i for i in range(40)], [0.0, *[-1.0] * 40]):
-        (loss,) = summarise(folded(curve(*losses), names=Names()), Names()).unjudged
+        (loss,) = summarise(fold_curve(curve(*losses), names=Names()), Names()).unjudged
 
         assert {"loss-spike", *LEVELS, "flat-start"} == {*loss.checks}
         assert loss.until_row is None and mentions(loss.reason, "no loss", "above zero")
 
 
 def test_one_that_was_no_number_so_far_is_not_said_to_be_below_zero():
-    loss = unjudged(curve(*[math.nan] * 40))["loss"]
+    loss = unready_by_metric(curve(*[math.nan] * 40))["loss"]
 
     assert not mentions(loss.reason, "above", "zero")
 
@@ -161,7 +165,7 @@ def test_one_that_was_no_number_so_far_is_not_said_to_be_below_zero():
 def test_one_that_changes_its_sign_waits_for_rows_above_zero():
     alternating = [(-1.0) ** i for i in range(601)]
     for losses, until in ((alternating, 601 + 499 + 30), (alternating[:-1], None)):
-        (loss,) = summarise(folded(curve(*losses), names=Names()), Names()).unjudged
+        (loss,) = summarise(fold_curve(curve(*losses), names=Names()), Names()).unjudged
 
         assert loss.until_row == until and mentions(loss.reason, "530 rows", "above zero")
 
@@ -173,16 +177,16 @@ def flat(rows, falls):
 
 
 def test_one_that_stands_from_the_first_row_is_no_sign_of_learning():
-    (loss,) = summarise(folded(curve(*flat(60, 0), gap=50), names=Names()), Names()).unjudged
+    (loss,) = summarise(fold_curve(curve(*flat(60, 0), gap=50), names=Names()), Names()).unjudged
     verdict = answer(flat_start, a_history(), some_metrics(unjudged=(loss,)))
 
     assert (loss.checks, loss.until_row) == (("flat-start",), None)
     assert verdict.outcome is Outcome.NOT_APPLICABLE
-    assert not unjudged(curve(*flat(60, 0.001), gap=50))
-    assert not unjudged(curve(*flat(60, 0), gap=1))  # 60 steps teach little
+    assert not unready_by_metric(curve(*flat(60, 0.001), gap=50))
+    assert not unready_by_metric(curve(*flat(60, 0), gap=1))  # 60 steps teach little
 
 
-@pytest.mark.parametrize("check", NAMED)
+@pytest.mark.parametrize("check", CHECKS_BY_METRIC)
 def test_each_named_check_exists_and_does_not_pass_unseen(check):
     young = some_metrics(unjudged=(UnjudgedMetric("loss", (check.name,), "too young", 30),))
     verdict = answer(check, a_history(), young)
@@ -194,7 +198,7 @@ def test_each_named_check_exists_and_does_not_pass_unseen(check):
 
 def test_no_other_check_is_named():
     assert {*LEVELS, *PACES, "loss-spike", "vanished-gradient", "flat-start"} == {
-        each.name for each in NAMED
+        each.name for each in CHECKS_BY_METRIC
     }
 
 
@@ -220,8 +224,8 @@ def test_a_discriminators_column_makes_a_rise_of_its_rival_no_critical():
     assert "critical" in {
         each.severity for each in CurveBacktest(checks=CHECKS, names=names()).run(alone)
     }
-    state = folded(beside[:30], names=names())
-    later = folded(alone[30:], state, names=names())
+    state = fold_curve(beside[:30], names=names())
+    later = fold_curve(alone[30:], state, names=names())
     summary = summarise(later, names())
     assert summary.rival == "loss_dis"  # also by rows without that column
     assert {u.metric: u.checks for u in summary.unjudged}["loss"] == ("loss-diverged",)
@@ -232,7 +236,7 @@ def rival_among(loss, columns):
     rows = curve(*[2.0] * 12)
     values = dict.fromkeys((loss, *columns), 2.0)
     rows = [replace(row, values=values) for row in rows]
-    return summarise(folded(rows, names=names), names).rival
+    return summarise(fold_curve(rows, names=names), names).rival
 
 
 @pytest.mark.parametrize(

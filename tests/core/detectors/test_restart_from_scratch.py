@@ -5,26 +5,26 @@ import pytest
 from curves import curve, excursions_of, spikes
 
 OPENING = [8.0, 7.0, 6.0, 5.5]
-LEARNED = [2.0, 1.9, 1.8, 1.8, 1.7, 1.7, 1.6, 1.6]
+LEARNED_LOSSES = [2.0, 1.9, 1.8, 1.8, 1.7, 1.7, 1.6, 1.6]
 
 
 def second(*losses):
-    return excursions_of(curve(*OPENING, *LEARNED, *losses), "untrained")
+    return excursions_of(curve(*OPENING, *LEARNED_LOSSES, *losses), "untrained")
 
 
 def test_the_opening_is_known_again_before_row_30():
-    (again,) = second(*OPENING, *LEARNED)
+    (again,) = second(*OPENING, *LEARNED_LOSSES)
 
-    assert again.first_step == len(OPENING + LEARNED) + 1 and again.last_step < 30
+    assert again.first_step == len(OPENING + LEARNED_LOSSES) + 1 and again.last_step < 30
 
 
 @pytest.mark.parametrize(("times", "count"), [(1.09, 1), (0.92, 1), (1.13, 0), (0.88, 0)])
 def test_it_may_differ_by_ten_per_cent(times, count):
-    assert len(second(*(times * loss for loss in OPENING), *LEARNED)) == count
+    assert len(second(*(times * loss for loss in OPENING), *LEARNED_LOSSES)) == count
 
 
 def test_three_rows_are_no_opening():
-    assert not second(*OPENING[:3], *LEARNED)
+    assert not second(*OPENING[:3], *LEARNED_LOSSES)
 
 
 def test_a_curve_that_has_not_fallen_to_half_has_nothing_to_forget():

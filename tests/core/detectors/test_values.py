@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from builders import NOON, a_row
-from curves import CALM, NAMES, NAN, curve, excursions_of, folded, summarise, values
+from curves import CALM, NAMES, NAN, curve, excursions_of, fold_curve, summarise, values
 from herorun.core.detectors.excursion import MAX_CLOSED
 from herorun.core.detectors.names import Names
 from herorun.core.ports import Row
@@ -107,12 +107,12 @@ def test_where_both_are_reported_the_time_is_judged():
 
 
 def test_the_first_rows_compile_and_are_not_judged():
-    assert folded(values("step_time_s", *[90.0] * 5, *[10.0] * 20)).speeds[
+    assert fold_curve(values("step_time_s", *[90.0] * 5, *[10.0] * 20)).speeds[
         "step_time_s"
     ].trend.level == pytest.approx(math.log(10.0))
 
 
-def paused(*gaps, first=0, at=NOON):
+def rows_with_gaps(*gaps, first=0, at=NOON):
     """Rows with these gaps between them, in seconds."""
     times = [at]
     for gap in gaps:
@@ -121,28 +121,30 @@ def paused(*gaps, first=0, at=NOON):
 
 
 def test_the_pause_that_comes_again_is_reported_and_one_alone_is_an_outage():
-    assert summarise(folded(paused(20))).pause is None
-    assert summarise(folded(paused(20, 20))).pause == pytest.approx(20, rel=0.01)
-    assert summarise(folded(paused(*[20] * 9, 720, *[20] * 9))).pause == pytest.approx(20, rel=0.01)
-    assert summarise(folded(paused(*[20] * 9, 720, *[20] * 9, 700, 20))).pause == pytest.approx(
-        700, rel=0.02
+    assert summarise(fold_curve(rows_with_gaps(20))).pause is None
+    assert summarise(fold_curve(rows_with_gaps(20, 20))).pause == pytest.approx(20, rel=0.01)
+    assert summarise(fold_curve(rows_with_gaps(*[20] * 9, 720, *[20] * 9))).pause == pytest.approx(
+        20, rel=0.01
     )
+    assert summarise(
+        fold_curve(rows_with_gaps(*[20] * 9, 720, *[20] * 9, 700, 20))
+    ).pause == pytest.approx(700, rel=0.02)
 
 
 def test_a_pause_that_does_not_come_again_fades():
-    assert summarise(folded(paused(720, 720, *[20] * 3000))).pause < 720 / 4
+    assert summarise(fold_curve(rows_with_gaps(720, 720, *[20] * 3000))).pause < 720 / 4
 
 
 def test_the_time_between_two_attempts_is_no_pause():
-    rows = [*paused(20, 20, 20), *paused(20, 20, at=NOON + timedelta(hours=9))]
+    rows = [*rows_with_gaps(20, 20, 20), *rows_with_gaps(20, 20, at=NOON + timedelta(hours=9))]
 
-    assert summarise(folded(rows)).pause == pytest.approx(20, rel=0.01)
+    assert summarise(fold_curve(rows)).pause == pytest.approx(20, rel=0.01)
 
 
 def test_rows_without_times_tell_no_pause():
     rows = [replace(row, at=None) for row in curve(*CALM)]
 
-    assert summarise(folded(rows, seen_at=NOON)).pause is None
+    assert summarise(fold_curve(rows, seen_at=NOON)).pause is None
 
 
 def test_a_slow_leak_is_seen_against_the_best():
@@ -179,7 +181,7 @@ def test_steady_step_times_hide_no_gaps_between_steps():
 def test_slow_steps_are_seen_where_no_row_has_a_time():
     rows = [Row(i, {"step_time_s": 18.0 if i < 1000 else 30.0}) for i in range(1400)]
 
-    metrics = summarise(folded(rows, seen_at=NOON), NAMES)
+    metrics = summarise(fold_curve(rows, seen_at=NOON), NAMES)
     assert len(metrics.of("slow")) == 1 and metrics.of("wall") == ()
 
 
@@ -195,12 +197,12 @@ def test_a_metric_out_of_its_band_is_an_excursion():
 
 
 def test_a_loss_scale_below_one_is_out_of_its_band_unless_another_is_stated():
-    fallen = values("train/loss_scale", 65536.0, 1.0, 0.5, 0.25)
-    (low,) = excursions_of(fallen, "band")
+    fallen_rows = values("train/loss_scale", 65536.0, 1.0, 0.5, 0.25)
+    (low,) = excursions_of(fallen_rows, "band")
     assert (low.metric, low.rows, low.peak) == ("train/loss_scale", 2, 0.25)
     assert (
         excursions_of(
-            fallen, "band", names=replace(NAMES, bands=(("train/loss_scale", 0.01, 1e9),))
+            fallen_rows, "band", names=replace(NAMES, bands=(("train/loss_scale", 0.01, 1e9),))
         )
         == ()
     )
@@ -218,7 +220,7 @@ def test_a_router_metric_without_a_band_is_held_against_its_past(value):
 def test_a_watched_metric_that_stops_is_counted():
     names = replace(NAMES, declared=("lr", "moe/load"))
     rows = [*curve(*CALM, lr=0.1), *curve(*CALM, first=60)]
-    presence = {p.metric: p for p in summarise(folded(rows, names=names), names).presence}
+    presence = {p.metric: p for p in summarise(fold_curve(rows, names=names), names).presence}
 
     assert (presence["loss"].rows, presence["lr"].rows, presence["lr"].seen) == (0, 60, True)
     assert (presence["moe/load"].rows, presence["moe/load"].seen) == (120, False)
@@ -230,25 +232,26 @@ def test_a_watched_metric_that_stops_is_counted():
 def test_only_watched_metrics_must_be_finite():
     rows = [a_row(0, 2.0, grad_norm=NAN, eval_time=NAN)]
 
-    assert [e.metric for e in summarise(folded(rows)).non_finite] == ["grad_norm"]
+    assert [e.metric for e in summarise(fold_curve(rows)).non_finite] == ["grad_norm"]
 
 
 def test_many_blips_do_not_push_the_long_one_out():
     blips = [value for _ in range(MAX_CLOSED + 12) for value in (NAN, 1.0)]
     rows = values("grad_norm", 1.0, *[NAN] * 12, 1.0, *blips)
-    broken = summarise(folded(rows)).non_finite
+    broken_excursions = summarise(fold_curve(rows)).non_finite
 
-    assert len(broken) == MAX_CLOSED and max(e.rows for e in broken) == 12
+    assert len(broken_excursions) == MAX_CLOSED and max(e.rows for e in broken_excursions) == 12
 
 
 def test_the_loss_of_a_skipped_step_harms_nothing_and_the_skips_are_counted():
     rows = [*curve(*CALM), *(a_row(60 + i, NAN, skipped=1.0) for i in range(11))]
 
-    assert [(e.metric, e.rows) for e in summarise(folded(rows)).non_finite] == [
+    assert [(e.metric, e.rows) for e in summarise(fold_curve(rows)).non_finite] == [
         ("skipped steps", 11)
     ]
     assert [
-        e.metric for e in summarise(folded([*curve(*CALM), a_row(60, NAN, skipped=0.0)])).non_finite
+        e.metric
+        for e in summarise(fold_curve([*curve(*CALM), a_row(60, NAN, skipped=0.0)])).non_finite
     ] == ["train/loss"]
 
 
@@ -284,7 +287,7 @@ def test_the_names_of_the_usual_trainers_are_known(loss, norm):
         Row(i, {loss: 2.0 if i < 60 else 8.0, norm: 0.5 if i < 60 else 9.0}, NOON)
         for i in range(70)
     ]
-    metrics = summarise(folded(rows, names=Names()), Names())
+    metrics = summarise(fold_curve(rows, names=Names()), Names())
 
     assert len(metrics.spikes) == 1 and [e.metric for e in metrics.of("explosion")] == [norm]
 
@@ -300,6 +303,6 @@ def test_a_value_whose_square_is_no_float_ends_no_fold(value):
         Row(i, dict.fromkeys(every.split(), value if 60 <= i < 70 else 2.0), NOON)
         for i in range(200)
     ]
-    metrics = summarise(folded(rows, names=names), names)
+    metrics = summarise(fold_curve(rows, names=names), names)
 
     assert (metrics.step, metrics.rows) == (200, 200)

@@ -65,7 +65,7 @@ def launch(number, seconds, start=None, of="", count=8):
     ]
 
 
-def looked(seconds, *alerts, **fields):
+def decision_at(seconds, *alerts, **fields):
     return Decided(
         at=at(seconds), run="healthy", monitor="fresh", progress="~1/2", alerts=alerts, **fields
     )
@@ -80,7 +80,7 @@ def checked_in(number, seconds):
 
 def crash(number, seconds, observed_at, cause=Cause.INFRA):
     name = f"tiny-{number}"
-    return looked(
+    return decision_at(
         observed_at,
         ended=End(instance=name, state=JobState.FAILED, at=at(observed_at), ended=at(seconds)),
         failure=Ending(
@@ -90,7 +90,7 @@ def crash(number, seconds, observed_at, cause=Cause.INFRA):
 
 
 def success(number, seconds):
-    return looked(
+    return decision_at(
         seconds + 5,
         ended=End(
             instance=f"tiny-{number}",
@@ -101,38 +101,40 @@ def success(number, seconds):
     )
 
 
-def spent(events, beats):
+def spent_seconds_by_state(events, beats):
     """Seconds by state, those that are not empty."""
     return {state.value: items for state, items in goodput(events, beats).states.items() if items}
 
 
 HEALTHY = [
     *launch(1, 0),
-    looked(12, job_started=at(10)),
+    decision_at(12, job_started=at(10)),
     checked_in(1, 20),
     success(1, 130),
 ]
 
 
 def test_a_healthy_run_from_scratch_state_by_state():
-    seconds_by_state = spent(HEALTHY, steps(31, 1, 99))
+    seconds_by_state = spent_seconds_by_state(HEALTHY, steps(31, 1, 99))
 
     # The first row ends a step of one second; what follows the last row is told by nobody.
     assert seconds_by_state == {"queued": 10, "init": 20, "productive": 99, "unknown": 1}
 
 
 def test_without_what_the_scheduler_said_the_beginning_is_unknown():
-    seconds_by_state = spent([*launch(1, 0), looked(12), success(1, 130)], steps(31, 1, 99))
+    seconds_by_state = spent_seconds_by_state(
+        [*launch(1, 0), decision_at(12), success(1, 130)], steps(31, 1, 99)
+    )
 
     assert seconds_by_state == {"unknown": 31, "productive": 99}
 
 
-CRASHED = [
+CRASH_EVENTS = [
     *launch(1, 0),
-    looked(2, job_started=at(0)),
+    decision_at(2, job_started=at(0)),
     crash(1, 51, observed_at=60),
     *launch(2, 70, start=20, of="tiny-1"),
-    looked(90, job_started=at(80)),
+    decision_at(90, job_started=at(80)),
     checked_in(2, 85),
     success(2, 190),
 ]
@@ -140,7 +142,7 @@ ROWS = steps(11, 1, 40) + steps(91, 21, 99)
 
 
 def test_after_a_crash_restoring_and_doing_steps_again_are_no_progress():
-    seconds_by_state = spent(CRASHED, ROWS)
+    seconds_by_state = spent_seconds_by_state(CRASH_EVENTS, ROWS)
 
     assert seconds_by_state["restore"] == 5
     assert seconds_by_state["catch-up"] == 20  # steps 21 to 40
@@ -150,7 +152,7 @@ def test_after_a_crash_restoring_and_doing_steps_again_are_no_progress():
 
 
 def test_what_a_crash_cost():
-    breakdown = goodput(CRASHED, ROWS, rate=2.0)
+    breakdown = goodput(CRASH_EVENTS, ROWS, rate=2.0)
 
     assert (breakdown.lost_steps, breakdown.max_step, breakdown.unknown_losses) == (20, 119, 0)
     assert breakdown.interruptions == {Cause.INFRA: 1}
@@ -172,7 +174,7 @@ def test_what_a_crash_cost():
 
 
 def test_the_babysitters_own_latencies():
-    delays = goodput(CRASHED, ROWS).delays
+    delays = goodput(CRASH_EVENTS, ROWS).delays
 
     # the second end was seen after 5 s
     assert (delays.detection.median, delays.relaunch.median) == (7.0, 11.0)
@@ -183,19 +185,19 @@ def test_a_question_is_open_until_a_person_answers():
     question = Done(at(60), "escalate/relaunch/tiny-1/person", 1)
     answer = Ordered(at(90), "ada", Word.APPROVE, ("escalate/relaunch/tiny-1/person",))
 
-    assert goodput([*CRASHED, question], ROWS).delays.human.open == 1
-    assert goodput([*CRASHED, question, answer], ROWS).delays.human.median == 30.0
+    assert goodput([*CRASH_EVENTS, question], ROWS).delays.human.open == 1
+    assert goodput([*CRASH_EVENTS, question, answer], ROWS).delays.human.median == 30.0
 
 
-@pytest.mark.parametrize(("relaunch_of", "answered"), [("", 30.0), ("tiny-2", None)])
+@pytest.mark.parametrize(("relaunch_of", "answer"), [("", 30.0), ("tiny-2", None)])
 @pytest.mark.parametrize(
     "key", ["escalate/relaunch/tiny-2/person", "escalate/crashed[tiny-2]@2026-01-01T12:01:00Z"]
 )
-def test_the_next_launch_answers_a_question_where_a_person_made_it(key, relaunch_of, answered):
+def test_the_next_launch_answers_a_question_where_a_person_made_it(key, relaunch_of, answer):
     question, following = Done(at(60), key, 1), launch(3, 89, of=relaunch_of)
 
-    delay = goodput([*CRASHED, question, *following], ROWS).delays.human
-    assert (delay.open, delay.median) == (0, answered)
+    delay = goodput([*CRASH_EVENTS, question, *following], ROWS).delays.human
+    assert (delay.open, delay.median) == (0, answer)
 
 
 ALERT = "stopped-by-hand[tiny-1]@2026-01-01T12:01:00Z"
@@ -213,7 +215,7 @@ ALERT = "stopped-by-hand[tiny-1]@2026-01-01T12:01:00Z"
 def test_a_question_about_an_alert_is_answered_by_its_name_or_its_instance(word, about, still_open):
     question, order = Done(at(60), f"escalate/{ALERT}", 1), Ordered(at(90), "ada", word, (about,))
 
-    assert goodput([*CRASHED, question, order], ROWS).delays.human.open == still_open
+    assert goodput([*CRASH_EVENTS, question, order], ROWS).delays.human.open == still_open
 
 
 @pytest.mark.parametrize(("event", "still_open"), [("resolved", 0), ("ended", 1), ("again", 1)])
@@ -221,12 +223,12 @@ def test_a_question_about_a_resolved_alert_is_no_longer_open(event, still_open):
     alert = "dead-link[/a/b]@2026-01-01T12:01:00Z"
     question, end = Done(at(60), f"escalate/{alert}", 1), Done(at(90), f"tell/{alert}/{event}", 1)
 
-    delay = goodput([*CRASHED, question, end], ROWS).delays.human
+    delay = goodput([*CRASH_EVENTS, question, end], ROWS).delays.human
     assert (delay.open, delay.count) == (still_open, 0)
 
 
 def test_an_end_that_the_scheduler_did_not_date_has_no_detection_time():
-    snapshot = looked(
+    snapshot = decision_at(
         60,
         ended=End(instance="tiny-1", state=JobState.FAILED, at=at(60)),
         failure=Ending(instance="tiny-1", cause=Cause.INFRA, fingerprint="", why="", ended=at(60)),
@@ -239,7 +241,7 @@ def test_an_end_that_the_scheduler_did_not_date_has_no_detection_time():
 def test_an_eval_that_the_row_dates_is_no_training():
     rows = [*steps(11, 1, 20), a_beat(91, 21, eval_seconds=60.0), *steps(92, 22, 9)]
 
-    assert spent([*launch(1, 0), success(1, 100)], rows)["eval"] == 60
+    assert spent_seconds_by_state([*launch(1, 0), success(1, 100)], rows)["eval"] == 60
 
 
 def test_a_long_gap_before_a_row_of_an_eval_is_taken_for_it_and_said():
@@ -253,7 +255,7 @@ def test_a_long_gap_before_a_row_of_an_eval_is_taken_for_it_and_said():
 def test_a_save_that_the_row_dates_is_no_training():
     rows = [*steps(11, 1, 20), a_beat(41, 21, save_seconds=10.0), *steps(42, 22, 9)]
 
-    assert spent([*launch(1, 0), success(1, 50)], rows)["checkpoint"] == 10
+    assert spent_seconds_by_state([*launch(1, 0), success(1, 50)], rows)["checkpoint"] == 10
 
 
 GAP = [*steps(11, 1, 20), *steps(91, 21, 9)]
@@ -268,11 +270,13 @@ STALL = Alert(
 
 
 def test_a_gap_that_nothing_explains_is_unknown():
-    assert spent([*launch(1, 0), success(1, 99)], GAP)["unknown"] == 10 + 60
+    assert spent_seconds_by_state([*launch(1, 0), success(1, 99)], GAP)["unknown"] == 10 + 60
 
 
 def test_a_gap_in_which_the_alert_fired_was_a_stall():
-    seconds_by_state = spent([*launch(1, 0), looked(80, STALL), success(1, 99)], GAP)
+    seconds_by_state = spent_seconds_by_state(
+        [*launch(1, 0), decision_at(80, STALL), success(1, 99)], GAP
+    )
 
     assert seconds_by_state["stalled"] == 60
     assert "down" not in seconds_by_state
@@ -281,11 +285,11 @@ def test_a_gap_in_which_the_alert_fired_was_a_stall():
 def test_slow_steps_are_steps():
     rows = [*steps(11, 1, 20), a_beat(33, 21), *steps(34, 22, 9)]
 
-    assert spent([*launch(1, 0), success(1, 42)], rows)["productive"] == 32
+    assert spent_seconds_by_state([*launch(1, 0), success(1, 42)], rows)["productive"] == 32
 
 
 def test_an_end_that_nobody_saw_is_no_time_down():
-    seconds_by_state = spent(
+    seconds_by_state = spent_seconds_by_state(
         [*launch(1, 0), *launch(2, 100, start=20, of="tiny-1"), success(2, 160)], steps(11, 1, 40)
     )
 
@@ -293,9 +297,9 @@ def test_an_end_that_nobody_saw_is_no_time_down():
 
 
 def test_before_the_first_step_a_run_from_scratch_is_not_loading():
-    events = [*launch(1, 0), looked(12, job_started=at(10)), success(1, 130)]
+    events = [*launch(1, 0), decision_at(12, job_started=at(10)), success(1, 130)]
 
-    assert spent(events, steps(31, 1, 99)) == {
+    assert spent_seconds_by_state(events, steps(31, 1, 99)) == {
         "queued": 10,
         "init": 20,
         "productive": 99,
@@ -304,25 +308,25 @@ def test_before_the_first_step_a_run_from_scratch_is_not_loading():
 
 
 def test_a_second_row_of_a_step_is_an_eval_only_if_it_says_so():
-    for evaluated, state in ((True, "eval"), (False, "unknown")):
-        again = a_beat(50, 20, evaluated=evaluated)
+    for is_eval, state in ((True, "eval"), (False, "unknown")):
+        again = a_beat(50, 20, evaluated=is_eval)
         rows = [*steps(11, 1, 20), again, *steps(51, 21, 9)]
-        seconds_by_state = spent([*launch(1, 0), success(1, 59)], rows)
+        seconds_by_state = spent_seconds_by_state([*launch(1, 0), success(1, 59)], rows)
         assert seconds_by_state[state] - (10 if state == "unknown" else 0) == 20
 
 
 def test_a_restart_from_a_step_that_nobody_knows_is_one_unknown_loss():
     unknown_start = {"path": ROOT, "step": None, "kind": "full-state"}
-    launching, launched = launch(2, 70, of="tiny-1")
+    launching, launched_event = launch(2, 70, of="tiny-1")
     again = replace(launching, plan={**launching.plan, "start": {"value": unknown_start}})
-    breakdown = goodput([*launch(1, 0), again, launched], steps(11, 1, 40))
+    breakdown = goodput([*launch(1, 0), again, launched_event], steps(11, 1, 40))
 
     assert (breakdown.lost_steps, breakdown.unknown_losses) == (0, 1)
 
 
 def test_accelerator_hours_are_not_guessed():
     breakdown = goodput(
-        [*launch(1, 0, count=None), looked(2, job_started=at(0)), success(1, 99)],
+        [*launch(1, 0, count=None), decision_at(2, job_started=at(0)), success(1, 99)],
         steps(11, 1, 40),
         2.0,
     )
@@ -366,14 +370,14 @@ def stories(draw):
             start=draw(st.none() | st.integers(0, 50)),
             count=draw(st.sampled_from([None, 8])),
         )
-        started, came = draw(MAYBE), draw(MAYBE)
-        if started is not None:
-            events.append(looked(last + 1, job_started=at(started)))
+        started_at, came = draw(MAYBE), draw(MAYBE)
+        if started_at is not None:
+            events.append(decision_at(last + 1, job_started=at(started_at)))
         if came is not None:
             events.append(checked_in(number, came))
         if draw(st.booleans()):
             events.append(
-                looked(
+                decision_at(
                     last + 2,
                     Alert(
                         check="stalled-by-infrastructure",

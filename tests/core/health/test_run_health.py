@@ -30,10 +30,10 @@ def an_alert(check, state=AlertState.FIRING):
     return Alert(check=check, subject="", since=NOON, seen=NOON, state=state, message="said")
 
 
-PROVEN = Training(TrainingProof.COMPLETE)
+COMPLETE_TRAINING = Training(TrainingProof.COMPLETE)
 
 
-def health(job, *firing, proof=PROVEN):
+def health(job, *firing, proof=COMPLETE_TRAINING):
     return condition(job, proof, [an_alert(name) for name in firing], BY_NAME).value
 
 
@@ -116,10 +116,11 @@ def test_what_is_pending_or_only_news_does_not_count():
     (loss_spike,) = checks_named("loss-spike")
     news = {**BY_NAME, "loss-spike": replace(loss_spike, response="info")}
 
-    assert condition(a_job(), PROVEN, pending, BY_NAME) is RunHealth.HEALTHY
+    assert condition(a_job(), COMPLETE_TRAINING, pending, BY_NAME) is RunHealth.HEALTHY
     assert (
         Severity.INFO == "info"
-        and condition(a_job(), PROVEN, [an_alert("loss-spike")], news) is RunHealth.HEALTHY
+        and condition(a_job(), COMPLETE_TRAINING, [an_alert("loss-spike")], news)
+        is RunHealth.HEALTHY
     )
 
 
@@ -143,16 +144,16 @@ def test_no_progress_with_a_dead_owner_is_degraded_and_told_at_once():
 # --- inhibition --------------------------------------------------------------------------------
 
 
-def muted(state):
+def muted_by_state(state):
     return muted_topics({**healthy(Gate.HEALTH), Job: a_job(state)}, [], BY_NAME)
 
 
-def named(*topics):
+def checks_of_topics(*topics):
     return {check.name for check in BY_NAME.values() if check.topic in topics}
 
 
 def test_an_ended_job_mutes_stalls_and_checkpoints_and_no_other():
-    assert muted(JobState.FAILED) == {Topic.PROGRESS, Topic.CHECKPOINTS}
+    assert muted_by_state(JobState.FAILED) == {Topic.PROGRESS, Topic.CHECKPOINTS}
     assert {
         "stalled-steps",
         "stalled-by-infrastructure",
@@ -161,18 +162,18 @@ def test_an_ended_job_mutes_stalls_and_checkpoints_and_no_other():
         "incomplete-checkpoint",
         "shrinking-rollback",
         "nothing-saved",
-    } <= named(Topic.PROGRESS, Topic.CHECKPOINTS)
-    assert "expiring-source" in named(Topic.JOB)  # nobody makes a newer one then
+    } <= checks_of_topics(Topic.PROGRESS, Topic.CHECKPOINTS)
+    assert "expiring-source" in checks_of_topics(Topic.JOB)  # nobody makes a newer one then
 
 
 def test_a_pending_job_mutes_what_its_rows_would_say():
-    assert muted(JobState.PENDING) >= {
+    assert muted_by_state(JobState.PENDING) >= {
         Topic.METRIC,
         Topic.NUMERIC,
         Topic.PROGRESS,
         Topic.CHECKPOINTS,
     }
-    assert "pending-too-long" in named(Topic.JOB)
+    assert "pending-too-long" in checks_of_topics(Topic.JOB)
 
 
 def test_the_monitors_own_ills_are_never_muted():
@@ -185,8 +186,8 @@ def test_the_monitors_own_ills_are_never_muted():
         "silent-tracker",
     }
 
-    assert monitor <= named(Topic.MONITOR)
-    assert all(Topic.MONITOR not in muted(state) for state in JobState)
+    assert monitor <= checks_of_topics(Topic.MONITOR)
+    assert all(Topic.MONITOR not in muted_by_state(state) for state in JobState)
 
 
 def test_no_check_fails_on_a_job_that_waits_for_its_hardware():

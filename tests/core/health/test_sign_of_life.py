@@ -12,7 +12,7 @@ from herorun.core.health.checkpoint_lag import job_start
 from herorun.core.health.liveness import sign_of_life
 
 BEGAN = NOON - 60 * MINUTE
-SAVED = Checkpoints((replace(a_checkpoint(150), modified=NOON),))
+SAVED_CHECKPOINTS = Checkpoints((replace(a_checkpoint(150), modified=NOON),))
 OLD = Checkpoints((replace(a_checkpoint(150), modified=BEGAN),))
 MISSING = [Nothing("none yet"), Unavailable("no answer")]
 
@@ -20,9 +20,9 @@ MISSING = [Nothing("none yet"), Unavailable("no answer")]
 @pytest.mark.parametrize(
     ("metrics", "checkpoints", "log", "sign"),
     [
-        (some_metrics(100), SAVED, MISSING[0], "checkpoint 150 "),
-        (Nothing("none"), SAVED, MISSING[1], "checkpoint 150 "),
-        (some_metrics(150), SAVED, MISSING[0], ""),  # the rows tell of that step
+        (some_metrics(100), SAVED_CHECKPOINTS, MISSING[0], "checkpoint 150 "),
+        (Nothing("none"), SAVED_CHECKPOINTS, MISSING[1], "checkpoint 150 "),
+        (some_metrics(150), SAVED_CHECKPOINTS, MISSING[0], ""),  # the rows tell of that step
         (some_metrics(100), OLD, MISSING[0], ""),
         *((some_metrics(100), missing, missing, "") for missing in MISSING),
         *((some_metrics(100), missing, JobLog(changed_at=NOON), "its log ") for missing in MISSING),

@@ -23,10 +23,10 @@ from herorun.core.health.liveness import FRESH, RowPatience
 from herorun.core.health.training_proof import QUEUE, TrainingProof, fresh_for, training
 
 PATIENCE = RowPatience()
-COMPLETE, AWAITED, LACKING = TrainingProof
+COMPLETE, PROOF_AWAITED, LACKING = TrainingProof
 
 
-def judged(*changes, receipt_due=True):
+def judge_training(*changes, receipt_due=True):
     """The proof, and each awaited piece of evidence with its time limit."""
     evidence = healthy(Gate.HEALTH) | {type(value): value for value in changes}
     state = training(evidence, NOON, receipt_due)
@@ -39,12 +39,12 @@ def unavailable(kind):
 
 
 def test_a_recent_row_and_a_receipt_prove_training():
-    assert judged(some_metrics(pause=60.0)) == (COMPLETE, [])
+    assert judge_training(some_metrics(pause=60.0)) == (COMPLETE, [])
 
 
 @pytest.mark.parametrize("state", [state for state in JobState if state.in_doubt])
 def test_a_job_in_an_unknown_state_proves_nothing(state):
-    assert judged(a_job(state)) == (LACKING, [("job", None)])
+    assert judge_training(a_job(state)) == (LACKING, [("job", None)])
 
 
 def test_without_a_job_nothing_is_proven():
@@ -56,23 +56,26 @@ def test_without_a_job_nothing_is_proven():
 def test_a_pending_job_is_awaited_for_as_long_as_a_queue_may_take():
     pending = a_job(JobState.PENDING, submitted=NOON - MINUTE)
 
-    assert judged(pending) == (AWAITED, [("job", NOON - MINUTE + QUEUE)])
-    assert judged(a_job(JobState.PENDING, submitted=None)) == (AWAITED, [("job", None)])
+    assert judge_training(pending) == (PROOF_AWAITED, [("job", NOON - MINUTE + QUEUE)])
+    assert judge_training(a_job(JobState.PENDING, submitted=None)) == (
+        PROOF_AWAITED,
+        [("job", None)],
+    )
 
 
 def test_the_message_on_a_pending_job_names_its_instance_and_reason():
     pending = a_job(JobState.PENDING, reason="Priority")
-    (awaited,) = training(healthy(Gate.HEALTH) | {Job: pending}, NOON, True).awaited
+    (awaited_evidence,) = training(healthy(Gate.HEALTH) | {Job: pending}, NOON, True).awaited
 
-    assert "tiny-1" in awaited.message
-    assert "Priority" in awaited.message
+    assert "tiny-1" in awaited_evidence.message
+    assert "Priority" in awaited_evidence.message
 
 
 def test_an_ended_job_awaits_only_a_receipt():
-    ended, other = a_job(JobState.FAILED), a_receipt("tiny-0")
+    ended_job, other = a_job(JobState.FAILED), a_receipt("tiny-0")
 
-    assert judged(ended, other) == (COMPLETE, [("receipt", None)])
-    assert judged(ended, other, receipt_due=False) == (COMPLETE, [])
+    assert judge_training(ended_job, other) == (COMPLETE, [("receipt", None)])
+    assert judge_training(ended_job, other, receipt_due=False) == (COMPLETE, [])
 
 
 @pytest.mark.parametrize(
@@ -80,11 +83,11 @@ def test_an_ended_job_awaits_only_a_receipt():
     [(Metrics, "row"), (Receipt, "receipt"), (JobLog, "log"), (Checkpoints, "checkpoint")],
 )
 def test_evidence_that_could_not_be_read_proves_nothing(kind, evidence):
-    proof, awaited = unavailable(kind)
+    proof, awaited_evidence = unavailable(kind)
 
     assert proof is LACKING
-    assert awaited[0] == evidence
-    assert len(awaited) == len(set(awaited))
+    assert awaited_evidence[0] == evidence
+    assert len(awaited_evidence) == len(set(awaited_evidence))
 
 
 def test_a_receipt_that_is_not_due_need_not_be_readable():
@@ -99,7 +102,7 @@ def test_a_receipt_that_is_not_due_need_not_be_readable():
 def test_a_check_in_on_record_replaces_the_receipt():
     history = a_history(checked_in=frozenset({"tiny-1"}))
 
-    assert judged(some_metrics(pause=60.0), history, a_receipt("tiny-0")) == (COMPLETE, [])
+    assert judge_training(some_metrics(pause=60.0), history, a_receipt("tiny-0")) == (COMPLETE, [])
 
 
 def test_without_the_record_no_row_can_be_attributed():
@@ -109,11 +112,11 @@ def test_without_the_record_no_row_can_be_attributed():
     assert (state.proof, [each.evidence for each in state.awaited]) == (LACKING, ["row"])
 
 
-@pytest.mark.parametrize(("seconds", "awaited"), [(60, []), (61, [("row", None)])])
-def test_a_row_dated_in_the_future_beyond_the_skew_proves_nothing(seconds, awaited):
+@pytest.mark.parametrize(("seconds", "awaited_evidence"), [(60, []), (61, [("row", None)])])
+def test_a_row_dated_in_the_future_beyond_the_skew_proves_nothing(seconds, awaited_evidence):
     rows = some_metrics(pause=60.0, advanced_at=NOON + timedelta(seconds=seconds))
 
-    assert judged(rows) == (LACKING if awaited else COMPLETE, awaited)
+    assert judge_training(rows) == (LACKING if awaited_evidence else COMPLETE, awaited_evidence)
 
 
 @pytest.mark.parametrize(
@@ -133,15 +136,18 @@ def test_an_old_row_is_awaited_until_the_stall_check_would_fail():
     old = NOON - 40 * MINUTE
     rows = some_metrics(pause=600.0, advanced_at=old)
 
-    assert judged(rows) == (LACKING, [("row", old + timedelta(seconds=1800))])
-    assert judged(rows, Cadence(MINUTE)) == (LACKING, [("row", old + timedelta(seconds=1800))])
+    assert judge_training(rows) == (LACKING, [("row", old + timedelta(seconds=1800))])
+    assert judge_training(rows, Cadence(MINUTE)) == (
+        LACKING,
+        [("row", old + timedelta(seconds=1800))],
+    )
 
 
 def test_an_old_row_of_the_final_step_awaits_the_end_of_the_job():
     old = NOON - 40 * MINUTE
     rows = some_metrics(200, pause=60.0, advanced_at=old)
 
-    assert judged(rows, FinalStep(200, "tiny.toml")) == (
+    assert judge_training(rows, FinalStep(200, "tiny.toml")) == (
         LACKING,
         [("row", old + PATIENCE.closing_time)],
     )
@@ -150,7 +156,7 @@ def test_an_old_row_of_the_final_step_awaits_the_end_of_the_job():
 def test_an_undated_row_awaits_the_next_one():
     rows = some_metrics(undated=True)
 
-    assert judged(rows) == (AWAITED, [("row", rows.advanced_at + PATIENCE.idle)])
+    assert judge_training(rows) == (PROOF_AWAITED, [("row", rows.advanced_at + PATIENCE.idle)])
 
 
 def test_a_young_job_awaits_its_first_row_and_an_old_one_lacks_it():
@@ -161,7 +167,7 @@ def test_a_young_job_awaits_its_first_row_and_an_old_one_lacks_it():
     new = training(healthy(Gate.HEALTH) | no_rows | {Job: young}, NOON, True)
 
     assert (old.proof, old.awaited[0].until) == (LACKING, start + PATIENCE.startup)
-    assert (new.proof, new.awaited[0].until) == (AWAITED, NOON - MINUTE + PATIENCE.startup)
+    assert (new.proof, new.awaited[0].until) == (PROOF_AWAITED, NOON - MINUTE + PATIENCE.startup)
 
 
 def test_a_log_that_reports_steps_without_a_row_is_no_start_up():

@@ -28,7 +28,7 @@ def an_identity(id: str = "tiny", name: str = "Tiny", state: TrackerState = Trac
 
 
 @pytest.mark.parametrize(
-    ("identity", "expected"),
+    ("identity", "expectation"),
     [
         (an_identity(), []),
         (an_identity(id="other"), ["id"]),
@@ -38,8 +38,8 @@ def an_identity(id: str = "tiny", name: str = "Tiny", state: TrackerState = Trac
         (an_identity(name=""), []),
     ],
 )
-def test_what_the_tracker_answers_is_held_against_the_contract(identity, expected):
-    assert subjects(name_drift(CONTRACT, identity, must_be_there=True)) == expected
+def test_what_the_tracker_answers_is_held_against_the_contract(identity, expectation):
+    assert subjects(name_drift(CONTRACT, identity, must_be_there=True)) == expectation
 
 
 def test_without_a_name_the_display_name_is_the_id_and_without_an_id_the_slug():
@@ -60,7 +60,7 @@ def test_a_tracker_out_of_reach_is_no_drift():
 
 
 @pytest.mark.parametrize(
-    ("runs", "expected"),
+    ("runs", "expectation"),
     [
         ((), []),
         (("lab/hero/tiny",), []),
@@ -70,8 +70,8 @@ def test_a_tracker_out_of_reach_is_no_drift():
         (("other",), []),  # no whole name: nothing is known
     ],
 )
-def test_the_newest_run_that_the_log_names(runs, expected):
-    assert subjects(reported_drift(CONTRACT, runs)) == expected
+def test_the_newest_run_that_the_log_names(runs, expectation):
+    assert subjects(reported_drift(CONTRACT, runs)) == expectation
 
 
 def test_what_the_contract_leaves_open_is_not_drift():
@@ -80,7 +80,7 @@ def test_what_the_contract_leaves_open_is_not_drift():
 
 
 @pytest.mark.parametrize(
-    ("server", "expected"),
+    ("server", "expectation"),
     [
         ("https://api.wandb.ai", []),
         ("https://WANDB.ai", []),
@@ -89,26 +89,26 @@ def test_what_the_contract_leaves_open_is_not_drift():
         ("", []),
     ],
 )
-def test_the_server_that_the_log_links_to(server, expected):
+def test_the_server_that_the_log_links_to(server, expectation):
     ours = TrackerIdentity(state=TrackerState.RUNNING, url="https://wandb.ai/lab/hero/runs/tiny")
-    assert subjects(server_drift(CONTRACT, ours, server)) == expected
+    assert subjects(server_drift(CONTRACT, ours, server)) == expectation
 
 
 @pytest.mark.parametrize(
-    "stated",
+    "stated_url",
     [
         {"command": {"argv": ["x"], "env": {"WANDB_BASE_URL": "https://wandb.example.org"}}},
         {"tracker": {**TRACKER, "base_url": "https://wandb.example.org"}},
     ],
 )
-def test_a_second_name_of_the_server_is_the_contracts_to_give(stated):
+def test_a_second_name_of_the_server_is_the_contracts_to_give(stated_url):
     ours = TrackerIdentity(state=TrackerState.RUNNING, url="https://wandb.ai/lab/hero/runs/tiny")
-    contract = a_contract(**{"tracker": TRACKER, **stated})
+    contract = a_contract(**{"tracker": TRACKER, **stated_url})
     assert server_drift(contract, ours, "https://wandb.example.org") == []
 
 
 @pytest.mark.parametrize(
-    ("heartbeat", "expected"),
+    ("heartbeat", "expectation"),
     [
         ("2026-01-01T12:00:00", None),
         ("2026-01-01T13:00:00+01:00", datetime(2026, 1, 1, 12, tzinfo=UTC)),
@@ -116,13 +116,13 @@ def test_a_second_name_of_the_server_is_the_contracts_to_give(stated):
         ("", None),
     ],
 )
-def test_a_heartbeat_is_in_utc_and_any_text_but_a_time_with_a_zone_is_none(heartbeat, expected):
+def test_a_heartbeat_is_in_utc_and_any_text_but_a_time_with_a_zone_is_none(heartbeat, expectation):
     identity = TrackerIdentity(state=TrackerState.RUNNING, heartbeat=heartbeat)
-    assert heartbeat_of(identity) == expected
+    assert heartbeat_of(identity) == expectation
 
 
 @pytest.mark.parametrize(
-    ("last", "ended", "expected"),
+    ("last", "end_time", "expectation"),
     [
         (NOON, NOON - 2 * MINUTE, True),
         (NOON, NOON - MINUTE, False),  # within the grace
@@ -132,5 +132,5 @@ def test_a_heartbeat_is_in_utc_and_any_text_but_a_time_with_a_zone_is_none(heart
         (NOON - 9 * MINUTE, NOON, False),
     ],
 )
-def test_something_wrote_after_the_end(last, ended, expected):
-    assert writes_after(last, ended, NOON, grace=MINUTE) is expected
+def test_something_wrote_after_the_end(last, end_time, expectation):
+    assert writes_after(last, end_time, NOON, grace=MINUTE) is expectation

@@ -20,7 +20,7 @@ CONFIG = {
     "scratch": f"{PARENT}-temporary/x",
 }
 CLASSES = {"classes": {"mesh.size": "resume-breaking"}}
-RENAMED = {
+RENAMED_CONFIG = {
     **CONFIG,
     "run_name": "tiny",
     "out": "/data/tiny/logs",
@@ -68,7 +68,7 @@ def test_clocks_may_differ_a_little_and_a_time_before_all_is_of_the_newest() -> 
 
 def test_its_own_names_are_no_change() -> None:
     """The slug and both roots, as whole words and as the beginning of a path."""
-    changes = fork(RENAMED)
+    changes = fork(RENAMED_CONFIG)
     assert {"run_name", "out", "scratch"} <= keys(changes.own)
     assert changes.unsigned == ()
 
@@ -116,22 +116,22 @@ def test_a_name_that_only_one_of_the_two_has_explains_nothing(before, after, old
 )
 def test_what_no_renaming_explains_steers(key: str, value: Any) -> None:
     """A name within another word is none."""
-    assert keys(fork({**RENAMED, key: value}).unsigned) == {key}
+    assert keys(fork({**RENAMED_CONFIG, key: value}).unsigned) == {key}
 
 
 def test_the_start_checkpoint_itself_is_its_own() -> None:
     start = f"{PARENT}/step-100"
-    changes = fork({**RENAMED, "load": start}, start=start)
+    changes = fork({**RENAMED_CONFIG, "load": start}, start=start)
     assert "load" in keys(changes.own) and changes.unsigned == ()
 
 
 @pytest.mark.parametrize(("kind", "signs"), [("full-state", True), ("weights-only", False)])
 def test_what_breaks_a_state_counts_where_the_state_is_taken_over(kind: str, signs: bool) -> None:
-    changes = fork({**RENAMED, "mesh": {"size": 16}}, kind)
+    changes = fork({**RENAMED_CONFIG, "mesh": {"size": 16}}, kind)
     assert ("mesh.size" in keys(changes.unsigned)) is signs
     assert ("mesh.size" in keys(changes.other)) is not signs
 
 
 def test_what_does_not_steer_is_listed_apart() -> None:
-    changes = fork({**RENAMED, "log_interval": 50})
+    changes = fork({**RENAMED_CONFIG, "log_interval": 50})
     assert "log_interval" in keys(changes.other) and changes.unsigned == ()

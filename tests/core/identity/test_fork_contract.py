@@ -43,14 +43,14 @@ def test_it_shares_neither_identity_nor_root():
 
 
 @pytest.mark.parametrize(
-    ("result", "shared"),
+    ("result", "shared_places"),
     [
         ({"tracker_id": "tiny"}, "tracker id tiny"),
         ({"root": "/data/tiny/"}, "output root /data/tiny"),
     ],
 )
-def test_what_they_would_share_is_named(result, shared):
-    assert shared in same_identity(PARENT, contract_from(fork_of(PARENT, **result), "here"))
+def test_what_they_would_share_is_named(result, shared_places):
+    assert shared_places in same_identity(PARENT, contract_from(fork_of(PARENT, **result), "here"))
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_what_they_would_share_is_named(result, shared):
 )
 def test_a_place_of_the_tracker_outside_the_root_is_shared(path, is_shared):
     parent = a_contract(tracker={"kind": "jsonl", "id": "tiny", "path": path})
-    shared = [f"path = {path!r}"] if is_shared else []
-    assert list(shared_paths(parent, fork_of(parent))) == shared
+    shared_places = [f"path = {path!r}"] if is_shared else []
+    assert list(shared_paths(parent, fork_of(parent))) == shared_places
 
 
 def test_a_root_without_the_name_is_not_guessed():

@@ -37,10 +37,10 @@ def test_an_id_of_nobody_is_new():
     assert intent_of(a_run(), Nothing(), TrackerState.CRASHED, False) is Intent.NEW
 
 
-@pytest.mark.parametrize("changed", [{"id": "tiny-2"}, {"project": "other"}, {"entity": "other"}])
-def test_another_entity_project_or_id_is_another_run(changed):
-    assert not is_same(a_run(**changed), a_prior())
-    assert intent_of(a_run(**changed), a_prior(), TrackerState.ABSENT, True) is Intent.NEW
+@pytest.mark.parametrize("changes", [{"id": "tiny-2"}, {"project": "other"}, {"entity": "other"}])
+def test_another_entity_project_or_id_is_another_run(changes):
+    assert not is_same(a_run(**changes), a_prior())
+    assert intent_of(a_run(**changes), a_prior(), TrackerState.ABSENT, True) is Intent.NEW
 
 
 def test_another_name_is_the_same_run():
@@ -56,25 +56,25 @@ def test_one_that_left_a_checkpoint_did():
 
 
 def test_only_the_first_launch_of_a_fork_forks():
-    forked = a_run(fork_from="parent?_step=9")
+    forked_run = a_run(fork_from="parent?_step=9")
 
-    assert intent_of(forked, Nothing(), TrackerState.ABSENT, True) is Intent.FORK
-    assert intent_of(forked, a_prior(), TrackerState.CRASHED, True) is Intent.RESUME
+    assert intent_of(forked_run, Nothing(), TrackerState.ABSENT, True) is Intent.FORK
+    assert intent_of(forked_run, a_prior(), TrackerState.CRASHED, True) is Intent.RESUME
 
 
 def test_it_continues_from_its_own_roots_only():
     own, other = a_checkpoint(100), a_checkpoint(100, root=PARENT)
-    started = a_contract(start={"from": other.path})
+    started_contract = a_contract(start={"from": other.path})
 
     assert goes_on(a_plan(own=[own], history=a_history()))
-    assert not goes_on(a_plan(started, beside=[other]))
+    assert not goes_on(a_plan(started_contract, beside=[other]))
     assert not goes_on(a_plan())
     assert not own.path.startswith(f"{ROOT}-")
 
 
 # --- W&B notices late that a job is gone ----------------------------------------------------------
 
-ENDED = a_job(JobState.FAILED, ended=NOON)
+ENDED_JOB = a_job(JobState.FAILED, ended=NOON)
 
 
 def running(beat):
@@ -84,17 +84,17 @@ def running(beat):
 @pytest.mark.parametrize(
     ("identity", "job", "state"),
     [
-        (running(NOON - timedelta(seconds=20)), ENDED, TrackerState.CRASHED),
-        (running(NOON + timedelta(seconds=50)), ENDED, TrackerState.CRASHED),
-        (running(NOON + timedelta(seconds=90)), ENDED, TrackerState.RUNNING),
-        (running(NOON.replace(tzinfo=None)), ENDED, TrackerState.CRASHED),
+        (running(NOON - timedelta(seconds=20)), ENDED_JOB, TrackerState.CRASHED),
+        (running(NOON + timedelta(seconds=50)), ENDED_JOB, TrackerState.CRASHED),
+        (running(NOON + timedelta(seconds=90)), ENDED_JOB, TrackerState.RUNNING),
+        (running(NOON.replace(tzinfo=None)), ENDED_JOB, TrackerState.CRASHED),
         (running(NOON), a_job(), TrackerState.RUNNING),
         (running(NOON), Unavailable("gone"), TrackerState.RUNNING),
         (running(NOON), Nothing(), TrackerState.RUNNING),
-        (TrackerIdentity(state=TrackerState.RUNNING), ENDED, TrackerState.RUNNING),
+        (TrackerIdentity(state=TrackerState.RUNNING), ENDED_JOB, TrackerState.RUNNING),
         (
             TrackerIdentity(state=TrackerState.FAILED, heartbeat=NOON.isoformat()),
-            ENDED,
+            ENDED_JOB,
             TrackerState.FAILED,
         ),
     ],

@@ -10,7 +10,7 @@ from screens.notices import Notice
 
 # One line for each intent and state: the outcomes under allow, must, never, auto.
 #   +  goes ahead      ~  goes ahead, and is told      x  fails      ?  nobody could look
-EXPECTED = """
+RESUME_TABLE = """
 new     absent       + x + ~   must wants a run that is there; auto goes by one machine's file
 new     running      x x x x   somebody else logs there now: a second writer
 new     finished     x x x x   somebody else's run would be appended to; never refuses the id
@@ -41,7 +41,7 @@ WEIGHTS = {
     "x": AnswerWeight.FAIL,
     "?": AnswerWeight.UNKNOWN,
 }
-LINES = [line.split()[:6] for line in EXPECTED.splitlines() if line]
+LINES = [line.split()[:6] for line in RESUME_TABLE.splitlines() if line]
 CASES = [
     (Intent(intent), TrackerState(state), policy, WEIGHTS[sign])
     for intent, state, *signs in LINES

@@ -9,7 +9,7 @@ from builders import COMMIT, NOON, ROOT, an_instance
 from herorun.core.event import Launching
 from herorun.core.journal.launch_intents import launcher_of, matches_intent, start_step
 
-INTENDED = Launching(
+LAUNCH_INTENT = Launching(
     at=NOON,
     instance="tiny-1",
     number=1,
@@ -23,14 +23,14 @@ INTENDED = Launching(
 
 
 def test_what_was_launched_as_intended_matches() -> None:
-    assert matches_intent(an_instance(), INTENDED)
+    assert matches_intent(an_instance(), LAUNCH_INTENT)
 
 
 @pytest.mark.parametrize(
     "change", [{"plan_digest": "sha256:other"}, {"output_root": "/other"}, {"commit": "0" * 40}]
 )
 def test_another_plan_root_or_commit_does_not(change: dict[str, Any]) -> None:
-    assert not matches_intent(an_instance(**change), INTENDED)
+    assert not matches_intent(an_instance(**change), LAUNCH_INTENT)
 
 
 def test_without_an_intent_nothing_matches() -> None:
@@ -49,7 +49,7 @@ def test_without_an_intent_nothing_matches() -> None:
 def test_the_start_step_is_unknown_only_where_a_state_tells_none(
     start: dict[str, Any] | None, step: int | None
 ) -> None:
-    launching = replace(INTENDED, plan={"start": {"value": start}})
+    launching = replace(LAUNCH_INTENT, plan={"start": {"value": start}})
     assert start_step(launching) == step
 
 
@@ -57,5 +57,5 @@ def test_the_start_step_is_unknown_only_where_a_state_tells_none(
     "by", ["", "@victim", "@org/team (on call)", "eve@there\n\n@victim", "ana"]
 )
 def test_a_record_names_nobody_by_a_handle(by: str) -> None:
-    assert launcher_of(INTENDED) == "dri@here"
-    assert launcher_of(replace(INTENDED, by=by)) == launcher_of(None) == ""
+    assert launcher_of(LAUNCH_INTENT) == "dri@here"
+    assert launcher_of(replace(LAUNCH_INTENT, by=by)) == launcher_of(None) == ""

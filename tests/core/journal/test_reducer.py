@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from builders import EVERY, MINUTE, NOON, ROOT
-from core.story import begun, launched
+from core.story import first_memory, launch_events
 from herorun.core.event import CheckedIn, Decided, Leased, Observed, Ordered, Sealed, Word
 from herorun.core.evidence import End, JobState, Placement
 from herorun.core.journal import fold
 from herorun.core.recovery.policy import RelaunchAnswer
 
-LOOKED = Decided(at=NOON, run="healthy", monitor="fresh", progress="~1/2")
-LEASED = Leased(NOON, "ada@here", "tiny", 7, 3, "/home/ada/work")
+DECISION = Decided(at=NOON, run="healthy", monitor="fresh", progress="~1/2")
+LEASE_EVENT = Leased(NOON, "ada@here", "tiny", 7, 3, "/home/ada/work")
 
 
 def half(name: str) -> Sealed:
@@ -27,9 +27,9 @@ def half(name: str) -> Sealed:
     )
 
 
-def admitted(number: int) -> list[Any]:
+def admitted_launch(number: int) -> list[Any]:
     """A launch that ran as it was intended."""
-    launching, launch = launched(number, NOON)
+    launching, launch = launch_events(number, NOON)
     plan = {"output_root": {"value": ROOT}, "commit": {"value": "c0ffee"}}
     return [replace(launching, plan={**launching.plan, **plan}), launch]
 
@@ -40,7 +40,7 @@ def fences(*events: Leased) -> list[int]:
 
 
 def test_what_follows_from_a_memory_is_computed_once() -> None:
-    memory = fold(admitted(1), begun())
+    memory = fold(admitted_launch(1), first_memory())
     for name in ("history", "ledger", "strays"):
         assert getattr(memory, name) is getattr(memory, name)
     later = replace(memory, rows=5, relaunched={})
@@ -48,9 +48,9 @@ def test_what_follows_from_a_memory_is_computed_once() -> None:
 
 
 def test_of_two_clones_the_first_keeps_the_instance() -> None:
-    first, _ = launched(2, NOON)
+    first, _ = launch_events(2, NOON)
     later = replace(first, at=NOON + MINUTE, why="another clone", plan_digest="sha256:0")
-    memory = fold([first, later], begun())
+    memory = fold([first, later], first_memory())
     assert memory.launchings["tiny-2"] == first and memory.unsettled == first
 
 
@@ -67,14 +67,14 @@ def test_of_two_clones_the_first_keeps_the_instance() -> None:
 def test_a_lease_continues_by_a_beat_of_its_holder_or_the_next_fence(
     change: dict[str, object], after: list[int]
 ) -> None:
-    assert fences(LEASED, replace(LEASED, **change)) == after
+    assert fences(LEASE_EVENT, replace(LEASE_EVENT, **change)) == after
 
 
 def test_the_nodes_of_the_current_instance_are_remembered() -> None:
     placement = Placement(("node-1",), ())
-    look = replace(LOOKED, placement=placement)
-    assert fold([look], begun()).placements == {"tiny-1": placement}
-    assert fold([look, LOOKED], begun()).placements == {"tiny-1": placement}
+    look = replace(DECISION, placement=placement)
+    assert fold([look], first_memory()).placements == {"tiny-1": placement}
+    assert fold([look, DECISION], first_memory()).placements == {"tiny-1": placement}
     assert fold([look]).placements == {}  # nothing was launched
 
 
@@ -83,9 +83,9 @@ def test_a_new_instance_begins_with_the_rows_of_the_record_and_no_attempts() -> 
         Observed(at=NOON, version="1.0", rules="r", evidence={}, rows=7),
         CheckedIn(at=NOON, instance="tiny-1", attempt=2, outcome="pass", items=(), written=NOON),
     ]
-    before = fold(events, begun())
+    before = fold(events, first_memory())
     assert (before.rows, len(before.starts), len(before.restarts)) == (7, 1, 1)
-    memory = fold(launched(2, NOON, relaunch_of="tiny-1"), before)
+    memory = fold(launch_events(2, NOON, relaunch_of="tiny-1"), before)
     assert memory.current is not None and memory.current.rows == 7
     assert (memory.starts, memory.restarts) == ((), ())
 
@@ -93,27 +93,27 @@ def test_a_new_instance_begins_with_the_rows_of_the_record_and_no_attempts() -> 
 @pytest.mark.parametrize("step", [None, 3])
 def test_rows_are_all_known_only_if_they_were_read_at_the_end(step: int | None) -> None:
     end = End(instance="tiny-1", state=JobState.FAILED, at=NOON, step=step)
-    decision = replace(LOOKED, ended=end, rows=4)
-    memory = fold([decision, *launched(2, NOON, relaunch_of="tiny-1")], begun())
+    decision = replace(DECISION, ended=end, rows=4)
+    memory = fold([decision, *launch_events(2, NOON, relaunch_of="tiny-1")], first_memory())
     assert memory.current is not None
     assert (memory.current.rows, memory.current.counted) == (4, step is not None)
 
 
 def test_an_instance_ran_until_it_failed_or_until_the_next_one_started() -> None:
-    memory = fold(launched(2, NOON, relaunch_of="tiny-1"), begun())
+    memory = fold(launch_events(2, NOON, relaunch_of="tiny-1"), first_memory())
     first, second = memory.ledger.spans
     assert (first.instance, first.until) == ("tiny-1", NOON)
     assert (second.instance, second.since, second.until) == ("tiny-2", NOON, None)
 
 
 def test_a_tick_that_saw_nothing_fresh_is_no_look_at_the_run() -> None:
-    later = replace(LOOKED, at=NOON + EVERY)
-    assert fold([LOOKED, later], begun()).last_seen == NOON + EVERY
-    assert fold([LOOKED, replace(later, monitor="stale")], begun()).last_seen == NOON
+    later = replace(DECISION, at=NOON + EVERY)
+    assert fold([DECISION, later], first_memory()).last_seen == NOON + EVERY
+    assert fold([DECISION, replace(later, monitor="stale")], first_memory()).last_seen == NOON
 
 
 def test_without_a_seal_that_nobody_believes_the_others_stay() -> None:
-    memory = fold([*admitted(1), half("first"), half("second")])
+    memory = fold([*admitted_launch(1), half("first"), half("second")])
     proven_only = memory.proven_only(frozenset(), (half("first"),))
     assert proven_only.milestones == (half("second"),)
     assert proven_only.instances == memory.instances
@@ -121,7 +121,7 @@ def test_without_a_seal_that_nobody_believes_the_others_stay() -> None:
 
 def test_a_run_whose_seal_nobody_believes_is_not_sealed() -> None:
     final = replace(half(""), tag="herorun/tiny", ending="final")
-    memory = fold([*admitted(1), final])
+    memory = fold([*admitted_launch(1), final])
     assert memory.sealed == memory.proven_only(frozenset(), (half("first"),)).sealed == final
     assert memory.proven_only(frozenset(), (final,)).sealed is None
 
@@ -130,12 +130,12 @@ def test_a_run_whose_seal_nobody_believes_is_not_sealed() -> None:
 def test_an_approval_is_a_yes_and_a_denial_a_no(word: Word, yes: bool) -> None:
     question = "escalate/relaunch/tiny-1/budget"
     order = Ordered(NOON, "dri", word, (question,), reason="enough")
-    answers = fold([order], begun()).answers
+    answers = fold([order], first_memory()).answers
     assert dict(answers) == {"tiny-1": RelaunchAnswer(yes, NOON, "dri", "enough")}
 
 
 def test_without_a_launch_that_nobody_believes_its_instance_is_none() -> None:
-    memory = fold([*admitted(1), *admitted(2), admitted(3)[0]])
+    memory = fold([*admitted_launch(1), *admitted_launch(2), admitted_launch(3)[0]])
     proven_only = memory.proven_only(frozenset({"tiny-2", "tiny-3"}), ())
     assert [*proven_only.launchings] == ["tiny-1"] and proven_only.unsettled is None
     assert [instance.name for instance in proven_only.instances] == ["tiny-1"]
@@ -144,8 +144,8 @@ def test_without_a_launch_that_nobody_believes_its_instance_is_none() -> None:
 
 
 def test_an_order_that_reads_the_run_is_no_tick() -> None:
-    before = fold([LOOKED], begun())
-    order = replace(LOOKED, at=NOON + MINUTE, run="down", rows=7, by_order=True)
+    before = fold([DECISION], first_memory())
+    order = replace(DECISION, at=NOON + MINUTE, run="down", rows=7, by_order=True)
     after = fold([order], before)
-    assert after.rows == 7 and LOOKED.saw_run and not order.saw_run
-    assert [after.ticks, after.last_seen, after.last_decided] == [before.ticks, NOON, LOOKED]
+    assert after.rows == 7 and DECISION.saw_run and not order.saw_run
+    assert [after.ticks, after.last_seen, after.last_decided] == [before.ticks, NOON, DECISION]

@@ -23,7 +23,7 @@ from herorun.core.notify.notifications import news, progress
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from wording import mentions
 
-STARTED = a_history().current.started
+START_TIME = a_history().current.started
 
 
 def news_of(health=RunHealth.HEALTHY, days=0.0, ledger=None, policy=None, alerts=(), **evidence):
@@ -34,7 +34,7 @@ def news_of(health=RunHealth.HEALTHY, days=0.0, ledger=None, policy=None, alerts
         Checkpoints: Checkpoints(),
         **{kinds[name]: value for name, value in evidence.items()},
     }
-    at = STARTED + timedelta(days=days)
+    at = START_TIME + timedelta(days=days)
     return news(
         health,
         bare,
@@ -86,15 +86,15 @@ def test_no_seal_is_proposed_while_an_alert_fires():
 
 
 @pytest.mark.parametrize(
-    ("step", "start", "expected"), [(0, -1, []), (1, -1, ["first-step"]), (100, 100, [])]
+    ("step", "start", "expectation"), [(0, -1, []), (1, -1, ["first-step"]), (100, 100, [])]
 )
-def test_the_first_step_is_the_first_after_the_start(step, start, expected):
+def test_the_first_step_is_the_first_after_the_start(step, start, expectation):
     ledger = Ledger(instance="tiny-1", start_step=start)
-    assert keys(news_of(metrics=some_metrics(step, advanced_at=NOON), ledger=ledger)) == expected
+    assert keys(news_of(metrics=some_metrics(step, advanced_at=NOON), ledger=ledger)) == expectation
 
 
 def test_rows_of_an_instance_before_are_no_first_step():
-    assert news_of(metrics=some_metrics(50, advanced_at=STARTED - timedelta(hours=1))) == []
+    assert news_of(metrics=some_metrics(50, advanced_at=START_TIME - timedelta(hours=1))) == []
 
 
 def test_each_tracker_run_that_the_log_names_is_reported_once_with_its_link(notice):
@@ -120,8 +120,8 @@ def test_what_is_no_link_is_not_told(log):
 
 
 def test_the_first_complete_checkpoint_of_the_run():
-    saved = Checkpoints((a_checkpoint(10), a_checkpoint(20)))
-    (tell,) = news_of(saved=saved)
+    saved_checkpoints = Checkpoints((a_checkpoint(10), a_checkpoint(20)))
+    (tell,) = news_of(saved=saved_checkpoints)
     assert (tell.key, tell.why) == ("tell/tiny-1/first-checkpoint", a_checkpoint(10).path)
     half = Checkpoints((a_checkpoint(10, problem="no metadata.json"),))
     assert news_of(saved=half) == []
@@ -136,8 +136,8 @@ def test_a_checkpoint_that_was_there_before_is_not_the_runs():
 def test_a_milestone_is_reported_when_its_permanent_checkpoint_is_complete():
     policy = RecoveryPolicy(milestones=(20, 30))
     ledger = Ledger(done=frozenset({"tell/tiny-1/first-checkpoint"}), instance="tiny-1")
-    saved = Checkpoints((a_checkpoint(20), a_checkpoint(30, temporary=True)))
-    assert keys(news_of(saved=saved, policy=policy, ledger=ledger)) == ["milestone-20"]
+    saved_checkpoints = Checkpoints((a_checkpoint(20), a_checkpoint(30, temporary=True)))
+    assert keys(news_of(saved=saved_checkpoints, policy=policy, ledger=ledger)) == ["milestone-20"]
 
 
 def test_the_final_step_of_a_job_that_still_runs():
@@ -148,8 +148,8 @@ def test_the_final_step_of_a_job_that_still_runs():
 
 
 def test_what_an_ended_job_reached_its_end_tells():
-    ended = a_job(JobState.FAILED)
-    assert news_of(RunHealth.DOWN, metrics=some_metrics(50, advanced_at=NOON), job=ended) == []
+    ended_job = a_job(JobState.FAILED)
+    assert news_of(RunHealth.DOWN, metrics=some_metrics(50, advanced_at=NOON), job=ended_job) == []
 
 
 def test_what_an_instance_before_told_is_not_told_again():
@@ -168,7 +168,7 @@ def test_each_day_is_a_key_of_its_own():
 
 def test_the_digest_says_how_it_goes():
     metrics = some_metrics(
-        100, advanced_at=STARTED + timedelta(hours=10), last={"tokens_per_s": 1234.5}
+        100, advanced_at=START_TIME + timedelta(hours=10), last={"tokens_per_s": 1234.5}
     )
     ledger = Ledger(done=frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"}))
     fires = Alert(
@@ -181,8 +181,8 @@ def test_the_digest_says_how_it_goes():
         ledger=ledger,
         alerts=[fires],
     )
-    pace, saved = "10 steps/h, tokens_per_s 1234.5", a_checkpoint(90).path
-    assert mentions(tell.why, "healthy", f"~100/{FINAL}", pace, saved, "firing", fires.check)
+    pace, saved_line = "10 steps/h, tokens_per_s 1234.5", a_checkpoint(90).path
+    assert mentions(tell.why, "healthy", f"~100/{FINAL}", pace, saved_line, "firing", fires.check)
 
 
 def test_the_digest_of_a_blind_day_guesses_nothing():

@@ -59,12 +59,12 @@ def post(key, page=Urgency.MUST, at=NOON, title="what"):
     )
 
 
-def sent(key, at=NOON, channel="ALERTS", result=SENT_RESULT):
+def sent_page(key, at=NOON, channel="ALERTS", result=SENT_RESULT):
     return Done(at, sending_key(channel, key), 1, result=result)
 
 
-def failed(key, at=NOON, channel="ALERTS", interrupted=False, why="it answered 500"):
-    return Failed(at, sending_key(channel, key), 1, why, interrupted)
+def failed_sending(key, at=NOON, channel="ALERTS", is_interrupted=False, why="it answered 500"):
+    return Failed(at, sending_key(channel, key), 1, why, is_interrupted)
 
 
 def pages(*events):
@@ -106,8 +106,8 @@ def test_what_the_dri_is_notified_of(action, matters):
 def test_a_page_waits_until_one_channel_has_it():
     key = f"escalate/{alert_key()}"
     assert waiting(post(key)) == [key]
-    assert waiting(post(key), failed(key)) == [key]
-    assert waiting(post(key), failed(key), sent(key, channel="MAIL")) == []
+    assert waiting(post(key), failed_sending(key)) == [key]
+    assert waiting(post(key), failed_sending(key), sent_page(key, channel="MAIL")) == []
 
 
 def test_a_post_without_a_page_waits_for_nothing():
@@ -116,7 +116,7 @@ def test_a_post_without_a_page_waits_for_nothing():
 
 def test_a_post_that_is_intended_again_is_paged_once():
     key = f"escalate/{alert_key()}"
-    assert waiting(post(key), sent(key), post(key)) == []
+    assert waiting(post(key), sent_page(key), post(key)) == []
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def two_incidents():
     events = [
         e
         for n, key in enumerate(keys[:2])
-        for e in (post(key, Urgency.NEWS), sent(key, NOON + n * MINUTE))
+        for e in (post(key, Urgency.NEWS), sent_page(key, NOON + n * MINUTE))
     ]
     return events, keys[2]
 
@@ -183,7 +183,7 @@ def test_what_is_new_is_never_folded():
 
 def test_crashes_and_escalations_are_never_folded():
     keys = [f"escalate/{alert_key(at=NOON + n * MINUTE)}" for n in range(20)]
-    page = pages(*(e for key in keys[:-1] for e in (post(key), sent(key))), post(keys[-1]))
+    page = pages(*(e for key in keys[:-1] for e in (post(key), sent_page(key))), post(keys[-1]))
     assert not page.is_folded(page.waiting[keys[-1]], "ALERTS", BUDGET, NOON + 20 * MINUTE)
 
 
@@ -192,35 +192,38 @@ def test_the_next_page_tells_what_was_folded_and_the_one_after_does_not():
     events = [
         e
         for n, key in enumerate(again)
-        for e in (post(key, Urgency.AGAIN, NOON + n * MINUTE), sent(key, result=FOLDED_RESULT))
+        for e in (post(key, Urgency.AGAIN, NOON + n * MINUTE), sent_page(key, result=FOLDED_RESULT))
     ]
     key = f"escalate/{alert_key('stalled-by-infrastructure')}"
     page = pages(*events, post(key))
     words = page.message_of(page.waiting[key], sending_key("ALERTS", key))
     assert words == "the words\n\n7 more about stalled-steps[tiny-1] since 2026-01-01 12:00 UTC."
-    after = pages(*events, post(key), sent(key), post("tell/x"))
+    after = pages(*events, post(key), sent_page(key), post("tell/x"))
     assert after.message_of(after.waiting["tell/x"], "page/ALERTS/tell/x") == "the words"
 
 
 def test_what_was_folded_is_reported_by_itself_when_nothing_else_is():
     key = f"again/{alert_key()}/1"
-    folded = [post(key, Urgency.AGAIN), sent(key, result=FOLDED_RESULT)]
-    page = pages(*folded).summary(NOON + HOUR)
+    folded_events = [post(key, Urgency.AGAIN), sent_page(key, result=FOLDED_RESULT)]
+    page = pages(*folded_events).summary(NOON + HOUR)
     assert mentions(page.title, "1", "2026-01-01 12:00 UTC")
-    assert pages(*folded, sent(page.key)).summary(NOON + HOUR) is None
-    assert pages(*folded, post("tell/x")).summary(NOON + HOUR) is None  # it tells
+    assert pages(*folded_events, sent_page(page.key)).summary(NOON + HOUR) is None
+    assert pages(*folded_events, post("tell/x")).summary(NOON + HOUR) is None  # it tells
 
 
 def test_sendings_older_than_a_day_are_forgotten():
     page = pages(
-        post("tell/x"), sent("tell/x"), post("tell/y"), sent("tell/y", NOON + timedelta(days=1))
+        post("tell/x"),
+        sent_page("tell/x"),
+        post("tell/y"),
+        sent_page("tell/y", NOON + timedelta(days=1)),
     )
     assert [one.group for one in page.sent_pages] == ["tell/y"]
 
 
 def test_a_sending_that_was_interrupted_says_so():
     key = f"escalate/{alert_key()}"
-    page = pages(post(key), failed(key, interrupted=True))
+    page = pages(post(key), failed_sending(key, is_interrupted=True))
     assert page.interrupted == {sending_key("ALERTS", key): 1}
     assert mentions(page.message_of(page.waiting[key], sending_key("ALERTS", key)), "repeat")
     assert not mentions(page.message_of(page.waiting[key], sending_key("MAIL", key)), "repeat")
@@ -231,11 +234,11 @@ def test_a_sending_that_was_interrupted_says_so():
 
 def test_what_no_channel_took_is_not_told():
     key = f"escalate/{alert_key()}"
-    (missed,) = fold(
-        [post(key), failed(key, why="ALERTS did not accept it: it answered 500")]
+    (missed_page,) = fold(
+        [post(key), failed_sending(key, why="ALERTS did not accept it: it answered 500")]
     ).undelivered_alerts
-    assert (missed.title, missed.since) == ("what", NOON)
-    assert mentions(missed.why, "ALERTS", "answered", "500")
+    assert (missed_page.title, missed_page.since) == ("what", NOON)
+    assert mentions(missed_page.why, "ALERTS", "answered", "500")
 
 
 def test_what_was_not_tried_yet_is_not_missed():
@@ -244,15 +247,15 @@ def test_what_was_not_tried_yet_is_not_missed():
 
 def test_news_need_reach_nobody():
     key = f"tell/{alert_key()}/resolved"
-    assert fold([post(key, Urgency.NEWS), failed(key)]).undelivered_alerts == ()
+    assert fold([post(key, Urgency.NEWS), failed_sending(key)]).undelivered_alerts == ()
 
 
 def test_an_escalation_that_the_issue_did_not_take_and_a_channel_did_is_reported():
     key = f"escalate/{alert_key()}"
     failure = Failed(NOON, key, 1, "the post failed: no answer")
-    assert fold([post(key), failure, sent(key)]).undelivered_alerts == ()
-    (missed,) = fold([post(key, page=""), failure]).undelivered_alerts  # without a channel
-    assert mentions(missed.why, "post", "failed")
+    assert fold([post(key), failure, sent_page(key)]).undelivered_alerts == ()
+    (missed_page,) = fold([post(key, page=""), failure]).undelivered_alerts  # without a channel
+    assert mentions(missed_page.why, "post", "failed")
 
 
 def test_that_something_is_undelivered_is_not_missed_itself():
@@ -278,7 +281,7 @@ def test_who_the_dri_is(dri, names, same):
 
 
 def test_a_notifier_that_only_sends_says_itself_what_is_wrong():
-    broken = SendOnlyNotifier("mail", SimpleNamespace(problem=lambda: "no address"))
+    broken_notifier = SendOnlyNotifier("mail", SimpleNamespace(problem=lambda: "no address"))
 
-    assert broken.problem() == "no address"
+    assert broken_notifier.problem() == "no address"
     assert SendOnlyNotifier("mail", SimpleNamespace()).problem() == ""

@@ -139,7 +139,9 @@ def make(name, response):
 CHECKS = {c.name: c for c in (make("stalled", Response.ESCALATE), make("slow", Response.WARN))}
 
 
-def unanswered(check="stalled", age=30 * MINUTE, acked=frozenset(), after=30 * MINUTE, keys=()):
+def unanswered_actions(
+    check="stalled", age=30 * MINUTE, acked_keys=frozenset(), after=30 * MINUTE, keys=()
+):
     alert = Alert(
         check=check,
         subject="tiny-1",
@@ -149,30 +151,32 @@ def unanswered(check="stalled", age=30 * MINUTE, acked=frozenset(), after=30 * M
         message="no step",
     )
     policy = RecoveryPolicy(second_after=after)
-    ledger = Ledger(acked=frozenset({alert.key}) if acked else acked, done=frozenset(keys))
+    ledger = Ledger(
+        acked=frozenset({alert.key}) if acked_keys else acked_keys, done=frozenset(keys)
+    )
     actions = decide({alert.id: alert}, CHECKS, policy, ledger, NOON + age)
     return [each for each in actions if urgency(each, CHECKS) is Urgency.SECOND]
 
 
 def test_what_nobody_acknowledged_in_time_goes_to_a_second_person_once():
-    (question,) = unanswered()
+    (question,) = unanswered_actions()
     assert isinstance(question, Escalate)
     assert mentions(question.title, "30m", "stalled")
-    assert unanswered(keys=[question.key]) == []
-    assert unanswered(age=5 * HOUR, keys=[question.key]) == []
+    assert unanswered_actions(keys=[question.key]) == []
+    assert unanswered_actions(age=5 * HOUR, keys=[question.key]) == []
 
 
 @pytest.mark.parametrize(
     "changes",
     [
         {"age": 29 * MINUTE},
-        {"acked": True},
+        {"acked_keys": True},
         {"check": "slow"},
         {"after": None},
     ],
 )
 def test_otherwise_nobody_else_is_woken(changes):
-    assert unanswered(**changes) == []
+    assert unanswered_actions(**changes) == []
 
 
 def test_the_second_person_is_never_folded():

@@ -30,19 +30,19 @@ def test_each_combination() -> None:
     rows = {each: decision_of(*each) for each in COMBINATIONS}
     decisions = {each: (row.state, row.remedy) for each, row in rows.items()}
     assert decisions == {
-        (job, trained, chain): TABLE[job.value, trained][ORDER.index(chain)]
-        for job, trained, chain in COMBINATIONS
+        (job, training, chain): TABLE[job.value, training][ORDER.index(chain)]
+        for job, training, chain in COMBINATIONS
     }
 
 
 def test_nothing_is_trained_again_that_is_done_or_may_live() -> None:
     for each in COMBINATIONS:
-        (job, trained, chain), row = each, decision_of(*each)
+        (job, training, chain), row = each, decision_of(*each)
         if row.remedy is Remedy.RESUME:
-            assert job is JobFact.GONE and trained is False, each
+            assert job is JobFact.GONE and training is False, each
         if row.state is PatrolState.RUNNING:
             going = chain in (ChainFact.WAITING, ChainFact.RUNNING)
-            assert job is JobFact.ALIVE or (trained and going), each
+            assert job is JobFact.ALIVE or (training and going), each
 
 
 def test_every_row_is_reached() -> None:

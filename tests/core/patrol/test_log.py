@@ -22,7 +22,7 @@ def test_a_number_that_no_run_reaches_is_no_step(progress: str | None) -> None:
     assert end_of(f"step 6\nstep {'9' * 5_000}\n", progress).step in (None, 6)
 
 
-FAILED = (
+FAILED_LOG = (
     'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    go()\n'
     "NameError: name 'x' is not defined\n"
 )
@@ -33,7 +33,7 @@ FAILED = (
     [("", "code-bug-small"), ("step 9\n", "code-bug-small"), ("step 9\nstep 10\n", "")],
 )
 def test_an_old_failure_with_steps_behind_it_is_over(after: str, failure: str) -> None:
-    assert end_of(f"step 7\n{FAILED}{after}").failure == failure
+    assert end_of(f"step 7\n{FAILED_LOG}{after}").failure == failure
 
 
 def test_a_first_line_that_is_cut_in_two_is_no_step() -> None:

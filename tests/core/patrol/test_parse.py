@@ -95,9 +95,9 @@ def test_who_did_not_answer_is_not_gone() -> None:
 
 def test_a_job_of_our_own_is_asked_of_its_scheduler_first() -> None:
     session = own(session=True)
-    ended = Found(a_job(JobState.FAILED, exit_code=1))
+    ended_search = Found(a_job(JobState.FAILED, exit_code=1))
     assert alive_by(Found(a_job()), session) == (Liveness.YES, "", False)
-    alive, why, well = alive_by(ended, session)
+    alive, why, well = alive_by(ended_search, session)
     assert (alive, well) == (Liveness.NO, False) and mentions(why, "tiny-1", "failed", "1")
     assert alive_by(Found(a_job(JobState.SUCCEEDED)), None)[::2] == (Liveness.NO, True)
     assert alive_by(Found(a_job(JobState.GONE)), session)[::2] == (Liveness.YES, False)
@@ -136,7 +136,7 @@ def test_a_box_is_unreachable_once_no_part_of_it_answered(
     assert unreachable(box, job) == why
 
 
-def encoded(text: bytes) -> str:
+def encode_text(text: bytes) -> str:
     return base64.b64encode(text).decode()
 
 
@@ -153,7 +153,7 @@ def test_the_answers_about_files() -> None:
 
 
 def test_results_rooms_and_ages() -> None:
-    answer = {"text": encoded(b"acc 0.8 \xff"), "whole": False}
+    answer = {"text": encode_text(b"acc 0.8 \xff"), "whole": False}
     assert result_of(answer) == CommandOutput("acc 0.8 \ufffd", complete=False)
     assert (result_of(None), result_of(MachineUnread("x"))) == (None, MachineUnread("x"))
     assert room_of([1, 2, 3, 4]) == DiskRoom(free=1, size=2, inodes_free=3, inodes=4)
@@ -180,16 +180,20 @@ def test_the_machines_figures() -> None:
     assert memory_of({"memory": memory}) == MemoryUse(5, 10, 0.5, 1)
     assert memory_of({"memory": {"why": "hangs"}}) == MachineUnread("hangs")
     assert (memory_of(None), memory_of(MachineUnread("x"))) == (None, MachineUnread("x"))
-    counted = {"files": 2, "bytes": 9}
-    assert copy_of("/a", "a", counted, None) == FolderCopy("/a", "a", Count(2, 9), None)
-    assert copy_of("/a", "a", MachineUnread("x"), counted) == FolderCopy(
+    counts = {"files": 2, "bytes": 9}
+    assert copy_of("/a", "a", counts, None) == FolderCopy("/a", "a", Count(2, 9), None)
+    assert copy_of("/a", "a", MachineUnread("x"), counts) == FolderCopy(
         "/a", "a", MachineUnread("x"), Count(2, 9)
     )
 
 
 def test_a_chain_tells_its_stage_and_its_failure_without_secrets() -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
-    chain = {"runs": True, "failed": encoded(f"{token}\n".encode()), "stage": encoded(b"eval \n")}
+    chain = {
+        "runs": True,
+        "failed": encode_text(f"{token}\n".encode()),
+        "stage": encode_text(b"eval \n"),
+    }
     state = chain_of({"chain": chain})
     assert isinstance(state, ChainState)
     assert (state.runs, state.stage, token in state.failed) == (True, "eval", False)

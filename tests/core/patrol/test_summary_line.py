@@ -51,7 +51,7 @@ def test_sizes(count: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "printed"),
+    ("changes", "printed_parts"),
     [
         ({}, []),
         ({"log": LogEnd(line="step 5", step=5)}, ["step 5"]),
@@ -94,12 +94,12 @@ def test_sizes(count: int, text: str) -> None:
         ({"disks": {"/d": MachineUnread("x")}}, ["disk unknown"]),
     ],
 )
-def test_each_figure_of_the_line(changes: dict[str, Any], printed: list[str]) -> None:
-    assert parts(**changes) == printed
+def test_each_figure_of_the_line(changes: dict[str, Any], printed_parts: list[str]) -> None:
+    assert parts(**changes) == printed_parts
 
 
 @pytest.mark.parametrize(
-    ("chain", "alive", "printed"),
+    ("chain", "alive", "printed_parts"),
     [
         (ChainState(True, "", "eval"), Liveness.NO, ["job gone", "chain running (eval)"]),
         (ChainState(True, "", "wait"), Liveness.YES, ["chain waiting"]),
@@ -109,9 +109,9 @@ def test_each_figure_of_the_line(changes: dict[str, Any], printed: list[str]) ->
     ],
 )
 def test_the_job_and_its_chain_each_have_a_word(
-    chain: ChainState | MachineUnread, alive: Liveness, printed: list[str]
+    chain: ChainState | MachineUnread, alive: Liveness, printed_parts: list[str]
 ) -> None:
-    assert parts(chain=chain, alive=alive) == printed
+    assert parts(chain=chain, alive=alive) == printed_parts
 
 
 def test_what_counts_as_a_change() -> None:
@@ -190,6 +190,6 @@ def test_a_change_is_distinguished_from_none() -> None:
 def test_steps_are_counted_since_the_last_tick() -> None:
     look = a_look(**{**BARE, "log": LogEnd(line="step 120", step=120)})
     before = PreviousTick(NOW - timedelta(minutes=10), step=90)
-    for step, gained in ((90, " [+30 steps in 10m]"), (130, " [-10 steps in 10m]"), (None, "")):
+    for step, gain_text in ((90, " [+30 steps in 10m]"), (130, " [-10 steps in 10m]"), (None, "")):
         line = patrol_line(look, decide(look, WAYS), replace(before, step=step))
-        assert f"; step 120{gained}; " in line
+        assert f"; step 120{gain_text}; " in line

@@ -260,12 +260,15 @@ def test_bytes_and_inodes_run_out_apart(room: DiskRoom, row: str) -> None:
 
 
 def test_a_frozen_log_with_moving_output_is_buffered_and_not_a_hang() -> None:
-    frozen = LogEnd(line="step 120", step=120, age=4000.0)
-    assert rows(a_look(log=frozen)) == ["buffered"]
-    hangs, unread = a_look(log=frozen, output_age=4000.0), a_look(log=frozen, output_age=None)
-    assert rows(hangs) == rows(unread) == ["silent"]
+    frozen_log = LogEnd(line="step 120", step=120, age=4000.0)
+    assert rows(a_look(log=frozen_log)) == ["buffered"]
+    hangs, unread_look = (
+        a_look(log=frozen_log, output_age=4000.0),
+        a_look(log=frozen_log, output_age=None),
+    )
+    assert rows(hangs) == rows(unread_look) == ["silent"]
     ways = replace(WAYS, stop="STOP", restart="RESTART", logs="LOGS", dri="@ada")
-    messages = [decide(each, ways).advice[0].message for each in (hangs, unread)]
+    messages = [decide(each, ways).advice[0].message for each in (hangs, unread_look)]
     assert ["RESTART" in message for message in messages] == [True, False]
     assert mentions(messages[0], "1h6m", "DRI", "@ada")
     assert mentions(messages[1], "could not", "read")

@@ -18,8 +18,10 @@ from herorun.core.patrol.wait_condition import (
 )
 from wording import mentions
 
-RUNNING, DONE, DOWN, UNKNOWN = (PatrolState(s) for s in ("running", "done", "down", "unknown"))
-REACHED, OVER, WAIT = WaitOutcome.REACHED, WaitOutcome.OVER, WaitOutcome.WAIT
+RUNNING, STATE_DONE, DOWN, UNKNOWN = (
+    PatrolState(s) for s in ("running", "done", "down", "unknown")
+)
+OUTCOME_REACHED, OVER, WAIT = WaitOutcome.REACHED, WaitOutcome.OVER, WaitOutcome.WAIT
 
 
 def outcome(
@@ -68,16 +70,16 @@ def test_what_cannot_be_awaited_is_refused(wish: tuple[str | None, str | None, i
 @pytest.mark.parametrize(
     ("condition", "changes", "result"),
     [
-        (WaitCondition("/d"), {"awaited_marker": NOW}, REACHED),
+        (WaitCondition("/d"), {"awaited_marker": NOW}, OUTCOME_REACHED),
         (WaitCondition("/d"), {"awaited_marker": None}, WAIT),
         (WaitCondition("/d"), {"awaited_marker": MachineUnread("x")}, WAIT),
-        (WaitCondition(state="running"), {}, REACHED),
-        (WaitCondition(state="pending"), {"facts": {"job": "pending"}}, REACHED),
-        (WaitCondition(state="degraded"), {"facts": {"run": "degraded"}}, REACHED),
+        (WaitCondition(state="running"), {}, OUTCOME_REACHED),
+        (WaitCondition(state="pending"), {"facts": {"job": "pending"}}, OUTCOME_REACHED),
+        (WaitCondition(state="degraded"), {"facts": {"run": "degraded"}}, OUTCOME_REACHED),
         (WaitCondition(state="degraded"), {"facts": {"other": "degraded"}}, WAIT),
-        (WaitCondition(step=120), {}, REACHED),
+        (WaitCondition(step=120), {}, OUTCOME_REACHED),
         (WaitCondition(step=121), {}, WAIT),
-        (WaitCondition(step=121), {"facts": {"step": 121}}, REACHED),
+        (WaitCondition(step=121), {"facts": {"step": 121}}, OUTCOME_REACHED),
         (WaitCondition(step=121), {"facts": {"step": None}}, WAIT),
         (WaitCondition(step=0), {"log": None}, WAIT),
         (WaitCondition(), {}, WAIT),
@@ -92,9 +94,13 @@ def test_what_is_reached(
 @pytest.mark.parametrize(
     ("condition", "state", "result"),
     [
-        (WaitCondition(), DONE, REACHED),
-        (WaitCondition(step=999), DONE, OVER),
-        (WaitCondition("/d"), DONE, WAIT),  # a marker may be made long after the job has ended
+        (WaitCondition(), STATE_DONE, OUTCOME_REACHED),
+        (WaitCondition(step=999), STATE_DONE, OVER),
+        (
+            WaitCondition("/d"),
+            STATE_DONE,
+            WAIT,
+        ),  # a marker may be made long after the job has ended
         (WaitCondition(), DOWN, OVER),
         (WaitCondition("/d"), DOWN, OVER),
         (WaitCondition(), UNKNOWN, WAIT),
@@ -107,9 +113,9 @@ def test_the_end_of_the_job_ends_most_waits(
 
 
 def test_the_schedulers_success_alone_ends_no_wait_while_the_evidence_is_unread() -> None:
-    ended = {"alive": Liveness.NO, "succeeded": True}
+    end_facts = {"alive": Liveness.NO, "succeeded": True}
     for condition in (WaitCondition(), WaitCondition(step=999), WaitCondition(state="done")):
-        assert outcome(condition, UNKNOWN, **ended) is WAIT
+        assert outcome(condition, UNKNOWN, **end_facts) is WAIT
 
 
 def test_only_a_job_that_wrote_a_log_stalls() -> None:

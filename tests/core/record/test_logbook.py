@@ -40,7 +40,7 @@ def events() -> list[Initialised | Noted | Launched]:
         )
         for number in range(NOTES)
     ]
-    launched = Launched(
+    launched_event = Launched(
         at=NOON,
         instance="tiny-2",
         number=2,
@@ -53,7 +53,7 @@ def events() -> list[Initialised | Noted | Launched]:
     return [
         Initialised(NOON, "tiny", {"DRI": "@dri"}, "issue.md"),
         *notes[:10],
-        launched,
+        launched_event,
         *notes[10:],
     ]
 
@@ -62,7 +62,7 @@ def first_page() -> str:
     return new_logbook(template("logbook.md"), "tiny", {"DRI": "@dri"})
 
 
-def grown() -> Iterator[tuple[list[JournalLine], Pages]]:
+def growing_record() -> Iterator[tuple[list[JournalLine], Pages]]:
     """The lines and the pages after each of the events."""
     pages, lines = {FIRST: first_page()}, list[JournalLine]()
     for line in chain(events(), "", digest_of):
@@ -80,11 +80,14 @@ def snapshot(lines: list[JournalLine], pages: Pages, number: int = 0) -> RecordS
 
 
 def history() -> list[RecordSnapshot]:
-    return [snapshot(list(lines), pages, number) for number, (lines, pages) in enumerate(grown())]
+    return [
+        snapshot(list(lines), pages, number)
+        for number, (lines, pages) in enumerate(growing_record())
+    ]
 
 
 def last() -> tuple[list[JournalLine], Pages]:
-    return list(grown())[-1]
+    return list(growing_record())[-1]
 
 
 # --- how it grows ---------------------------------------------------------------------------------
@@ -113,7 +116,7 @@ def test_each_page_leads_to_the_next_and_back() -> None:
 
 def test_a_closed_page_never_changes_again() -> None:
     fields: Pages = {}
-    for _, pages in grown():
+    for _, pages in growing_record():
         for path in [*pages][:-1]:
             assert fields.setdefault(path, pages[path]) == pages[path]
     assert len(fields) == 2
@@ -185,31 +188,31 @@ def with_(path: str, old: str, new: str) -> Callable[[Pages], Pages]:
     return edit
 
 
-def swapped(pages: Pages) -> Pages:
+def swap_entries(pages: Pages) -> Pages:
     one, two, *_ = entries(pages[SECOND])
     text = pages[SECOND].replace(one, "@").replace(two, one).replace("@", two)
     return {**pages, SECOND: text}
 
 
-def moved(pages: Pages) -> Pages:
+def move_entry(pages: Pages) -> Pages:
     """The second page's first entry, to the end of the third."""
     entry = entries(pages[SECOND])[0]
     return {**without(SECOND, 0)(pages), THIRD: f"{pages[THIRD]}\n{entry}\n"}
 
 
-def doubled(pages: Pages) -> Pages:
+def double_entry(pages: Pages) -> Pages:
     return {**pages, THIRD: f"{pages[THIRD]}\n{entries(pages[SECOND])[0]}\n"}
 
 
-def exchanged(pages: Pages) -> Pages:
+def exchange_pages(pages: Pages) -> Pages:
     return {**pages, SECOND: pages[THIRD], THIRD: pages[SECOND]}
 
 
-def lost(*paths: str) -> Callable[[Pages], Pages]:
+def no_pages(*paths: str) -> Callable[[Pages], Pages]:
     return lambda pages: {path: text for path, text in pages.items() if path not in paths}
 
 
-def forked(pages: Pages) -> Pages:
+def fork_pages(pages: Pages) -> Pages:
     """A fourth page next to the third: both follow the second."""
     fork = pages[THIRD].replace("page 3", "page 4")
     return {**pages, page_path(FIRST, 4): fork}
@@ -217,23 +220,23 @@ def forked(pages: Pages) -> Pages:
 
 # What was done; what is said where it was committed on top, and where the whole history was made
 # anew.
-FORGED: dict[str, tuple[Callable[[Pages], Pages], str, str]] = {
+FORGERIES: dict[str, tuple[Callable[[Pages], Pages], str, str]] = {
     "edited": (with_(SECOND, "Status: step 5", "Status: stop 5"), "after it was closed", "differs from"),  # noqa: E501  # one entry of a table, or one recorded value
     "edited on the newest": (with_(THIRD, "step 11", "stop 11"), "was changed, moved", "differs from"),  # noqa: E501  # one entry of a table, or one recorded value
     "back-dated": (with_(SECOND, "2026-01-01 17:00", "2025-01-01 17:00"), "after it was closed", "differs from"),  # noqa: E501  # one entry of a table, or one recorded value
-    "reordered": (swapped, "after it was closed", "stands in another place"),
-    "moved to another page": (moved, "after it was closed", "stands in another place"),
-    "shown twice": (doubled, "stands in another place", "stands in another place"),
+    "reordered": (swap_entries, "after it was closed", "stands in another place"),
+    "moved to another page": (move_entry, "after it was closed", "stands in another place"),
+    "shown twice": (double_entry, "stands in another place", "stands in another place"),
     "deleted": (without(SECOND, 1), "after it was closed", "is missing"),
-    "pages exchanged": (exchanged, "after it was closed", "does not begin as its page 2 does"),
-    "the first page deleted": (lost(FIRST), f"{FIRST} was removed", "is missing"),
-    "a page deleted": (lost(SECOND), f"{SECOND} was removed", f"its page {SECOND} is missing"),
-    "the newest page deleted": (lost(THIRD), f"{THIRD} was removed", (
+    "pages exchanged": (exchange_pages, "after it was closed", "does not begin as its page 2 does"),
+    "the first page deleted": (no_pages(FIRST), f"{FIRST} was removed", "is missing"),
+    "a page deleted": (no_pages(SECOND), f"{SECOND} was removed", f"its page {SECOND} is missing"),
+    "the newest page deleted": (no_pages(THIRD), f"{THIRD} was removed", (
         "continues in tiny_003.md, which "
         "does not exist"
     )),
-    "all but the first deleted": (lost(SECOND, THIRD), f"{THIRD} was removed", "continues in tiny_002.md"),  # noqa: E501  # one entry of a table, or one recorded value
-    "forked": (forked, (
+    "all but the first deleted": (no_pages(SECOND, THIRD), f"{THIRD} was removed", "continues in tiny_002.md"),  # noqa: E501  # one entry of a table, or one recorded value
+    "forked": (fork_pages, (
         f"{THIRD} does not end with the "
         "link"
     ), f"{THIRD} does not end with the link"),
@@ -270,15 +273,15 @@ FORGED: dict[str, tuple[Callable[[Pages], Pages], str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FORGED)
+@pytest.mark.parametrize("name", FORGERIES)
 def test_a_forgery_on_a_later_page_is_found(name: str) -> None:
-    edit, on_top, fault_alone = FORGED[name]
+    edit, on_top, fault_alone = FORGERIES[name]
     lines, pages = last()
-    forged = edit(pages)
-    assert forged != pages
-    faults = judge_history([*history(), snapshot(lines, forged, len(lines))]).faults
+    forged_pages = edit(pages)
+    assert forged_pages != pages
+    faults = judge_history([*history(), snapshot(lines, forged_pages, len(lines))]).faults
     assert on_top in "\n".join(faults)
-    assert fault_alone in "\n".join(judge_history([snapshot(lines, forged)]).faults)
+    assert fault_alone in "\n".join(judge_history([snapshot(lines, forged_pages)]).faults)
 
 
 def test_an_entry_that_was_added_to_a_closed_page_is_found() -> None:
@@ -286,10 +289,13 @@ def test_an_entry_that_was_added_to_a_closed_page_is_found() -> None:
     lines, pages = last()
     (more,) = chain([Noted(NOON, "dri", "late", {"Status": "late"})], lines[-1].hash, digest_of)
     text, next_page = module.reopen_page(pages[SECOND])
-    forged = {**pages, SECOND: module.close_page(add_entries(text, entries_of([more])), FIRST, 3)}
+    forged_pages = {
+        **pages,
+        SECOND: module.close_page(add_entries(text, entries_of([more])), FIRST, 3),
+    }
     assert next_page == "tiny_003.md"
-    faults = judge_history([*history(), snapshot([*lines, more], forged, len(lines))]).faults
+    faults = judge_history([*history(), snapshot([*lines, more], forged_pages, len(lines))]).faults
     assert mentions("\n".join(faults), f"{SECOND}", "changed", "closed")
     assert mentions(
-        "\n".join(judge_history([snapshot([*lines, more], forged)]).faults), "stands", "place"
+        "\n".join(judge_history([snapshot([*lines, more], forged_pages)]).faults), "stands", "place"
     )

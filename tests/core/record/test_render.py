@@ -51,7 +51,7 @@ def logbook(*events):
     return text
 
 
-def launched(number):
+def launched_event(number):
     return Launched(
         at=NOON,
         instance=f"tiny-{number}",
@@ -64,7 +64,7 @@ def launched(number):
     )
 
 
-def noted(title, **lines):
+def a_note(title, **lines):
     return Noted(NOON, "ada@here", title, lines)
 
 
@@ -117,7 +117,7 @@ def test_a_new_logbook_has_the_contracts_lines_in_order():
 
 
 def test_instances_and_events_go_to_their_own_sections_in_order():
-    text = logbook(launched(1), noted("first"), launched(2), noted("second"))
+    text = logbook(launched_event(1), a_note("first"), launched_event(2), a_note("second"))
     order = [INSTANCES, "- tiny-1", "- tiny-2", EVENTS, "- first", "- second"]
     places = [text.index(what) for what in order]
 
@@ -125,15 +125,15 @@ def test_instances_and_events_go_to_their_own_sections_in_order():
 
 
 def test_an_entry_carries_its_id_and_its_lines_hash():
-    (line,) = chain([noted("x")], START)
-    search = MARK.search(logbook(noted("x")))
+    (line,) = chain([a_note("x")], START)
+    search = MARK.search(logbook(a_note("x")))
 
     assert (search["id"], search["hash"]) == (line.id, line.hash)
 
 
 def test_the_logbook_only_grows_at_the_end_of_each_section():
-    before = logbook(launched(1), noted("first"))
-    after = logbook(launched(1), noted("first"), launched(2), noted("second"))
+    before = logbook(launched_event(1), a_note("first"))
+    after = logbook(launched_event(1), a_note("first"), launched_event(2), a_note("second"))
     head, _, tail = before.partition(f"\n{EVENTS}")
 
     assert after.startswith(head.rstrip()) and tail.strip() in after
@@ -154,12 +154,12 @@ def test_what_only_the_machine_needs_has_no_entry(event):
 
 
 def test_an_entry_has_the_templates_lines():
-    _, text = entry_of(noted("x", Status="fine"))
+    _, text = entry_of(a_note("x", Status="fine"))
 
     assert [line.split(":")[0] for line in text.splitlines()[2:]] == [
         f"- {n}" for n in (*EVENT_LINES, "By")
     ]
-    _, text = entry_of(launched(1))
+    _, text = entry_of(launched_event(1))
     texts = [f"- {name}" for name in INSTANCE_LINES + INSTANCE_FURTHER]
     assert [line.split(":")[0] for line in text.splitlines()[2:]] == texts
 
@@ -167,7 +167,7 @@ def test_an_entry_has_the_templates_lines():
 @pytest.mark.parametrize(
     "event",
     [
-        noted(HOSTILE, Status=HOSTILE),
+        a_note(HOSTILE, Status=HOSTILE),
         Failed(NOON, f"tell/{HOSTILE}", 1, HOSTILE),
         Done(NOON, "k", 1, HOSTILE, {"Status": HOSTILE}),
         Sealed(at=NOON, tag=HOSTILE, commit="c", statement_digest="d", lines={"Tag": HOSTILE}),

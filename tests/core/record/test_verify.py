@@ -61,9 +61,9 @@ def test_a_commit_that_was_put_right_again_is_a_fault_to_the_end(
     change: dict[str, Any], position: int
 ) -> None:
     commits = history()
-    changed = replace(commits[position], **change)
-    faults = judge_history([*commits[:position], changed, *commits[position + 1 :]]).faults
-    assert any(fault.startswith(f"commit {changed.commit[:9]}: ") for fault in faults)
+    changed_commit = replace(commits[position], **change)
+    faults = judge_history([*commits[:position], changed_commit, *commits[position + 1 :]]).faults
+    assert any(fault.startswith(f"commit {changed_commit.commit[:9]}: ") for fault in faults)
 
 
 def test_each_fault_is_reported() -> None:

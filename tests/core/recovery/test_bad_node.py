@@ -18,8 +18,8 @@ def machine(name="projects/p/locations/z/nodes/bad", inside="10.0.0.7", outside=
     return {"name": name, "createTime": timestamp(made_at), "networkEndpoints": points}
 
 
-def at(*machines, worker="10.0.0.7", ended=NOON):
-    return machine_at(json.dumps(machines), worker, ended)
+def at(*machines, worker="10.0.0.7", end_time=NOON):
+    return machine_at(json.dumps(machines), worker, end_time)
 
 
 def test_the_commands_word_by_word():

@@ -30,7 +30,7 @@ FIRST = Instance(
     started=NOON,
     commit="c0ffee",
 )
-HERE, GONE = RootAtEnd(ROOT), RootAtEnd(ROOT, False)
+HERE, MISSING_ROOT = RootAtEnd(ROOT), RootAtEnd(ROOT, False)
 TEMPORARY = "/data/tiny-temporary"
 TEMPORARY_GONE = RootAtEnd(ROOT, True, TEMPORARY, False)
 TEMPORARY_SAVED = History(instances=(FIRST,), most_saved=2, temporary_saved=150)
@@ -41,9 +41,9 @@ OLDER = Checkpoints((a_checkpoint(100),))
 NEWER = Checkpoints((a_checkpoint(200),))
 NEW = History(instances=(FIRST,))
 CHECKED_IN = History(instances=(FIRST,), checked_in=frozenset({"tiny-1"}))
-SAVED = History(instances=(FIRST,), most_saved=2)
-LOST = History(instances=(FIRST,), lost_output=frozenset({"tiny-1"}))
-STOPPED = History(
+SAVE_HISTORY = History(instances=(FIRST,), most_saved=2)
+LOST_OUTPUT_HISTORY = History(instances=(FIRST,), lost_output=frozenset({"tiny-1"}))
+STOPPED_HISTORY = History(
     instances=(FIRST,), checked_in=frozenset({"tiny-1"}), stopped=(("tiny-1", "dri"),)
 )
 FULL = Disks({ROOT: Disk(0, 1 << 40, 7)})
@@ -78,11 +78,11 @@ NO_SPACE = Triage(
     failure_class="disk-full", excerpt="[Errno 28]", needs_person=True, advice="Make room."
 )
 NCCL = Triage(failure_class="network-collective", excerpt="collective timed out")
-DENIED = Triage(failure_class="storage-auth", excerpt="403", advice="Ask for access.")
+DENIED_TRIAGE = Triage(failure_class="storage-auth", excerpt="403", advice="Ask for access.")
 SILENT = Triage(failure_class="unknown")
 NONE = Checkpoints()
 HALF = Checkpoints((a_checkpoint(100), a_checkpoint(200, problem="no metadata.json")))
-FAILED = JobState.FAILED
+FAILED_STATE = JobState.FAILED
 
 
 @pytest.mark.parametrize(
@@ -90,43 +90,43 @@ FAILED = JobState.FAILED
     [
         # an output root that is gone
         (
-            FAILED,
-            EndContext(triage=MISSING, root=GONE, receipt_gone=True, history=CHECKED_IN),
+            FAILED_STATE,
+            EndContext(triage=MISSING, root=MISSING_ROOT, receipt_gone=True, history=CHECKED_IN),
             "lost-output",
             "output-root-gone",
             True,
         ),
         (
-            FAILED,
-            EndContext(triage=BUG, root=GONE, checkpoints=NONE, history=SAVED),
+            FAILED_STATE,
+            EndContext(triage=BUG, root=MISSING_ROOT, checkpoints=NONE, history=SAVE_HISTORY),
             "lost-output",
             "output-root-gone",
             True,
         ),
         (
-            FAILED,
-            EndContext(triage=None, root=GONE, checkpoints=NONE, history=SAVED),
+            FAILED_STATE,
+            EndContext(triage=None, root=MISSING_ROOT, checkpoints=NONE, history=SAVE_HISTORY),
             "lost-output",
             "output-root-gone",
             True,
         ),
         (
             JobState.PREEMPTED,
-            EndContext(triage=None, root=GONE, checkpoints=NONE, history=SAVED),
+            EndContext(triage=None, root=MISSING_ROOT, checkpoints=NONE, history=SAVE_HISTORY),
             "lost-output",
             "output-root-gone",
             True,
         ),
         (
-            FAILED,
-            EndContext(triage=MISSING, root=HERE, history=LOST),
+            FAILED_STATE,
+            EndContext(triage=MISSING, root=HERE, history=LOST_OUTPUT_HISTORY),
             "lost-output",
             "output-root-back",
             True,
         ),
         # a temporary root that is gone, with what nothing else holds
         (
-            FAILED,
+            FAILED_STATE,
             EndContext(
                 triage=MISSING_TEMPORARY,
                 root=TEMPORARY_GONE,
@@ -138,14 +138,14 @@ FAILED = JobState.FAILED
             True,
         ),
         (
-            FAILED,
+            FAILED_STATE,
             EndContext(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED),
             "lost-output",
             "temporary-root-gone",
             True,
         ),
         (
-            FAILED,
+            FAILED_STATE,
             EndContext(
                 triage=MISSING_TEMPORARY,
                 root=TEMPORARY_GONE,
@@ -157,7 +157,7 @@ FAILED = JobState.FAILED
             True,
         ),
         (
-            FAILED,
+            FAILED_STATE,
             EndContext(triage=BUG, root=RootAtEnd(ROOT, True, TEMPORARY), history=TEMPORARY_LOST),
             "lost-output",
             "temporary-root-back",
@@ -166,28 +166,28 @@ FAILED = JobState.FAILED
         # one whose last checkpoint its trainer deleted itself, that nothing was seen in, or that
         # was not read
         (
-            FAILED,
+            FAILED_STATE,
             EndContext(triage=BUG, root=TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED),
             "code-bug",
             "code-bug-small",
             False,
         ),
         (
-            FAILED,
-            EndContext(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=SAVED),
+            FAILED_STATE,
+            EndContext(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=SAVE_HISTORY),
             "code-bug",
             "code-bug-small",
             False,
         ),
         (
-            FAILED,
+            FAILED_STATE,
             EndContext(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_SAVED),
             "code-bug",
             "code-bug-small",
             False,
         ),
         (
-            FAILED,
+            FAILED_STATE,
             EndContext(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_LOST),
             "code-bug",
             "code-bug-small",
@@ -195,101 +195,109 @@ FAILED = JobState.FAILED
         ),
         # one that was never made, or that nobody misses
         (
-            FAILED,
-            EndContext(triage=BUG, root=GONE, history=NEW),
+            FAILED_STATE,
+            EndContext(triage=BUG, root=MISSING_ROOT, history=NEW),
             "code-bug",
             "code-bug-small",
             False,
         ),
-        (FAILED, EndContext(triage=OTHER_FILE, root=HERE, history=SAVED), "code-bug", "data", True),
+        (
+            FAILED_STATE,
+            EndContext(triage=OTHER_FILE, root=HERE, history=SAVE_HISTORY),
+            "code-bug",
+            "data",
+            True,
+        ),
         (
             JobState.CANCELLED,
-            EndContext(triage=MISSING, root=GONE, receipt_gone=True, history=STOPPED),
+            EndContext(
+                triage=MISSING, root=MISSING_ROOT, receipt_gone=True, history=STOPPED_HISTORY
+            ),
             "by-us",
             "data",
             True,
         ),
         (
-            FAILED,
-            EndContext(triage=MISSING, root=GONE, receipt_gone=True, history=NEW),
+            FAILED_STATE,
+            EndContext(triage=MISSING, root=MISSING_ROOT, receipt_gone=True, history=NEW),
             "code-bug",
             "data",
             True,
         ),
         (
-            FAILED,
-            EndContext(triage=BUG, root=GONE, checkpoints=HALF, history=SAVED),
+            FAILED_STATE,
+            EndContext(triage=BUG, root=MISSING_ROOT, checkpoints=HALF, history=SAVE_HISTORY),
             "code-bug",
             "code-bug-small",
             False,
         ),
         (
-            FAILED,
-            EndContext(triage=BUG, root=GONE, root_unread=None, history=SAVED),
+            FAILED_STATE,
+            EndContext(triage=BUG, root=MISSING_ROOT, root_unread=None, history=SAVE_HISTORY),
             "code-bug",
             "code-bug-small",
             False,
         ),
         (
-            FAILED,
-            EndContext(triage=BUG, root=GONE, checkpoints=NONE, history=CHECKED_IN),
+            FAILED_STATE,
+            EndContext(triage=BUG, root=MISSING_ROOT, checkpoints=NONE, history=CHECKED_IN),
             "code-bug",
             "code-bug-small",
             False,
         ),
         # full disks
         (
-            FAILED,
-            EndContext(triage=VAGUE, root=HERE, disks=FULL, history=SAVED),
+            FAILED_STATE,
+            EndContext(triage=VAGUE, root=HERE, disks=FULL, history=SAVE_HISTORY),
             "infra",
             "disk-full",
             True,
         ),
         (
-            FAILED,
-            EndContext(triage=None, root=HERE, disks=NO_INODES, history=SAVED),
+            FAILED_STATE,
+            EndContext(triage=None, root=HERE, disks=NO_INODES, history=SAVE_HISTORY),
             "infra",
             "disk-full",
             True,
         ),
         (
-            FAILED,
-            EndContext(triage=NO_SPACE, root=HERE, disks=FULL, history=SAVED),
+            FAILED_STATE,
+            EndContext(triage=NO_SPACE, root=HERE, disks=FULL, history=SAVE_HISTORY),
             "infra",
             "disk-full",
             True,
         ),
         (
-            FAILED,
-            EndContext(triage=NO_SPACE, root=HERE, disks=ROOMY, history=SAVED),
+            FAILED_STATE,
+            EndContext(triage=NO_SPACE, root=HERE, disks=ROOMY, history=SAVE_HISTORY),
             "infra",
             "disk-full",
             True,
         ),
         (
-            FAILED,
-            EndContext(triage=VAGUE, root=HERE, disks=SMALL_FULL, history=SAVED),
+            FAILED_STATE,
+            EndContext(triage=VAGUE, root=HERE, disks=SMALL_FULL, history=SAVE_HISTORY),
             "infra",
             "disk-full",
             True,
         ),
         (
-            FAILED,
-            EndContext(triage=SILENT, root=HERE, disks=SMALL, history=SAVED),
+            FAILED_STATE,
+            EndContext(triage=SILENT, root=HERE, disks=SMALL, history=SAVE_HISTORY),
             "unknown",
             "unknown",
             False,
         ),
         (
-            FAILED,
-            EndContext(triage=BUG, root=HERE, disks=FULL, history=SAVED),
+            FAILED_STATE,
+            EndContext(triage=BUG, root=HERE, disks=FULL, history=SAVE_HISTORY),
             "code-bug",
             "code-bug-small",
             False,
         ),
         (
             JobState.OUT_OF_MEMORY,
-            EndContext(triage=VAGUE, root=HERE, disks=FULL, history=SAVED),
+            EndContext(triage=VAGUE, root=HERE, disks=FULL, history=SAVE_HISTORY),
             "oom",
             "code-bug-complex",
             True,
@@ -297,43 +305,45 @@ FAILED = JobState.FAILED
         # the scheduler against the log
         (
             JobState.OUT_OF_MEMORY,
-            EndContext(triage=BUG, root=HERE, history=SAVED),
+            EndContext(triage=BUG, root=HERE, history=SAVE_HISTORY),
             "oom",
             "code-bug-small",
             False,
         ),
         (
             JobState.NODE_FAILED,
-            EndContext(triage=NCCL, root=HERE, history=SAVED),
+            EndContext(triage=NCCL, root=HERE, history=SAVE_HISTORY),
             "infra",
             "network-collective",
             False,
         ),
         (
-            FAILED,
-            EndContext(triage=NCCL, root=HERE, history=SAVED),
+            FAILED_STATE,
+            EndContext(triage=NCCL, root=HERE, history=SAVE_HISTORY),
             "infra",
             "network-collective",
             False,
         ),
         # the store
         (
-            FAILED,
-            EndContext(triage=DENIED, root=None, root_unread="403 Forbidden", history=SAVED),
+            FAILED_STATE,
+            EndContext(
+                triage=DENIED_TRIAGE, root=None, root_unread="403 Forbidden", history=SAVE_HISTORY
+            ),
             "infra",
             "storage-auth",
             True,
         ),
         (
-            FAILED,
-            EndContext(triage=MISSING, root=None, root_unread="time-out", history=SAVED),
+            FAILED_STATE,
+            EndContext(triage=MISSING, root=None, root_unread="time-out", history=SAVE_HISTORY),
             "code-bug",
             "data",
             True,
         ),
         (
-            FAILED,
-            EndContext(triage=SILENT, root=HERE, checkpoints=HALF, history=SAVED),
+            FAILED_STATE,
+            EndContext(triage=SILENT, root=HERE, checkpoints=HALF, history=SAVE_HISTORY),
             "unknown",
             "unknown",
             False,
@@ -352,14 +362,18 @@ def test_what_is_named(state, scene, cause, observations, asks, notice):
 
 
 def test_a_tick_s_evidence_becomes_the_scene():
-    unread = end_context_of({RootAtEnd: Unavailable("time-out"), Triage: BUG, History: SAVED})
+    end_context = end_context_of(
+        {RootAtEnd: Unavailable("time-out"), Triage: BUG, History: SAVE_HISTORY}
+    )
 
-    assert unread == EndContext(triage=BUG, root=None, root_unread="time-out", history=SAVED)
+    assert end_context == EndContext(
+        triage=BUG, root=None, root_unread="time-out", history=SAVE_HISTORY
+    )
     assert end_context_of(
-        {RootAtEnd: GONE, Disks: FULL, Checkpoints: HALF, Receipt: Nothing()}
+        {RootAtEnd: MISSING_ROOT, Disks: FULL, Checkpoints: HALF, Receipt: Nothing()}
     ) == EndContext(
         triage=None,
-        root=GONE,
+        root=MISSING_ROOT,
         root_unread="",
         checkpoints=HALF,
         disks=FULL,

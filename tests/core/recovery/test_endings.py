@@ -14,7 +14,7 @@ from builders import (
     a_job,
     some_metrics,
 )
-from core.story import begun, launched
+from core.story import first_memory, launch_events
 from herorun.core.event import Decided
 from herorun.core.evidence import (
     Checkpoints,
@@ -35,29 +35,29 @@ from herorun.core.recovery.endings import (
     temporary_to_record,
 )
 
-SAVED = Checkpoints((a_checkpoint(100),))
+SAVED_CHECKPOINTS = Checkpoints((a_checkpoint(100),))
 
 
 def evidence_of(job, *others):
-    evidence = {Job: job, Metrics: some_metrics(150), Checkpoints: SAVED}
+    evidence = {Job: job, Metrics: some_metrics(150), Checkpoints: SAVED_CHECKPOINTS}
     for change in others:
         evidence |= change if isinstance(change, dict) else {type(change): change}
     return evidence
 
 
-def recorded(evidence, history=None):
+def end_event(evidence, history=None):
     return end_to_record(evidence, history or a_history(), NOON)
 
 
 def test_a_live_job_has_no_end():
-    assert recorded(evidence_of(a_job())) is None
-    assert recorded({Job: Unavailable("squeue: time-out")}) is None
+    assert end_event(evidence_of(a_job())) is None
+    assert end_event({Job: Unavailable("squeue: time-out")}) is None
 
 
 def test_the_end_and_what_is_known_of_it():
     job = a_crashed_job(exit_code=137, failed_on=("n7",))
 
-    assert recorded(evidence_of(job)) == End(
+    assert end_event(evidence_of(job)) == End(
         instance="tiny-1",
         state=JobState.FAILED,
         at=NOON,
@@ -72,27 +72,29 @@ def test_the_end_and_what_is_known_of_it():
 
 
 def test_what_was_not_there_is_distinguished_from_what_nobody_saw():
-    def end(metrics, saved):
-        record = recorded(evidence_of(a_crashed_job(), {Metrics: metrics, Checkpoints: saved}))
+    def end(metrics, saved_step):
+        record = end_event(
+            evidence_of(a_crashed_job(), {Metrics: metrics, Checkpoints: saved_step})
+        )
         return record.step, record.checkpoint
 
     assert end(Nothing("no rows yet"), Checkpoints()) == (None, 0)
     assert end(Unavailable("503"), Unavailable("403")) == (None, None)
     older = some_metrics(150, advanced_at=NOON - timedelta(days=1))
-    assert end(older, SAVED) == (None, 100)  # an earlier instance's row
+    assert end(older, SAVED_CHECKPOINTS) == (None, 100)  # an earlier instance's row
 
 
 def test_it_is_recorded_once_and_again_when_more_is_known():
-    blind = recorded(evidence_of(a_crashed_job(), {Metrics: Unavailable("503")}))
+    blind = end_event(evidence_of(a_crashed_job(), {Metrics: Unavailable("503")}))
     history = a_history(ends=(blind,))
 
-    assert recorded(evidence_of(a_crashed_job(), {Metrics: Unavailable("503")}), history) is None
-    better = recorded(evidence_of(a_crashed_job()), history)
+    assert end_event(evidence_of(a_crashed_job(), {Metrics: Unavailable("503")}), history) is None
+    better = end_event(evidence_of(a_crashed_job()), history)
     assert better.step == 150
-    assert recorded(evidence_of(a_crashed_job()), a_history(ends=(better,))) is None
+    assert end_event(evidence_of(a_crashed_job()), a_history(ends=(better,))) is None
     triage = Triage(failure_class="code-bug-small", fingerprint="f1")
     assert (
-        recorded(evidence_of(a_crashed_job(), triage), a_history(ends=(better,))).fingerprint
+        end_event(evidence_of(a_crashed_job(), triage), a_history(ends=(better,))).fingerprint
         == "f1"
     )
 
@@ -121,8 +123,8 @@ def test_the_newest_step_in_the_temporary_root_is_recorded_and_forgotten_at_the_
         Decided(at=NOON, run="healthy", monitor="fresh", progress=""),
     )
     lines = [read_line(write_line(event, "").text, "here").event for event in events]
-    assert fold(lines, begun()).history.temporary_saved == 150
-    assert fold([*lines, *launched(2, NOON)], begun()).history.temporary_saved is None
+    assert fold(lines, first_memory()).history.temporary_saved == 150
+    assert fold([*lines, *launch_events(2, NOON)], first_memory()).history.temporary_saved is None
 
 
 def test_the_journal_remembers_both():
@@ -140,7 +142,7 @@ def test_the_journal_remembers_both():
     ending = Decided(at=NOON, run="down", monitor="fresh", progress="~150/200", ended=end, saved=7)
     quiet = Decided(at=NOON + MINUTE, run="down", monitor="fresh", progress="~150/200")
     lines = [read_line(write_line(event, "").text, "here").event for event in (ending, quiet)]
-    history = fold(lines, begun()).history
+    history = fold(lines, first_memory()).history
 
     assert history.ends == (end,)
     assert history.most_saved == 7

@@ -25,8 +25,8 @@ from screens.notices import Notice
 HOUR = timedelta(hours=1)
 NODE_LOST = an_ending(seen="node-failure", advice="Replace the node.")
 BUG = an_ending(Cause.CODE_BUG, seen="code-bug-small")
-SPENT = tuple((NOON - HOUR, Cause.INFRA) for _ in range(6))
-USED = (Span("tiny-1", NOON - 10 * HOUR, NOON),)
+RECENT_CAUSES = tuple((NOON - HOUR, Cause.INFRA) for _ in range(6))
+USED_SPANS = (Span("tiny-1", NOON - 10 * HOUR, NOON),)
 
 
 def objection(
@@ -71,12 +71,12 @@ def test_nothing_stands_against_a_first_failure() -> None:
             EscalationReason.JUDGEMENT,
         ),
         (replace(NODE_LOST, needs_person=True), {}, {}, "person", EscalationReason.JUDGEMENT),
-        (NODE_LOST, {}, {"relaunch_causes": SPENT}, "budget", EscalationReason.SPEND),
+        (NODE_LOST, {}, {"relaunch_causes": RECENT_CAUSES}, "budget", EscalationReason.SPEND),
         (NODE_LOST, {"relaunches": 1}, {"relaunched": (NOON,)}, "budget", EscalationReason.SPEND),
         (
             NODE_LOST,
             {"accelerator_hours": 80.0, "accelerators": 8},
-            {"spans": USED},
+            {"spans": USED_SPANS},
             "hours",
             EscalationReason.SPEND,
         ),
@@ -112,7 +112,7 @@ def test_a_first_bug_has_not_come_again_also_where_no_launch_is_allowed_after_a_
 def test_a_budget_that_is_spent_in_two_ways_is_asked_about_once() -> None:
     """A yes to the one budget must not leave the other one to ask."""
     policy = RecoveryPolicy(relaunches=1)
-    budget = {"relaunch_causes": SPENT, "relaunched": (NOON,)}
+    budget = {"relaunch_causes": RECENT_CAUSES, "relaunched": (NOON,)}
     yes = RelaunchAnswer(yes=True, by="ada", at=NOON, reason="go")
     assert objection(policy=policy, **budget) is not None
     assert objection(policy=policy, **budget, answers={"tiny-2": yes}) is None
@@ -121,7 +121,7 @@ def test_a_budget_that_is_spent_in_two_ways_is_asked_about_once() -> None:
 @pytest.mark.parametrize(
     ("ending", "budget"),
     [
-        (NODE_LOST, SPENT[:2]),
+        (NODE_LOST, RECENT_CAUSES[:2]),
         (an_ending(Cause.PREEMPTION), ()),
         (an_ending(Cause.UNKNOWN), ()),
     ],

@@ -53,14 +53,14 @@ FIRST = Instance(
 )
 
 
-def an_ending(cause=Cause.INFRA, number=2, fingerprint=None, advanced=True, **result):
+def an_ending(cause=Cause.INFRA, number=2, fingerprint=None, is_advance=True, **result):
     return Ending(
         instance=f"tiny-{number}",
         cause=cause,
         fingerprint=fingerprint or f"f{number}",
         why="why",
         ended=NOON,
-        advanced=advanced,
+        advanced=is_advance,
         **result,
     )
 
@@ -73,7 +73,7 @@ def after(ending, *earlier, policy=None, **ledger):
     return [a for a in actions if not isinstance(a, Tell)]
 
 
-def asked(actions):
+def reason_of(actions):
     (action,) = actions
     assert isinstance(action, Escalate)
     return action.key.rpartition("/")[2]
@@ -193,7 +193,7 @@ def a_checkpoint(step, hours=-0.5, problem=""):
 
 
 @pytest.mark.parametrize(
-    ("saved", "advanced"),
+    ("saved_steps", "is_new"),
     [
         ([], False),
         ([a_checkpoint(4)], True),
@@ -202,12 +202,16 @@ def a_checkpoint(step, hours=-0.5, problem=""):
         ([a_checkpoint(4, hours=-2)], False),
     ],
 )
-def test_only_a_complete_checkpoint_beyond_its_start_and_of_its_time_is_new(saved, advanced):
+def test_only_a_complete_checkpoint_beyond_its_start_and_of_its_time_is_new(saved_steps, is_new):
     ending = ending_of(
-        a_job(JobState.FAILED), EndContext(checkpoints=Checkpoints(tuple(saved))), FIRST, 2, NOON
+        a_job(JobState.FAILED),
+        EndContext(checkpoints=Checkpoints(tuple(saved_steps))),
+        FIRST,
+        2,
+        NOON,
     )
 
-    assert ending.advanced is advanced
+    assert ending.advanced is is_new
     assert ending_of(a_job(JobState.FAILED), EndContext(), FIRST, 2, NOON).advanced is None
 
 
@@ -215,18 +219,18 @@ def test_a_start_that_a_clock_set_back_since_has_told_makes_no_checkpoint_old():
     """Else each relaunch of that hour waits, and the second one is put to a person."""
     ahead = replace(FIRST, started=NOON + HOUR, intended=NOON + HOUR)
 
-    def advanced(*saved):
-        scene = EndContext(checkpoints=Checkpoints(saved))
+    def advance_of(*saved_steps):
+        scene = EndContext(checkpoints=Checkpoints(saved_steps))
         return ending_of(a_job(JobState.FAILED), scene, ahead, 2, NOON).advanced
 
-    assert advanced(a_checkpoint(4)) is None
-    assert advanced(a_checkpoint(2)) is False
+    assert advance_of(a_checkpoint(4)) is None
+    assert advance_of(a_checkpoint(2)) is False
 
 
 # --- budgets --------------------------------------------------------------------------------------
 
 
-def spent(cause, count, hours=1.0):
+def spent_relaunches(cause, count, hours=1.0):
     return {"relaunch_causes": ((NOON - hours * HOUR, cause),) * count}
 
 
@@ -237,16 +241,16 @@ def spent(cause, count, hours=1.0):
 def test_each_class_has_its_budget_in_a_day(cause, most):
     ending = an_ending(cause)
 
-    assert asked(after(ending, **spent(cause, most))) == "budget"
-    assert kinds(after(ending, **spent(cause, most, hours=24.1))) == (
+    assert reason_of(after(ending, **spent_relaunches(cause, most))) == "budget"
+    assert kinds(after(ending, **spent_relaunches(cause, most, hours=24.1))) == (
         [Relaunch] if most else [Escalate]
     )
     if most:
-        assert kinds(after(ending, **spent(cause, most - 1))) == [Relaunch]
+        assert kinds(after(ending, **spent_relaunches(cause, most - 1))) == [Relaunch]
 
 
 def test_one_class_does_not_spend_anothers_budget():
-    assert kinds(after(an_ending(Cause.INFRA), **spent(Cause.UNKNOWN, 3))) == [Relaunch]
+    assert kinds(after(an_ending(Cause.INFRA), **spent_relaunches(Cause.UNKNOWN, 3))) == [Relaunch]
 
 
 @pytest.mark.parametrize("cause", [Cause.PREEMPTION, Cause.TIME_LIMIT])
@@ -258,7 +262,9 @@ def test_preemption_and_the_time_limit_are_free(cause):
 
 def test_the_contracts_own_budgets_count():
     assert (
-        asked(after(an_ending(), policy=RecoveryPolicy(infra=1), **spent(Cause.INFRA, 1)))
+        reason_of(
+            after(an_ending(), policy=RecoveryPolicy(infra=1), **spent_relaunches(Cause.INFRA, 1))
+        )
         == "budget"
     )
     assert kinds(after(an_ending(Cause.OUT_OF_MEMORY), policy=RecoveryPolicy(oom=1))) == [Relaunch]
@@ -267,8 +273,8 @@ def test_the_contracts_own_budgets_count():
 def test_numeric_trouble_is_never_relaunched_not_even_approved():
     yes = {"answers": {"tiny-2": RelaunchAnswer(True, NOON, "dri")}}
 
-    assert asked(after(an_ending(Cause.NUMERIC))) == "numeric"
-    assert asked(after(an_ending(Cause.NUMERIC), **yes)) == "numeric"
+    assert reason_of(after(an_ending(Cause.NUMERIC))) == "numeric"
+    assert reason_of(after(an_ending(Cause.NUMERIC), **yes)) == "numeric"
 
 
 def test_a_bug_is_reported_with_its_place_and_no_yes_runs_the_same_code_again():
@@ -279,14 +285,14 @@ def test_a_bug_is_reported_with_its_place_and_no_yes_runs_the_same_code_again():
     (action,) = after(bug)
     assert action.key.endswith("/code-bug") and "train.py:7" in action.why
     assert action.ways == (Option.LAUNCH, Option.DENY)
-    assert asked(after(bug, **yes)) == "code-bug"
-    assert asked(after(bug, before, **yes)) == "fixed-once"
+    assert reason_of(after(bug, **yes)) == "code-bug"
+    assert reason_of(after(bug, before, **yes)) == "fixed-once"
     other_cause = an_ending(Cause.INFRA, 1, "KeyError")
-    assert asked(after(bug, other_cause)) == "code-bug"  # no fix of this bug came before
+    assert reason_of(after(bug, other_cause)) == "code-bug"  # no fix of this bug came before
 
 
 def test_what_a_relaunch_alone_does_not_cure_is_asked():
-    assert asked(after(an_ending(needs_person=True, seen="disk-full"))) == "person"
+    assert reason_of(after(an_ending(needs_person=True, seen="disk-full"))) == "person"
 
 
 # --- the same again -------------------------------------------------------------------------------
@@ -295,40 +301,41 @@ def test_what_a_relaunch_alone_does_not_cure_is_asked():
 def test_the_same_failure_without_a_new_checkpoint_stops():
     before = an_ending(number=1, fingerprint="f")
 
-    assert asked(after(an_ending(fingerprint="f", advanced=False), before)) == "repeated"
-    assert kinds(after(an_ending(fingerprint="f", advanced=True), before)) == [Relaunch]
-    assert not is_repeated(an_ending(fingerprint="g", advanced=False), [before])
-    assert not is_repeated(an_ending(fingerprint="f", advanced=None), [before])
-    assert not is_repeated(an_ending(Cause.PREEMPTION, fingerprint="f", advanced=False), [before])
+    assert reason_of(after(an_ending(fingerprint="f", is_advance=False), before)) == "repeated"
+    assert kinds(after(an_ending(fingerprint="f", is_advance=True), before)) == [Relaunch]
+    assert not is_repeated(an_ending(fingerprint="g", is_advance=False), [before])
+    assert not is_repeated(an_ending(fingerprint="f", is_advance=None), [before])
+    assert not is_repeated(an_ending(Cause.PREEMPTION, fingerprint="f", is_advance=False), [before])
 
 
 def test_four_ends_of_any_kind_without_a_new_checkpoint_stop():
-    row = [an_ending(Cause.PREEMPTION, n, advanced=False) for n in (1, 2, 3, 4)]
+    row = [an_ending(Cause.PREEMPTION, n, is_advance=False) for n in (1, 2, 3, 4)]
 
-    assert asked(after(row[3], *row[:3])) == "no-progress"
+    assert reason_of(after(row[3], *row[:3])) == "no-progress"
     assert count_stalled_ends(row[:3], None) == 3
 
 
 @pytest.mark.parametrize(
-    ("tried", "minutes"), [(0, 0), (1, 1), (2, 2), (3, 4), (5, 16), (6, 30), (7, 30), (10**6, 30)]
+    ("tried_attempts", "minutes"),
+    [(0, 0), (1, 1), (2, 2), (3, 4), (5, 16), (6, 30), (7, 30), (10**6, 30)],
 )
-def test_the_wait_doubles_up_to_half_an_hour(tried, minutes):
-    assert wait_of(tried) == minutes * MINUTE
+def test_the_wait_doubles_up_to_half_an_hour(tried_attempts, minutes):
+    assert wait_of(tried_attempts) == minutes * MINUTE
 
 
 def test_only_relaunches_are_waited_for_and_a_new_checkpoint_resets_it():
-    stale = [an_ending(number=n, advanced=False) for n in (1, 2, 3)]
-    landed = an_ending(number=2, advanced=True)
+    stale = [an_ending(number=n, is_advance=False) for n in (1, 2, 3)]
+    landed_ending = an_ending(number=2, is_advance=True)
 
     assert attempts([], stale[0]) == 0
     assert attempts(stale[:1], stale[1]) == 1
     assert attempts(stale[:2], stale[2]) == 2
-    assert attempts([stale[0], landed], stale[2]) == 1
-    assert attempts([stale[0]], landed) == 0
+    assert attempts([stale[0], landed_ending], stale[2]) == 1
+    assert attempts([stale[0]], landed_ending) == 0
 
 
 def test_a_relaunch_waits_for_its_time_and_a_yes_waits_for_nothing():
-    ending, before = an_ending(advanced=False), an_ending(number=1)
+    ending, before = an_ending(is_advance=False), an_ending(number=1)
     yes = {"answers": {"tiny-2": RelaunchAnswer(True, NOON, "dri")}}
 
     assert after(ending, before) == []
@@ -343,7 +350,7 @@ def due_after(ending, policy=None, **ledger):
 
 
 def test_a_relaunch_is_due_only_if_nothing_else_prevents_it():
-    ending, no = an_ending(advanced=False), RelaunchAnswer(False, NOON, "dri")
+    ending, no = an_ending(is_advance=False), RelaunchAnswer(False, NOON, "dri")
 
     assert due_after(ending) == NOON + MINUTE
     assert due_after(ending, RecoveryPolicy(recovery=Recovery.ASK)) is None
@@ -361,17 +368,17 @@ def test_a_relaunch_is_due_only_if_nothing_else_prevents_it():
 )
 def test_after_an_attempt_that_failed_a_relaunch_is_due_again_later(tries, due):
     yes = {"answers": {"tiny-2": RelaunchAnswer(True, NOON - HOUR, "dri")}}
-    tried = {"failed": {"relaunch/tiny-2": tries}}
+    tried_attempts = {"failed": {"relaunch/tiny-2": tries}}
 
-    assert due_after(an_ending(), **yes, **tried) == (due and NOON + due)
+    assert due_after(an_ending(), **yes, **tried_attempts) == (due and NOON + due)
 
 
 def test_the_later_of_two_waits_counts():
-    tried = {
+    tried_attempts = {
         "failed": {"relaunch/tiny-2": FailedAttempts(1, NOON - 15 * MINUTE + timedelta(seconds=1))}
     }
 
-    assert due_after(an_ending(advanced=False), **tried) == NOON + MINUTE
+    assert due_after(an_ending(is_advance=False), **tried_attempts) == NOON + MINUTE
 
 
 # --- people ---------------------------------------------------------------------------------------
@@ -384,9 +391,9 @@ def test_a_yes_lifts_what_was_put_to_a_person_and_no_veto():
     (action,) = after(an_ending(), policy=ask, **yes)
     assert isinstance(action, Relaunch) and mentions(action.why, "approved", "dri", "go")
     observe = RecoveryPolicy(recovery=Recovery.OBSERVE)
-    assert asked(after(an_ending(), policy=observe, **yes)) == "recovery"
-    vetoed = act(alert("crashed"), alert("spike"), instance="tiny-2", **yes)
-    assert not any(isinstance(action, Relaunch) for action in vetoed)
+    assert reason_of(after(an_ending(), policy=observe, **yes)) == "recovery"
+    vetoed_actions = act(alert("crashed"), alert("spike"), instance="tiny-2", **yes)
+    assert not any(isinstance(action, Relaunch) for action in vetoed_actions)
 
 
 def test_a_yes_before_another_failed_attempt_must_be_reported_again():
@@ -394,7 +401,7 @@ def test_a_yes_before_another_failed_attempt_must_be_reported_again():
 
     early = {"answers": {"tiny-2": RelaunchAnswer(True, NOON - 2 * HOUR, "dri")}}
     late = {"answers": {"tiny-2": RelaunchAnswer(True, NOON - MINUTE, "dri")}}
-    assert asked(after(an_ending(), **tries, **early)) == "tries"
+    assert reason_of(after(an_ending(), **tries, **early)) == "tries"
     assert kinds(after(an_ending(), **tries, **late)) == [Relaunch]
 
 
@@ -447,8 +454,10 @@ def test_what_nobody_recovers_from_is_reported_again(name, hours, times, kind):
     assert [(type(a), a.key.rpartition("/")[2]) for a in text] == (
         [(kind, str(times))] if times else []
     )
-    acked = frozenset({alert(name, since=since).key})
-    assert not [a for a in act(alert(name, since=since), acked=acked) if a.key.startswith("again/")]
+    acked_keys = frozenset({alert(name, since=since).key})
+    assert not [
+        a for a in act(alert(name, since=since), acked=acked_keys) if a.key.startswith("again/")
+    ]
 
 
 def test_a_watch_may_end_only_when_every_critical_was_answered():
@@ -468,7 +477,7 @@ def test_beyond_its_hours_a_relaunch_is_a_question():
 
     assert hours_used(spans, 8, NOON) == 24
     assert (
-        asked(
+        reason_of(
             after(
                 an_ending(),
                 policy=RecoveryPolicy(accelerator_hours=24, accelerators=8),
@@ -479,12 +488,12 @@ def test_beyond_its_hours_a_relaunch_is_a_question():
     )
     more = RecoveryPolicy(accelerator_hours=24.1, accelerators=8)
     assert kinds(after(an_ending(), policy=more, spans=spans)) == [Relaunch]
-    assert asked(after(an_ending(), policy=RecoveryPolicy(accelerator_hours=24))) == "hours"
+    assert reason_of(after(an_ending(), policy=RecoveryPolicy(accelerator_hours=24))) == "hours"
 
 
 # --- a bad node -----------------------------------------------------------------------------------
 
-LISTED = """[
+NODE_LIST = """[
   {"name": "projects/p/locations/z/nodes/ray-1", "createTime": "2025-12-31T12:00:00.123456789Z",
    "networkEndpoints": [{"ipAddress": "10.0.0.71"}]},
   {"name": "ray-2", "createTime": "2025-12-31T12:00:00.123456789Z",
@@ -494,14 +503,18 @@ BAD = an_ending(worker="10.0.0.7", seen="bad-accelerator")
 
 
 def test_an_address_leads_to_its_machine_and_to_no_other():
-    assert machine_at(LISTED, "10.0.0.7", NOON) == machine_at(LISTED, "34.1.2.3", NOON) == "ray-2"
-    assert machine_at(LISTED, "10.0.0.71", NOON) == "ray-1"
-    assert machine_at(LISTED, "10.0.0.8", NOON) is None
+    assert (
+        machine_at(NODE_LIST, "10.0.0.7", NOON)
+        == machine_at(NODE_LIST, "34.1.2.3", NOON)
+        == "ray-2"
+    )
+    assert machine_at(NODE_LIST, "10.0.0.71", NOON) == "ray-1"
+    assert machine_at(NODE_LIST, "10.0.0.8", NOON) is None
     for bad in (
         "",
         "{}",
         '[{"networkEndpoints": [{"ipAddress": "10.0.0.7"}]}]',
-        LISTED.replace("71", "7"),
+        NODE_LIST.replace("71", "7"),
     ):
         with pytest.raises((ValueError, TypeError)):
             machine_at(bad, "10.0.0.7", NOON)
@@ -512,10 +525,10 @@ def test_a_machine_that_got_the_address_after_the_end_is_another_one():
     life.
     """
     made_at = datetime(2025, 12, 31, 12, tzinfo=UTC)
-    assert machine_at(LISTED, "10.0.0.7", made_at) is None
-    assert machine_at(LISTED, "10.0.0.7", made_at + timedelta(seconds=1)) == "ray-2"
+    assert machine_at(NODE_LIST, "10.0.0.7", made_at) is None
+    assert machine_at(NODE_LIST, "10.0.0.7", made_at + timedelta(seconds=1)) == "ray-2"
     with pytest.raises(ValueError, match="createTime"):
-        machine_at(LISTED.replace("createTime", "time"), "10.0.0.7", NOON)
+        machine_at(NODE_LIST.replace("createTime", "time"), "10.0.0.7", NOON)
 
 
 def test_the_address_is_read_from_the_line_that_blames_the_node():
@@ -547,7 +560,7 @@ def test_under_the_contracts_line_it_is_deleted_before_the_relaunch():
     assert kinds(after(BAD, policy=delete, done=frozenset({"node/tiny-2"}))) == [Relaunch]
     assert after(BAD, policy=delete, pause=ActionPause(NOON + HOUR, "dri", NOON)) == []
     budget = {"relaunch_causes": ((NOON, Cause.INFRA),) * 6}
-    assert asked(after(BAD, policy=delete, **budget)) == "budget"
+    assert reason_of(after(BAD, policy=delete, **budget)) == "budget"
     gave_up = {"failed": {"node/tiny-2": FailedAttempts(3, NOON - HOUR, "gcloud was not found")}}
     assert kinds(after(BAD, policy=delete, **gave_up)) == [Relaunch]
 

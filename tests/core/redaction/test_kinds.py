@@ -11,11 +11,11 @@ from herorun.core.redaction.scrub import MASK, has_known_shape, scrub, scrub_arg
 FRESH = 100
 
 
-@pytest.mark.parametrize("kind", planted.SHAPED)
+@pytest.mark.parametrize("kind", planted.SECRET_SHAPES)
 def test_a_secret_with_a_shape_of_its_own_goes_wherever_it_stands(kind: str) -> None:
     draw = random.Random(kind)
     for _ in range(FRESH):
-        secret = planted.SHAPED[kind](draw)
+        secret = planted.SECRET_SHAPES[kind](draw)
 
         assert has_known_shape(secret)
         assert scrub(f"step 7: got {secret} from /data/x") == f"step 7: got {MASK} from /data/x"
@@ -27,7 +27,7 @@ def test_a_secret_with_a_shape_of_its_own_goes_wherever_it_stands(kind: str) -> 
 def test_a_secret_that_its_place_tells_goes(kind: str) -> None:
     draw = random.Random(kind)
     for _ in range(FRESH):
-        text, secret = planted.placed(kind, draw)
+        text, secret = planted.place_secret(kind, draw)
         clean = scrub(f"step 7: {text}")
 
         assert secret not in clean and MASK in clean
@@ -35,13 +35,15 @@ def test_a_secret_that_its_place_tells_goes(kind: str) -> None:
         assert secret not in " ".join(scrub_argv(tuple(text.split())))
 
 
-@pytest.mark.parametrize("code", planted.CODED)
+@pytest.mark.parametrize("code", planted.ENCODINGS)
 def test_a_secret_that_is_written_down_in_another_form_goes(code: str) -> None:
     draw = random.Random(code)
-    for kind in (*planted.SHAPED, *planted.PLACES):
-        shaped = planted.SHAPED.get(kind)
-        text, secret = (each := shaped(draw), each) if shaped else planted.placed(kind, draw)
-        code_text = planted.CODED[code](text)
+    for kind in (*planted.SECRET_SHAPES, *planted.PLACES):
+        secret_shape = planted.SECRET_SHAPES.get(kind)
+        text, secret = (
+            (each := secret_shape(draw), each) if secret_shape else planted.place_secret(kind, draw)
+        )
+        code_text = planted.ENCODINGS[code](text)
         clean = scrub(f"said {code_text} here")
 
         assert secret not in clean and code_text not in clean and MASK in clean, kind
@@ -77,7 +79,7 @@ def test_all_of_a_value_goes_and_nothing_next_to_it(text: str, clean: str) -> No
 def test_a_secret_that_a_line_was_broken_in_goes_from_both(kind: str) -> None:
     draw = random.Random(kind)
     for _ in range(FRESH):
-        secret = planted.SHAPED[kind](draw) + "aB3dE6"
+        secret = planted.SECRET_SHAPES[kind](draw) + "aB3dE6"
         cut = len(secret) - draw.randint(6, len(secret) // 2)
         front, back = secret[:cut], secret[cut:]
         if any(shape(back) for shape in (str.islower, str.isupper, str.isalpha)):
@@ -140,8 +142,8 @@ def test_a_command_line_that_is_split_over_words(argv: tuple[str, ...]) -> None:
 
 @pytest.mark.thorough
 @given(
-    kind=st.sampled_from([*planted.SHAPED, *planted.PLACES]),
-    code=st.sampled_from(list(planted.CODED)),
+    kind=st.sampled_from([*planted.SECRET_SHAPES, *planted.PLACES]),
+    code=st.sampled_from(list(planted.ENCODINGS)),
     seed=st.integers(0, 2**32),
     before=st.text(max_size=40),
     after=st.text(max_size=40),
@@ -151,9 +153,11 @@ def test_whatever_stands_around_it_a_secret_goes(
     kind: str, code: str, seed: int, before: str, after: str
 ) -> None:
     draw = random.Random(seed)
-    shaped = planted.SHAPED.get(kind)
-    text, secret = (each := shaped(draw), each) if shaped else planted.placed(kind, draw)
-    code_text = planted.CODED[code](text)
+    secret_shape = planted.SECRET_SHAPES.get(kind)
+    text, secret = (
+        (each := secret_shape(draw), each) if secret_shape else planted.place_secret(kind, draw)
+    )
+    code_text = planted.ENCODINGS[code](text)
     clean = scrub(f"{before} {code_text} {after}")
 
     assert secret not in clean and code_text not in clean

@@ -11,7 +11,7 @@ from herorun.core.redaction.scrub import MASK, scrub, scrub_argv, scrub_tree
 
 DIGEST = f"sha256:{'c7' * 32}"
 SHA = "3f2a9c1d0e4b5a697887766554433221100ffeed"
-PLANTED = "zq7Kp2Vx9mW4"  # looks like nothing that is known
+PLANTED_SECRET = "zq7Kp2Vx9mW4"  # looks like nothing that is known
 
 
 @pytest.mark.parametrize(
@@ -63,35 +63,35 @@ def test_what_is_no_secret_stays(text):
     ("before", "secret", "after"),
     [
         ("WANDB_API_KEY=", SHA, ""),
-        ("export MY_TOKEN=", PLANTED, " next"),
-        ("API_TOKENS=", PLANTED, ""),
+        ("export MY_TOKEN=", PLANTED_SECRET, " next"),
+        ("API_TOKENS=", PLANTED_SECRET, ""),
         ("token: ", "123456789", ""),
-        ("password: ", PLANTED, ""),
-        ("db.passwd = '", PLANTED, "'"),
-        ('{"client_secret": "', PLANTED, '"}'),
-        ("{'api_key': '", PLANTED, "'}"),
+        ("password: ", PLANTED_SECRET, ""),
+        ("db.passwd = '", PLANTED_SECRET, "'"),
+        ('{"client_secret": "', PLANTED_SECRET, '"}'),
+        ("{'api_key': '", PLANTED_SECRET, "'}"),
         ("aws_secret_access_key = ", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLE", ""),
         ("AccountKey=", "abcd1234EFGH==", ";EndpointSuffix=x"),
-        ("--wandb-api-key ", PLANTED, " --seed 7"),
-        ("--token=", PLANTED, " --seed 7"),
-        ("--token ", PLANTED, " --seed 7"),
-        ("Authorization: Bearer ", f"{PLANTED}.{PLANTED}", ""),
+        ("--wandb-api-key ", PLANTED_SECRET, " --seed 7"),
+        ("--token=", PLANTED_SECRET, " --seed 7"),
+        ("--token ", PLANTED_SECRET, " --seed 7"),
+        ("Authorization: Bearer ", f"{PLANTED_SECRET}.{PLANTED_SECRET}", ""),
         ("basic ", "dXNlcjpwYXNzd29yZA==", ""),
-        ("https://", f"ada:{PLANTED}", "@host/x.git"),
-        ("https://", PLANTED, "@github.com/a/b"),
-        ("https://", f"ada:p@{PLANTED}", "@host/x.git"),
-        ("https://h/o?X-Amz-Signature=", PLANTED, "&x=1"),
-        ("https://h/?a=1&token=", PLANTED, ""),
+        ("https://", f"ada:{PLANTED_SECRET}", "@host/x.git"),
+        ("https://", PLANTED_SECRET, "@github.com/a/b"),
+        ("https://", f"ada:p@{PLANTED_SECRET}", "@host/x.git"),
+        ("https://h/o?X-Amz-Signature=", PLANTED_SECRET, "&x=1"),
+        ("https://h/?a=1&token=", PLANTED_SECRET, ""),
         ("--wandb-key ", SHA, " --seed 7"),
         ("--key ", SHA, " --seed 7"),
-        ("--use-auth --token ", PLANTED, " --seed 7"),
-        ("WANDB_KEY=", PLANTED, ""),
-        ("wandbKey: '", PLANTED, "'"),
-        ("tracker.key=", PLANTED, ""),
-        ("SERVICE_KEY_2=", PLANTED, ""),
+        ("--use-auth --token ", PLANTED_SECRET, " --seed 7"),
+        ("WANDB_KEY=", PLANTED_SECRET, ""),
+        ("wandbKey: '", PLANTED_SECRET, "'"),
+        ("tracker.key=", PLANTED_SECRET, ""),
+        ("SERVICE_KEY_2=", PLANTED_SECRET, ""),
         ("--pwd ", "x7", " --seed 7"),
         ("--pass ", "x7", " --seed 7"),
-        ("DB_PASS=", PLANTED, ""),
+        ("DB_PASS=", PLANTED_SECRET, ""),
         ("https://hooks.slack.com/services/", "T0AB/B0CD/aBcDeF123456", " said"),
         ("https://discord.com/api/webhooks/", "1234/aB-cD_eF", " said"),
         ("https://h/o?se=1&sig=", "ab%2Fcd%3D", "&sp=r"),
@@ -126,7 +126,7 @@ def test_a_planted_secret_goes_and_what_is_around_it_stays(before, secret, after
 
 
 @pytest.mark.parametrize(
-    "text", ["WANDB_API_KEY=abcdefgh", f"https://a:{PLANTED}@h/x", "token: abcdefgh"]
+    "text", ["WANDB_API_KEY=abcdefgh", f"https://a:{PLANTED_SECRET}@h/x", "token: abcdefgh"]
 )
 def test_scrubbing_twice_is_scrubbing_once(text):
     assert scrub(scrub(text)) == scrub(text)
@@ -136,10 +136,10 @@ def test_scrubbing_twice_is_scrubbing_once(text):
     ("argv", "text"),
     [
         (("--token", "abc"), ("--token", MASK)),
-        (("--api-key", PLANTED, "--seed", "7"), ("--api-key", MASK, "--seed", "7")),
+        (("--api-key", PLANTED_SECRET, "--seed", "7"), ("--api-key", MASK, "--seed", "7")),
         (("-password", "x"), ("-password", MASK)),
-        (("--wandb.token", PLANTED), ("--wandb.token", MASK)),
-        ((f"--token={PLANTED}",), (f"--token={MASK}",)),
+        (("--wandb.token", PLANTED_SECRET), ("--wandb.token", MASK)),
+        ((f"--token={PLANTED_SECRET}",), (f"--token={MASK}",)),
         (("--tokenizer", "meta-llama/x"), ("--tokenizer", "meta-llama/x")),
         (("--max-tokens", "4096"), ("--max-tokens", "4096")),
         (("--author", "ada"), ("--author", "ada")),
@@ -156,7 +156,7 @@ def test_a_command_line(argv, text):
 def test_a_tree_is_masked_by_its_keys_and_its_texts():
     tree = {
         "token": "abc",
-        "nested": {"password": "x", "pass": "y", "note": f"MY_TOKEN={PLANTED}"},
+        "nested": {"password": "x", "pass": "y", "note": f"MY_TOKEN={PLANTED_SECRET}"},
         "passwords": ["a", "b"],
         "api_key": None,
         "secrets": ["HF_TOKEN", "mixedCase"],
@@ -215,10 +215,10 @@ def test_hostile_text_takes_no_time(piece):
     assert time.process_time() - start < 1
 
 
-@pytest.mark.parametrize(("value", "hidden"), [(1000, True), (-4321, True), (999, False)])
-def test_a_number_of_four_digits_may_be_a_password(value: int, hidden: bool) -> None:
+@pytest.mark.parametrize(("value", "is_hidden"), [(1000, True), (-4321, True), (999, False)])
+def test_a_number_of_four_digits_may_be_a_password(value: int, is_hidden: bool) -> None:
     """Below, it is a count or a switch; and under another name it is no secret."""
-    assert (scrub_tree({"password": value})["password"] != value) is hidden
+    assert (scrub_tree({"password": value})["password"] != value) is is_hidden
     assert scrub_tree({"steps": value}) == {"steps": value}
 
 
@@ -270,14 +270,18 @@ def test_names_of_people_and_paths_compile_no_pattern_of_secrets() -> None:
 
 
 def test_times_and_digests_take_none_of_the_searches_for_shapes(monkeypatch):
-    searched = []
-    monkeypatch.setattr(scrub_module, "mask_shapes", lambda text, _: searched.append(text) or text)
+    searched_texts = []
+    monkeypatch.setattr(
+        scrub_module, "mask_shapes", lambda text, _: searched_texts.append(text) or text
+    )
     for text in (DIGEST, "2026-11-29T15:04:47.308466Z", "2026-11-29T15:04:47Z"):
         scrub_module._scrub_again.cache_clear()
         assert scrub(text) == text == scrub_module._scrub(text, 3)
-    assert searched == [DIGEST, "2026-11-29T15:04:47.308466Z", "2026-11-29T15:04:47Z"]
+    assert searched_texts == [DIGEST, "2026-11-29T15:04:47.308466Z", "2026-11-29T15:04:47Z"]
 
 
-@pytest.mark.parametrize("text", [f"password={PLANTED:a<23}", "-H 'Authorization: Bearer 123456'"])
+@pytest.mark.parametrize(
+    "text", [f"password={PLANTED_SECRET:a<23}", "-H 'Authorization: Bearer 123456'"]
+)
 def test_a_secret_that_is_written_as_a_digest_is_masked(text):
     assert scrub(f"sha256:{text.encode().hex()}") == f"sha256:{MASK}"

@@ -189,19 +189,19 @@ def test_to_install_it_starts_nothing_and_the_start_is_a_command_of_its_own(tmp_
     script = script_of(contract)
     assert mentions(script.splitlines()[2], "training", "done")
     subprocess.run(["sh", "-c", there], input=script, text=True, timeout=20, check=True)
-    installed = tmp_path / "chain" / "chain.sh"
-    assert installed.read_text() == script and not (tmp_path / "chain" / "chain.log").exists()
+    installed_path = tmp_path / "chain" / "chain.sh"
+    assert installed_path.read_text() == script and not (tmp_path / "chain" / "chain.log").exists()
     subprocess.run(["sh", "-c", start_there(contract, None)], timeout=20, check=True)
     eventually((tmp_path / "evaluated").exists)
 
 
-BOUNDED = "-o ConnectTimeout=15 -o ServerAliveInterval=10 -o ServerAliveCountMax=3"
+SSH_LIMITS = "-o ConnectTimeout=15 -o ServerAliveInterval=10 -o ServerAliveCountMax=3"
 
 
 @pytest.mark.parametrize("source", ["/home/dri/data", "/home/dri/data/"])
 def test_a_transfer_continues_where_it_ended(source: str) -> None:
     command = transfer(source, "/data/tiny", SshLogin(host="box1"))
-    assert command == (f"rsync -a --partial -e 'ssh {BOUNDED}' /home/dri/data/ box1:/data/tiny/")
+    assert command == (f"rsync -a --partial -e 'ssh {SSH_LIMITS}' /home/dri/data/ box1:/data/tiny/")
     for nowhere in (None, SshLogin(port=2222)):
         assert transfer(source, "/b", nowhere) == "rsync -a --partial /home/dri/data/ /b/"
 
@@ -209,8 +209,8 @@ def test_a_transfer_continues_where_it_ended(source: str) -> None:
 def test_each_option_of_a_login_is_one_of_ssh() -> None:
     login = SshLogin(host="box1", user="dri", port=2222, ssh_config="/etc/box.conf")
     options = ["-F", "/etc/box.conf", "-p", "2222", "-l", "dri"]
-    assert ssh_argv(login) == ["ssh", *BOUNDED.split(), *options, "box1"]
-    assert ssh_argv(SshLogin()) == ["ssh", *BOUNDED.split()]
+    assert ssh_argv(login) == ["ssh", *SSH_LIMITS.split(), *options, "box1"]
+    assert ssh_argv(SshLogin()) == ["ssh", *SSH_LIMITS.split()]
 
 
 def test_behind_a_job_the_submission_starts_it_in_place_of_setsid() -> None:
@@ -221,13 +221,15 @@ def test_behind_a_job_the_submission_starts_it_in_place_of_setsid() -> None:
         "SUBMIT '/data/a chain'/chain.sh | '/data/a chain'/chain.log | tiny-chain"
     )
     box = behind_a_job(contract, "/work", SshLogin(host="box1"), lambda *parts: "SUBMIT")
-    assert shlex.split(box.partition(" | ")[2])[:-1] == ["ssh", *BOUNDED.split(), "box1"]
+    assert shlex.split(box.partition(" | ")[2])[:-1] == ["ssh", *SSH_LIMITS.split(), "box1"]
 
 
 def test_what_is_awaited_is_quoted_for_the_message_and_for_the_test() -> None:
-    awaited = '/data/a"b$c`d\\e'
-    script = script_of(a_contract(Path("/c"), {"eval": "true"}, after=awaited, wait_at_most="90s"))
-    assert f"  until [ -e '{awaited}' ]; do\n" in script
+    awaited_path = '/data/a"b$c`d\\e'
+    script = script_of(
+        a_contract(Path("/c"), {"eval": "true"}, after=awaited_path, wait_at_most="90s")
+    )
+    assert f"  until [ -e '{awaited_path}' ]; do\n" in script
     assert '/data/a\\"b\\$c\\`d\\\\e"; return 124; fi' in script
     assert "  local until=$(( $(date +%s) + 90 ))\n" in script
 
@@ -237,17 +239,21 @@ def test_without_a_wait_or_a_notifier_both_functions_succeed_at_once() -> None:
     assert "wait_for() {\n  return 0  #" in script
     assert "export HERORUN_SAYS=$1\n  return 0  #" in script
     assert '  cd "$folder" || exit\n' in script and "folder=/data/c\n" in script
-    moved = script_of(a_contract(Path("/data/c"), {"eval": "true"}, cwd="/data/my code"))
-    assert "  cd '/data/my code' || exit\n" in moved
+    moved_script = script_of(a_contract(Path("/data/c"), {"eval": "true"}, cwd="/data/my code"))
+    assert "  cd '/data/my code' || exit\n" in moved_script
 
 
-@pytest.mark.parametrize("printed", ["", "#!/usr/bin/env bash\necho half\n"])
-def test_a_script_that_did_not_come_whole_replaces_nothing(tmp_path: Path, printed: str) -> None:
+@pytest.mark.parametrize("script_text", ["", "#!/usr/bin/env bash\necho half\n"])
+def test_a_script_that_did_not_come_whole_replaces_nothing(
+    tmp_path: Path, script_text: str
+) -> None:
     folder = tmp_path / "chain"
     folder.mkdir()
     (folder / "chain.sh").write_text("the one before")
     command = install_and_start(a_contract(folder, {"eval": "true"}), "/work", None)
     there = command.partition(" | ")[2]
-    process = subprocess.run(["sh", "-c", there], input=printed, text=True, timeout=20, check=False)
+    process = subprocess.run(
+        ["sh", "-c", there], input=script_text, text=True, timeout=20, check=False
+    )
     assert process.returncode == 1
     assert mentions((folder / "chain.sh").read_text(), "before")

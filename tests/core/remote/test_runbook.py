@@ -45,7 +45,7 @@ def commands(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "typed"),
+    ("changes", "typed_lines"),
     [
         ({}, [FETCH, PATROL, "RESUME", "RSYNC", BABYSIT, WAIT, REMOVE]),
         ({"sealed": "v1"}, [FETCH, PATROL, "RESUME", "RSYNC", REMOVE]),
@@ -53,20 +53,20 @@ def commands(text: str) -> list[str]:
         ({"remote": ""}, [PATROL, "RESUME", "RSYNC", BABYSIT, WAIT, REMOVE]),
     ],
 )
-def test_only_what_there_is_to_do_is_typed(changes: dict[str, Any], typed: list[str]) -> None:
-    assert commands(page(replace(FACTS, **changes))) == typed
+def test_only_what_there_is_to_do_is_typed(changes: dict[str, Any], typed_lines: list[str]) -> None:
+    assert commands(page(replace(FACTS, **changes))) == typed_lines
 
 
 def test_a_chain_is_copied_there_again_and_a_job_of_others_has_no_resume_command() -> None:
-    chained = page(ways=replace(WAYS, resume="", transfer=()), chain=STAGE)
-    assert commands(chained) == [FETCH, PATROL, BABYSIT, WAIT, "CHAIN", REMOVE]
-    assert "\n1. `eval`: `make eval`\n" in chained
+    chain_page = page(ways=replace(WAYS, resume="", transfer=()), chain=STAGE)
+    assert commands(chain_page) == [FETCH, PATROL, BABYSIT, WAIT, "CHAIN", REMOVE]
+    assert "\n1. `eval`: `make eval`\n" in chain_page
 
 
 def test_its_own_resume_command_prints_no_next_one() -> None:
-    printed, own = page(), page(patrol={"resume_command": "RESUME"})
-    assert ("`next`" in printed, "`next`" in own) == (True, False)
-    assert mentions(printed, "`to seal`", "DRI", "`unknown`")
+    printed_page, own = page(), page(patrol={"resume_command": "RESUME"})
+    assert ("`next`" in printed_page, "`next`" in own) == (True, False)
+    assert mentions(printed_page, "`to seal`", "DRI", "`unknown`")
 
 
 @pytest.mark.parametrize(

@@ -76,8 +76,8 @@ def test_what_each_timer_runs(command: str, notifies: bool, argv: list[str]) -> 
 def test_the_service_quotes_each_argument_and_stops_a_tick_that_hangs() -> None:
     request = replace(a_wish(top='/a "$b" 5%\\c'), limit=299.6)
     service, timer = units(systemd(request)).values()
-    quoted = '"/usr/bin/herorun" "-C" "/a \\"$$b\\" 5%%\\\\c" "box" "patrol" "tiny"'
-    assert f"ExecStart={quoted}\nTimeoutStartSec=300\n" in service
+    quoted_argv = '"/usr/bin/herorun" "-C" "/a \\"$$b\\" 5%%\\\\c" "box" "patrol" "tiny"'
+    assert f"ExecStart={quoted_argv}\nTimeoutStartSec=300\n" in service
     assert 'WorkingDirectory=/a \\"$$b\\" 5%%\\\\c\n' in service
     assert "\nOnUnitInactiveSec=1800s\n" in timer
     with pytest.raises(WrongUse, match="line break"):

@@ -122,8 +122,8 @@ def test_a_new_instance_closes_what_was_open() -> None:
 
 
 def test_an_alert_stands_where_it_happened_and_not_where_it_was_noticed() -> None:
-    noticed = replace(an_alert(), steps=(121, 614))
-    (mark,) = alerts([AlertIncident(noticed)])
+    noticed_alert = replace(an_alert(), steps=(121, 614))
+    (mark,) = alerts([AlertIncident(noticed_alert)])
     assert (mark.step, mark.last) == (121, 614)
-    (mark,) = alerts([AlertIncident(replace(noticed, steps=None))])
+    (mark,) = alerts([AlertIncident(replace(noticed_alert, steps=None))])
     assert (mark.step, mark.last) == (641, 641)

@@ -15,18 +15,20 @@ def main(folder: Path) -> None:
     with (folder / "INDEX.csv").open(encoding="utf-8", newline="") as index:
         rows = [(row["file"], row["class"]) for row in csv.DictReader(index)]
     verdicts = [
-        (name, expected, judged((folder / name).read_bytes()).failure.value)
-        for name, expected in rows
+        (name, expectation, judged((folder / name).read_bytes()).failure.value)
+        for name, expectation in rows
     ]
-    for name, expected, actual in verdicts:
-        if expected != actual:
-            print(f"{name}: people say {expected}, triage says {actual}")
-    expected_counts = Counter(expected for _, expected, _ in verdicts)
-    agreed = Counter(expected for _, expected, actual in verdicts if expected == actual)
+    for name, expectation, actual in verdicts:
+        if expectation != actual:
+            print(f"{name}: people say {expectation}, triage says {actual}")
+    expected_counts = Counter(expectation for _, expectation, _ in verdicts)
+    agreed_verdicts = Counter(
+        expectation for _, expectation, actual in verdicts if expectation == actual
+    )
     print("\n| class | logs | agreed |\n| --- | --- | --- |")
     for kind in sorted(expected_counts):
-        print(f"| {kind} | {expected_counts[kind]} | {agreed[kind]} |")
-    print(f"| all | {expected_counts.total()} | {agreed.total()} |")
+        print(f"| {kind} | {expected_counts[kind]} | {agreed_verdicts[kind]} |")
+    print(f"| all | {expected_counts.total()} | {agreed_verdicts.total()} |")
 
 
 if __name__ == "__main__":

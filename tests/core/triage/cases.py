@@ -398,7 +398,7 @@ TABLE: dict[str, list[str]] = {
 }
 
 # As people pasted them.
-SEEN: dict[str, list[str]] = {
+EVENT_LINES: dict[str, list[str]] = {
     "oom-host": [
         (
             "4m11s       Warning   Evicted               pod/egg-1    The node was low on "
@@ -1086,7 +1086,7 @@ NEWER: dict[str, list[str]] = {
 
 CASES = [
     (kind, text)
-    for table in (TABLE, SEEN, MORE, OTHERS, NEWER, BLIND)
+    for table in (TABLE, EVENT_LINES, MORE, OTHERS, NEWER, BLIND)
     for kind, texts in table.items()
     for text in texts
 ]

@@ -8,23 +8,23 @@ from herorun.core.triage.verdict import TriageVerdict, judge_log
 from herorun.signatures import load_signature_set
 
 
-def judged(
+def judge_text(
     log: str | bytes,
     exit_code: int | None = None,
     signature_set: SignatureSet | None = None,
     block: int = 1 << 20,
 ) -> TriageVerdict:
     signatures = signature_set or load_signature_set()
-    state, matches = scanned(log, signatures, block)
+    state, matches = scan_text(log, signatures, block)
     return judge_log(signatures, see(AttemptLog(), matches), state.last_line, exit_code)
 
 
 def judged_training(log: str) -> TriageVerdict:
     """The same of a job that then made a step: only what shows a success can be benign."""
-    return judged(f"{log}\nstep 900: loss 2.0")
+    return judge_text(f"{log}\nstep 900: loss 2.0")
 
 
-def scanned(
+def scan_text(
     log: str | bytes, signatures: SignatureSet, block: int = 1 << 20
 ) -> tuple[Scan, list[Match]]:
     data = log.encode() if isinstance(log, str) else log

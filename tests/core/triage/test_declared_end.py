@@ -2,14 +2,14 @@
 
 import pytest
 
-from core.triage.judged import scanned
+from core.triage.judged import scan_text
 from herorun.core.triage.state import AttemptLog, see
 from herorun.core.triage.verdict import LONG_SILENCE, judge_log, no_end
 from herorun.signatures import load_signature_set
 
 
 def judged_old(log: str) -> str:
-    state, matches = scanned(log, load_signature_set())
+    state, matches = scan_text(log, load_signature_set())
     attempt = see(AttemptLog(), matches)
     verdict = judge_log(load_signature_set(), attempt, state.last_line)
     return no_end(verdict, attempt, LONG_SILENCE).failure

@@ -4,9 +4,9 @@
 
 import pytest
 
-from core.triage.judged import judged, judged_training
+from core.triage.judged import judge_text, judged_training
 
-SAID = {
+LOG_LINES = {
     "an allocation that may fail": (
         "benign",
         (
@@ -404,11 +404,11 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("what", SAID)
+@pytest.mark.parametrize("what", LOG_LINES)
 def test_the_cause_is_what_people_found(what):
-    failure, log = SAID[what]
+    failure, log = LOG_LINES[what]
 
-    assert (judged_training if failure == "benign" else judged)(log).failure == failure
+    assert (judged_training if failure == "benign" else judge_text)(log).failure == failure
 
 
 PREFIXES = (
@@ -430,4 +430,4 @@ def test_what_a_logger_prints_before_each_line_hides_no_traceback(prefix):
         "KeyError: 'lr'",
     )
 
-    assert judged("\n".join(prefix + line for line in traceback)).failure == "code-bug-small"
+    assert judge_text("\n".join(prefix + line for line in traceback)).failure == "code-bug-small"

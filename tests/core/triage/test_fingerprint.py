@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from core.triage.judged import judged
+from core.triage.judged import judge_text
 from herorun.core.triage.fingerprint import _steady, steady
 
 SAME = [
@@ -68,7 +68,7 @@ SAME = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_ranks_attempts_and_nodes_share_it(one: str, other: str) -> None:
-    assert judged(one).fingerprint == judged(other).fingerprint
+    assert judge_text(one).fingerprint == judge_text(other).fingerprint
 
 
 def trace(line: int, error: str, folder: str = "/u") -> str:
@@ -87,13 +87,13 @@ def test_another_key_place_type_or_message_differs() -> None:
         SAME[0][0],
         SAME[1][0],
     ]
-    assert len({judged(log).fingerprint for log in logs}) == len(logs)
+    assert len({judge_text(log).fingerprint for log in logs}) == len(logs)
 
 
 def test_the_folder_of_the_checkout_does_not_matter() -> None:
     assert (
-        judged(trace(1, "KeyError: 'a'")).fingerprint
-        == judged(trace(1, "KeyError: 'a'", "/scratch/7/x")).fingerprint
+        judge_text(trace(1, "KeyError: 'a'")).fingerprint
+        == judge_text(trace(1, "KeyError: 'a'", "/scratch/7/x")).fingerprint
     )
 
 

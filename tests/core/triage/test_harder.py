@@ -2,10 +2,10 @@
 
 import pytest
 
-from core.triage.judged import judged, judged_training
+from core.triage.judged import judge_text, judged_training
 
 # Written for the tests, in the form that the tools print.
-FAILED = [
+FAILED_CASES = [
     ("numeric", "03:04:05: train iter: 100 loss_net: nan norm: nan"),
     ("numeric", "epoch 3 loss_cls: 0.1, loss_bbox: inf"),
     ("numeric", "| WARNING: overflow detected, setting loss scale to: 0.0001220703125"),
@@ -55,9 +55,9 @@ TRAINS = [
 ]
 
 
-@pytest.mark.parametrize(("failure", "log"), FAILED)
+@pytest.mark.parametrize(("failure", "log"), FAILED_CASES)
 def test_a_failure_has_its_class(failure: str, log: str) -> None:
-    assert judged(log).failure == failure
+    assert judge_text(log).failure == failure
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_failure_has_its_class(failure: str, log: str) -> None:
 )
 def test_what_sounds_like_one_hides_no_failure(log: str, failure: str) -> None:
     bug = 'Traceback (most recent call last):\n  File "/u/a.py", line 5, in f\nKeyError: 1\n'
-    assert judged(log.format(bug)).failure == failure
+    assert judge_text(log.format(bug)).failure == failure
 
 
 @pytest.mark.parametrize("log", TRAINS)
@@ -95,7 +95,7 @@ def test_what_pillow_cannot_read_is_data(file: str, exception: str, failure: str
         '  File "/u/data.py", line 9, in f\n    load()\n'
         f'  File "/opt/lib/python3.11/site-packages/{file}", line 3, in load\n    g()\n'
     )
-    assert judged(f"{frames}{exception}\n").failure == failure
+    assert judge_text(f"{frames}{exception}\n").failure == failure
 
 
 def test_what_pillow_cannot_write_is_no_data() -> None:
@@ -106,7 +106,7 @@ def test_what_pillow_cannot_write_is_no_data() -> None:
         '  File "/opt/lib/python3.11/site-packages/PIL/JpegImagePlugin.py", line 3, in _save\n'
     )
     error = "OSError: cannot write mode RGBA as JPEG"
-    assert judged(f"{frames}{error}\n").failure == "code-bug-complex"
+    assert judge_text(f"{frames}{error}\n").failure == "code-bug-complex"
 
 
 HANDLER = """--- Logging error ---
@@ -121,8 +121,8 @@ Call stack:
 
 
 def test_what_a_log_handler_cannot_write_ends_nothing() -> None:
-    broken = HANDLER.format("UnicodeEncodeError: 'charmap' codec can't encode character")
-    assert judged_training(broken).failure == "benign"
+    broken_log = HANDLER.format("UnicodeEncodeError: 'charmap' codec can't encode character")
+    assert judged_training(broken_log).failure == "benign"
     full = HANDLER.format("OSError: [Errno 28] No space left on device")
     assert judged_training(full).failure == "disk-full"
 
@@ -146,7 +146,7 @@ def test_a_call_stack_hides_no_exception(error: str, failure: str) -> None:
         handler.replace(frames, f"{others}{frames}"),
         handler.replace(frames, "Call stack:\n"),
     ):
-        verdict = judged(f"step 1 loss: 2.0\n{before}{error}\n")
+        verdict = judge_text(f"step 1 loss: 2.0\n{before}{error}\n")
         assert (verdict.failure, verdict.excerpt) == (failure, error.splitlines()[-1])
 
 
@@ -157,9 +157,9 @@ def test_a_call_stack_hides_no_exception(error: str, failure: str) -> None:
 def test_the_frames_of_a_call_stack_are_no_torn_traceback(message: str) -> None:
     handler = HANDLER.format(message)
     for log in (handler, handler * 3, f"step 1 loss: 2.0\n{handler}"):
-        assert judged(f"step 1 loss: 2.0\nstep 2 loss: 1.9\n{log}").failure == "benign"
+        assert judge_text(f"step 1 loss: 2.0\nstep 2 loss: 1.9\n{log}").failure == "benign"
         for block in (1, 7, 64):
-            assert judged(f"step 2 loss: 1.9\n{log}", block=block).failure == "benign"
+            assert judge_text(f"step 2 loss: 1.9\n{log}", block=block).failure == "benign"
 
 
 @pytest.mark.parametrize(
@@ -173,4 +173,4 @@ def test_what_torch_compile_does_without_ends_nothing(label: str) -> None:
     lines = ("raised:", "FileNotFoundError: [Errno 2] No such file or directory: 'ldconfig'")
     assert judged_training("\n".join(label + line for line in lines)).failure == "benign"
     other = label.replace("_dynamo", "_inductor")
-    assert judged("\n".join(other + line for line in lines)).failure == "data"
+    assert judge_text("\n".join(other + line for line in lines)).failure == "data"

@@ -2,10 +2,12 @@
 
 import pytest
 
-from core.triage.judged import judged
+from core.triage.judged import judge_text
 
 STEPS = "".join(f"step {step}: loss 2.1\n" for step in range(1, 61))
-DEEPSPEED = "[2026-01-02 03:04:05,678] [ERROR] [launch.py:434:sigkill_handler] ['python', 'x.py']"
+DEEPSPEED_LINE = (
+    "[2026-01-02 03:04:05,678] [ERROR] [launch.py:434:sigkill_handler] ['python', 'x.py']"
+)
 OOM = "CUDA out of memory. Tried to allocate 422.00 MiB (GPU 0; 15.78 GiB total capacity)"
 SKIPS = "WARNING CUDA OOM Error during batch execution, skipping batch."
 
@@ -13,11 +15,11 @@ SKIPS = "WARNING CUDA OOM Error during batch execution, skipping batch."
 @pytest.mark.parametrize(
     ("line", "failure", "person"),
     [
-        (f"{DEEPSPEED} exits with return code = 1", "unknown", True),
-        (f"{DEEPSPEED} exits with return code = -9", "unknown", True),
-        (f"{DEEPSPEED} exits with return code = -7", "unknown", True),
-        (f"{DEEPSPEED} exits with return code = -11", "code-bug-complex", True),
-        (f"{DEEPSPEED} exits with return code = -6", "code-bug-complex", True),
+        (f"{DEEPSPEED_LINE} exits with return code = 1", "unknown", True),
+        (f"{DEEPSPEED_LINE} exits with return code = -9", "unknown", True),
+        (f"{DEEPSPEED_LINE} exits with return code = -7", "unknown", True),
+        (f"{DEEPSPEED_LINE} exits with return code = -11", "code-bug-complex", True),
+        (f"{DEEPSPEED_LINE} exits with return code = -6", "code-bug-complex", True),
         ("[INFO] [launch.py:428:sigkill_handler] Killing subprocess 6293", "unknown", True),
         ("  exitcode  : 1 (pid: 1755255)", "unknown", True),
         ("  exitcode  : -9 (pid: 1755255)", "unknown", True),
@@ -46,7 +48,7 @@ SKIPS = "WARNING CUDA OOM Error during batch execution, skipping batch."
 )
 def test_a_line_says_how_a_process_ended(line: str, failure: str, person: bool) -> None:
     for code in (None, 1):
-        judgement = judged(f"{STEPS}{line}\n", code)
+        judgement = judge_text(f"{STEPS}{line}\n", code)
         assert (judgement.failure, judgement.line) == (failure, 61)
         assert judgement.person is person
 
@@ -54,7 +56,7 @@ def test_a_line_says_how_a_process_ended(line: str, failure: str, person: bool) 
 @pytest.mark.parametrize(
     "line",
     [
-        f"{DEEPSPEED} exits with return code = 0",
+        f"{DEEPSPEED_LINE} exits with return code = 0",
         "[INFO] [launch.py:347:main] Process 6293 exits successfully.",
         "  exitcode  : 0 (pid: 1755255)",
         "handler for signal 11 installed",
@@ -71,7 +73,7 @@ def test_a_line_says_how_a_process_ended(line: str, failure: str, person: bool) 
     ],
 )
 def test_a_line_that_looks_alike_is_benign(line: str) -> None:
-    assert judged(f"{STEPS}{line}\n").failure == "benign"
+    assert judge_text(f"{STEPS}{line}\n").failure == "benign"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +86,7 @@ def test_a_line_that_looks_alike_is_benign(line: str) -> None:
     ],
 )
 def test_what_is_gone_is_no_optional_package(line: str, failure: str) -> None:
-    assert judged(f"{STEPS}{line}\n").failure == failure
+    assert judge_text(f"{STEPS}{line}\n").failure == failure
 
 
 HEAD = 'Traceback (most recent call last):\n  File "/u/train.py", line 3, in main\n    x\n'
@@ -105,7 +107,7 @@ HEAD = 'Traceback (most recent call last):\n  File "/u/train.py", line 3, in mai
 @pytest.mark.parametrize("bug", [f"{HEAD}KeyError: 'x'\n", f"{HEAD}RuntimeError: no data\n"])
 def test_a_job_that_is_not_admitted_hides_no_traceback(bug: str, line: str) -> None:
     for log in (f"{bug}{line}\n", f"{line}\n{bug}"):
-        assert judged(log, 1).failure in ("code-bug-small", "code-bug-complex")
+        assert judge_text(log, 1).failure in ("code-bug-small", "code-bug-complex")
 
 
 @pytest.mark.parametrize(
@@ -125,12 +127,12 @@ def test_a_job_that_is_not_admitted_hides_no_traceback(bug: str, line: str) -> N
     ],
 )
 def test_what_a_program_did_not_get_over_is_not_benign(line: str, failure: str) -> None:
-    assert judged(f"{STEPS}{line}\n", 1).failure == failure
+    assert judge_text(f"{STEPS}{line}\n", 1).failure == failure
 
 
 def test_only_a_package_that_is_named_is_optional() -> None:
     line = "Import of weights failed - falling back to scratch initialisation"
-    assert judged(f"{STEPS}{line}\n").signature == ""
+    assert judge_text(f"{STEPS}{line}\n").signature == ""
 
 
 @pytest.mark.parametrize(
@@ -141,9 +143,9 @@ def test_only_a_package_that_is_named_is_optional() -> None:
     ],
 )
 def test_a_batch_that_is_skipped_ended_nothing(log: str) -> None:
-    assert judged(log).failure in ("benign", "not-a-failure")
-    assert judged(log, 1).failure == "unknown"
-    assert judged(log, 1).person
+    assert judge_text(log).failure in ("benign", "not-a-failure")
+    assert judge_text(log, 1).failure == "unknown"
+    assert judge_text(log, 1).person
 
 
 @pytest.mark.parametrize(
@@ -160,20 +162,20 @@ def test_a_batch_that_is_skipped_ended_nothing(log: str) -> None:
     ],
 )
 def test_another_error_than_that_of_the_batch_counts(log: str) -> None:
-    assert judged(log).failure == "oom-accelerator"
+    assert judge_text(log).failure == "oom-accelerator"
 
 
 @pytest.mark.parametrize(
     "line",
     [
         "[__main__][ERROR] - Error executing job with overrides: []",
-        f"{DEEPSPEED} exits with return code = 1",
+        f"{DEEPSPEED_LINE} exits with return code = 1",
     ],
 )
 def test_the_bug_that_a_launcher_reports_is_the_root(line: str) -> None:
     bug = 'Traceback (most recent call last):\n  File "/u/train.py", line 3, in f\nKeyError: 1\n'
     for log in (f"{line}\n{bug}", f"{bug}{line}\n"):
-        assert judged(log, 1).failure == "code-bug-small"
+        assert judge_text(log, 1).failure == "code-bug-small"
 
 
 TORCHRUN = """\
@@ -204,5 +206,5 @@ def test_the_ranks_that_torchrun_closes_do_not_hide_the_one_that_failed(
     number: int, name: str, signature: str
 ) -> None:
     log = STEPS + TORCHRUN.format(code=-number, number=number, name=name)
-    judgement = judged(log, 1)
+    judgement = judge_text(log, 1)
     assert (judgement.signature, judgement.line) == (signature, 62)

@@ -93,10 +93,10 @@ LINES = [
 
 
 def log_of(*lines: str):
-    return job_log_of(load_signature_set(), followed(*lines))
+    return job_log_of(load_signature_set(), follow_log(*lines))
 
 
-def followed(*lines: str) -> OwnLog:
+def follow_log(*lines: str) -> OwnLog:
     return follow(
         load_signature_set(),
         OwnLog(instance="tiny-2"),
@@ -169,7 +169,7 @@ def test_every_rank_says_it_and_it_counts_once() -> None:
 
 def test_a_log_of_a_loader_that_fell_back_is_not_benign() -> None:
     """A long compilation behind it says nothing, and the log is all that there is."""
-    log = followed("Loading checkpoint from /ckpt/step-120", "Starting from scratch", "Compiling")
+    log = follow_log("Loading checkpoint from /ckpt/step-120", "Starting from scratch", "Compiling")
     verdict = verdict_of_log(load_signature_set(), log, None)
 
     assert (verdict.failure, verdict.line) == (
@@ -177,12 +177,12 @@ def test_a_log_of_a_loader_that_fell_back_is_not_benign() -> None:
         2,
     ) and "no checkpoint" in verdict.advice
     sound = verdict_of_log(
-        load_signature_set(), followed("Resuming training from step 120", "step 121"), None
+        load_signature_set(), follow_log("Resuming training from step 120", "step 121"), None
     )
     assert sound.failure == "benign"
 
 
-WARNED = (
+WARNING_LINE = (
     "wandb: WARNING Tried to log to step {} that is less than the current step 120. Steps must be"
 )
 
@@ -190,7 +190,7 @@ WARNED = (
 @pytest.mark.parametrize(
     "words",
     [
-        WARNED,
+        WARNING_LINE,
         "WARNING: Step {} is less than the current step 120. Cowardly refusing to log metrics.",
         "Step {} is less than current W&B step 120",
         (
@@ -200,10 +200,16 @@ WARNED = (
     ],
 )
 def test_the_rows_that_the_trackers_client_drops(words: str) -> None:
-    dropped = log_of("begin", *(words.format(n) for n in (0, 0, 1, 2))).dropped
+    dropped_rows = log_of("begin", *(words.format(n) for n in (0, 0, 1, 2))).dropped
 
-    assert dropped is not None
-    assert (dropped.first, dropped.newest, dropped.current, dropped.steps, dropped.line) == (
+    assert dropped_rows is not None
+    assert (
+        dropped_rows.first,
+        dropped_rows.newest,
+        dropped_rows.current,
+        dropped_rows.steps,
+        dropped_rows.line,
+    ) == (
         0,
         2,
         120,

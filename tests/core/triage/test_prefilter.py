@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from core.triage.judged import judged, judged_training
+from core.triage.judged import judge_text, judged_training
 from herorun.core.triage import prefilter
 from herorun.core.triage.prefilter import KeywordFilter, LinePrefilter
 from herorun.core.triage.progress import step_lines
@@ -80,17 +80,17 @@ def test_a_word_that_holds_a_stem_is_not_looked_at_in_each_line(
 
 def test_a_long_line_is_tested_once_for_what_it_hides(monkeypatch: pytest.MonkeyPatch) -> None:
     """A progress bar redraws its line thousands of times."""
-    tested: list[int] = []
+    tested_lengths: list[int] = []
 
-    def counted(line: bytes) -> bool:
-        tested.append(len(line))
+    def is_candidate(line: bytes) -> bool:
+        tested_lengths.append(len(line))
         return b'{"' in line
 
-    monkeypatch.setattr(prefilter, "_is_disguised", counted)
+    monkeypatch.setattr(prefilter, "_is_disguised", is_candidate)
     redrawn = b"Running inference: 34%\r" * 1000
     block = b"quiet\n" + redrawn + b'\n{"a": "\\ninf"}\n' + redrawn
     assert LinePrefilter(("|inf|",)).starts(block) == [len(b"quiet\n") + len(redrawn) + 1]
-    assert sum(tested) < 5 * len(block)
+    assert sum(tested_lengths) < 5 * len(block)
 
 
 @pytest.mark.parametrize(
@@ -138,4 +138,4 @@ def test_digits_in_an_address_are_no_answer_of_a_server() -> None:
         judged_training("see https://example.org/pull/403 and https://example.org/38401").failure
         == "benign"
     )
-    assert judged("requests: HTTP Error 403: Forbidden").failure == "storage-auth"
+    assert judge_text("requests: HTTP Error 403: Forbidden").failure == "storage-auth"

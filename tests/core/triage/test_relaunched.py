@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.triage.judged import judged
+from core.triage.judged import judge_text
 
 STEPS = "".join(f"step {step}: loss 2.1\n" for step in range(1, 61))
 HEAD = 'Traceback (most recent call last):\n  File "/u/train.py", line 3, in main\n    x\n'
@@ -55,7 +55,7 @@ CODE_503 = (
     ],
 )
 def test_a_state_or_a_handler_is_no_preemption(line: str) -> None:
-    judgement = judged(f"{line}\n{STEPS}{BUG}", 1)
+    judgement = judge_text(f"{line}\n{STEPS}{BUG}", 1)
     assert (judgement.failure, judgement.line) == ("code-bug-small", 65)
 
 
@@ -74,7 +74,7 @@ def test_a_state_or_a_handler_is_no_preemption(line: str) -> None:
     ],
 )
 def test_an_announced_interruption_is_a_preemption(line: str) -> None:
-    assert judged(f"{STEPS}{line}\n", 143).failure == "preemption"
+    assert judge_text(f"{STEPS}{line}\n", 143).failure == "preemption"
 
 
 @pytest.mark.parametrize(
@@ -96,22 +96,22 @@ def test_an_announced_interruption_is_a_preemption(line: str) -> None:
 def test_a_limit_that_a_program_sets_itself_hides_no_crash(
     limit: str, end: str, code: int, failure: str, person: bool
 ) -> None:
-    judgement = judged(f"{STEPS}{limit}\n{end}\n", code)
+    judgement = judge_text(f"{STEPS}{limit}\n{end}\n", code)
     assert (judgement.failure, judgement.person) == (failure, person)
 
 
 @pytest.mark.parametrize("service", [READ, CODE_503, HEAD + READ, HEAD + CODE_503])
 @pytest.mark.parametrize("between", ["", "step 5: loss 2.0\n"])
 def test_a_service_that_did_not_answer_hides_no_later_bug(service: str, between: str) -> None:
-    assert judged(service + between + BUG, 1).failure == "code-bug-small"
-    assert judged(f"{service}{between}Segmentation fault\n", 139).failure == "code-bug-complex"
-    assert judged(service + between, 137).person
+    assert judge_text(service + between + BUG, 1).failure == "code-bug-small"
+    assert judge_text(f"{service}{between}Segmentation fault\n", 139).failure == "code-bug-complex"
+    assert judge_text(service + between, 137).person
 
 
 @pytest.mark.parametrize("effect", ["RuntimeError: no data", CODE_503.strip()])
 def test_what_was_raised_from_a_service_that_did_not_answer_is_its_failure(effect: str) -> None:
     log = f"{HEAD}{CODE_503}{FROM}{HEAD}{effect}\n"
-    assert judged(log, 1).failure == "network-collective"
+    assert judge_text(log, 1).failure == "network-collective"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_what_was_raised_from_a_service_that_did_not_answer_is_its_failure(effec
 )
 @pytest.mark.parametrize("link", [FROM, DURING])
 def test_only_a_time_out_becomes_that_of_a_service(link: str, first: str, failure: str) -> None:
-    assert judged(f"{HEAD}{first}\n{link}{HEAD}{READ}", 1).failure == failure
+    assert judge_text(f"{HEAD}{first}\n{link}{HEAD}{READ}", 1).failure == failure
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_only_a_time_out_becomes_that_of_a_service(link: str, first: str, failur
     ],
 )
 def test_a_service_may_not_answer(line: str) -> None:
-    assert judged(f"{HEAD}{line}\n", 1).failure == "network-collective"
+    assert judge_text(f"{HEAD}{line}\n", 1).failure == "network-collective"
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_service_may_not_answer(line: str) -> None:
     ],
 )
 def test_a_wrong_name_or_the_jobs_own_server_is_asked_about(line: str) -> None:
-    judgement = judged(f"{HEAD}{line}\n", 1)
+    judgement = judge_text(f"{HEAD}{line}\n", 1)
     assert (judgement.failure, judgement.person) == ("code-bug-complex", True)
 
 
@@ -196,13 +196,13 @@ def test_a_wrong_name_or_the_jobs_own_server_is_asked_about(line: str) -> None:
     ],
 )
 def test_no_wrapper_turns_a_bug_into_what_is_relaunched(head: str, effect: str) -> None:
-    judgement = judged(f"{head}KeyError: 'x'\n{FROM}{head}{effect}\n", 1)
+    judgement = judge_text(f"{head}KeyError: 'x'\n{FROM}{head}{effect}\n", 1)
     assert judgement.failure == "code-bug-small"
 
 
-PREEMPTED = "RuntimeError: worker was preempted"
-WRAPPED = f"{BUG}{FROM}{HEAD}{PREEMPTED}\n"
-TWICE_WRAPPED = f"{BUG}{FROM}{HEAD}RuntimeError: stage failed\n{FROM}{HEAD}{PREEMPTED}\n"
+PREEMPTED_LINE = "RuntimeError: worker was preempted"
+WRAPPED_ERROR = f"{BUG}{FROM}{HEAD}{PREEMPTED_LINE}\n"
+TWICE_WRAPPED = f"{BUG}{FROM}{HEAD}RuntimeError: stage failed\n{FROM}{HEAD}{PREEMPTED_LINE}\n"
 MISSING = f"{HEAD}FileNotFoundError: [Errno 2] No such file or directory: '/d/x'\n"
 
 
@@ -210,55 +210,55 @@ def _of_rank(rank: int, log: str) -> str:
     return "".join(f"[rank{rank}]: {line}\n" for line in log.splitlines())
 
 
-def _mixed(log: str) -> str:
+def _mix_ranks(log: str) -> str:
     """Two ranks without labels, line by line."""
     return "".join(f"{line}\n{line}\n" for line in log.splitlines())
 
 
-@pytest.mark.parametrize("effect", [PREEMPTED, "RuntimeError: due to node failure"])
+@pytest.mark.parametrize("effect", [PREEMPTED_LINE, "RuntimeError: due to node failure"])
 @pytest.mark.parametrize(
     ("log", "line"),
     [
-        (WRAPPED + WRAPPED, 4),
-        (_of_rank(0, WRAPPED) + _of_rank(1, WRAPPED), 4),
+        (WRAPPED_ERROR + WRAPPED_ERROR, 4),
+        (_of_rank(0, WRAPPED_ERROR) + _of_rank(1, WRAPPED_ERROR), 4),
         (TWICE_WRAPPED, 4),
         (_of_rank(0, TWICE_WRAPPED) + _of_rank(1, TWICE_WRAPPED), 4),
-        (f"{BUG}{DURING}{HEAD}{PREEMPTED}\n", 4),
-        (f"{WRAPPED}ERROR {PREEMPTED}\n", 4),
-        (f"{WRAPPED}ERROR train: worker was preempted\n", 4),
-        (f"ERROR train: worker was preempted\n{WRAPPED}", 5),
-        (f"{WRAPPED}{PREEMPTED}\n", 4),
-        (WRAPPED + STEPS + TWICE_WRAPPED, 75),
-        ("".join(_of_rank(rank, WRAPPED) for rank in range(300)), 4),
+        (f"{BUG}{DURING}{HEAD}{PREEMPTED_LINE}\n", 4),
+        (f"{WRAPPED_ERROR}ERROR {PREEMPTED_LINE}\n", 4),
+        (f"{WRAPPED_ERROR}ERROR train: worker was preempted\n", 4),
+        (f"ERROR train: worker was preempted\n{WRAPPED_ERROR}", 5),
+        (f"{WRAPPED_ERROR}{PREEMPTED_LINE}\n", 4),
+        (WRAPPED_ERROR + STEPS + TWICE_WRAPPED, 75),
+        ("".join(_of_rank(rank, WRAPPED_ERROR) for rank in range(300)), 4),
     ],
 )
 def test_a_bug_stays_one_however_often_its_wrapper_is_printed(
     log: str, line: int, effect: str
 ) -> None:
     message = effect.partition(": ")[2]
-    judgement = judged(log.replace("worker was preempted", message), 1)
+    judgement = judge_text(log.replace("worker was preempted", message), 1)
     assert (judgement.failure, judgement.line) == ("code-bug-small", line)
 
 
 def test_a_failure_that_a_row_knows_is_not_relaunched_for_its_wrapper() -> None:
-    assert judged(f"{MISSING}{FROM}{HEAD}{PREEMPTED}\n", 1).failure == "data"
+    assert judge_text(f"{MISSING}{FROM}{HEAD}{PREEMPTED_LINE}\n", 1).failure == "data"
 
 
 def test_two_ranks_whose_lines_are_mixed_are_no_preemption() -> None:
-    assert judged(_mixed(WRAPPED), 1).failure == "code-bug-small"
+    assert judge_text(_mix_ranks(WRAPPED_ERROR), 1).failure == "code-bug-small"
 
 
 @pytest.mark.parametrize(
     "log",
     [
-        f"{HEAD}{PREEMPTED}\nERROR {PREEMPTED}\n",
-        f"slurmstepd: error: *** JOB 7 CANCELLED DUE TO PREEMPTION ***\n{WRAPPED}",
-        f"{WRAPPED}slurmstepd: error: *** JOB 7 CANCELLED DUE TO PREEMPTION ***\n",
-        f"{WRAPPED}{STEPS}ERROR worker was preempted\n",
+        f"{HEAD}{PREEMPTED_LINE}\nERROR {PREEMPTED_LINE}\n",
+        f"slurmstepd: error: *** JOB 7 CANCELLED DUE TO PREEMPTION ***\n{WRAPPED_ERROR}",
+        f"{WRAPPED_ERROR}slurmstepd: error: *** JOB 7 CANCELLED DUE TO PREEMPTION ***\n",
+        f"{WRAPPED_ERROR}{STEPS}ERROR worker was preempted\n",
     ],
 )
 def test_a_preemption_with_evidence_of_its_own_counts(log: str) -> None:
-    assert judged(log, 143).failure == "preemption"
+    assert judge_text(log, 143).failure == "preemption"
 
 
 @pytest.mark.parametrize(
@@ -269,17 +269,17 @@ def test_a_preemption_with_evidence_of_its_own_counts(log: str) -> None:
     ],
 )
 def test_a_wrapper_may_name_what_is_asked_about(effect: str, failure: str) -> None:
-    assert judged(f"{BUG}{FROM}{HEAD}{effect}\n", 1).failure == failure
+    assert judge_text(f"{BUG}{FROM}{HEAD}{effect}\n", 1).failure == failure
 
 
 @pytest.mark.parametrize("effect", ["RuntimeError: worker was preempted", BUG.strip()])
 def test_what_the_code_around_a_preemption_raises_hides_it_not(effect: str) -> None:
     log = f"{HEAD}RuntimeError: worker was preempted\n{FROM}{HEAD}{effect}\n"
-    assert judged(log, 1).failure == "preemption"
+    assert judge_text(log, 1).failure == "preemption"
 
 
-CANCELLED = "slurmstepd: error: *** STEP 7.1 ON n1 CANCELLED AT 2026-01-02T03:04:05 ***\n"
-FAILED = "srun: error: n1: task 0: Exited with exit code 1\n"
+CANCELLED_LINE = "slurmstepd: error: *** STEP 7.1 ON n1 CANCELLED AT 2026-01-02T03:04:05 ***\n"
+FAILED_LINE = "srun: error: n1: task 0: Exited with exit code 1\n"
 
 
 @pytest.mark.parametrize(
@@ -294,4 +294,4 @@ FAILED = "srun: error: n1: task 0: Exited with exit code 1\n"
 )
 def test_srun_names_the_step_that_it_cancels(ending: str, failure: str) -> None:
     """An earlier step that failed is not why a person cancels a later one."""
-    assert judged(FAILED + ending + CANCELLED, 15).failure == failure
+    assert judge_text(FAILED_LINE + ending + CANCELLED_LINE, 15).failure == failure

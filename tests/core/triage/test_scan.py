@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from core.triage.cases import CASES
-from core.triage.judged import judged, scanned
+from core.triage.judged import judge_text, scan_text
 from herorun.core.triage.scan import MAX_LINE, Scan, finish, scan
 from herorun.signatures import load_signature_set
 
@@ -32,7 +32,7 @@ def test_how_the_bytes_are_cut_changes_nothing(pieces: list[bytes], cuts: list[i
         state, some = scan(names, state, data[begin:end])
         matches += some
     state, rest = finish(names, state)
-    assert (state, matches + rest) == scanned(data, names)
+    assert (state, matches + rest) == scan_text(data, names)
     assert state.offset == len(data)
 
 
@@ -42,7 +42,7 @@ def test_byte_by_byte_is_as_good_as_whole(block: int) -> None:
         'step 1\nTraceback (most recent call last):\n  File "a.py", line 1, in f\n    x\n'
         "KeyError: 'é'\n"
     )
-    assert judged(log, block=block) == judged(log)
+    assert judge_text(log, block=block) == judge_text(log)
 
 
 def test_a_line_is_seen_once_and_the_number_is_its_own() -> None:
@@ -69,8 +69,8 @@ def test_a_line_is_seen_once_and_the_number_is_its_own() -> None:
     ],
 )
 def test_ugly_bytes_hide_nothing(log: bytes) -> None:
-    assert judged(log).failure == "oom-accelerator"
-    assert judged(log, block=1000).failure == "oom-accelerator"
+    assert judge_text(log).failure == "oom-accelerator"
+    assert judge_text(log, block=1000).failure == "oom-accelerator"
 
 
 @pytest.mark.thorough
@@ -93,4 +93,4 @@ def test_many_ranks_with_open_tracebacks_are_bounded() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=2000))
 def test_any_bytes_are_judged(data: bytes) -> None:
-    judged(data)
+    judge_text(data)

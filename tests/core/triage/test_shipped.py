@@ -15,7 +15,7 @@ def test_a_fleet_whose_first_ticks_come_at_once_reads_the_catalogue_once(
 ) -> None:
     calls, together, real = [], threading.Barrier(4), signatures.parse
 
-    def counted(*args: Any) -> SignatureSet:
+    def count_load(*args: Any) -> SignatureSet:
         calls.append(args)
         return real(*args)
 
@@ -23,7 +23,7 @@ def test_a_fleet_whose_first_ticks_come_at_once_reads_the_catalogue_once(
         together.wait(30)
         _ = signatures.load_signature_set().signatures
 
-    monkeypatch.setattr(signatures, "parse", counted)
+    monkeypatch.setattr(signatures, "parse", count_load)
     for name in ("_load_shipped_set", "_rows"):
         monkeypatch.setattr(signatures, name, cache(getattr(signatures, name).__wrapped__))
     threads = [threading.Thread(target=ask) for _ in range(4)]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.triage.judged import judged
+from core.triage.judged import judge_text
 from herorun.core.errors import WrongUse
 from herorun.core.triage.classes import LineRole
 from herorun.core.triage.parse import parse
@@ -44,8 +44,8 @@ def hostile(signature: LogSignature) -> list[str]:
         '"a": ',
         "loss nan ",
     ]
-    repeated = [(fill * LONG)[:LONG] for fill in fills]
-    return repeated + [
+    repeated_texts = [(fill * LONG)[:LONG] for fill in fills]
+    return repeated_texts + [
         keyword + fill * (LONG - 40) + "!" for keyword in signature.keywords for fill in (" ", "x")
     ]
 
@@ -91,13 +91,13 @@ DOCUMENTS = [
 
 
 def test_a_row_of_ones_own_is_asked() -> None:
-    assert judged("the FLUX capacitor broke", signature_set=own()).failure == "data"
+    assert judge_text("the FLUX capacitor broke", signature_set=own()).failure == "data"
 
 
 def test_a_row_of_ones_own_takes_the_place_of_a_shipped_one() -> None:
     shipped_row = {**ROW, "class": "timeout"}
     names = parse([*DOCUMENTS, {"signature": [shipped_row]}], [("mine.toml", {"signature": [ROW]})])
-    assert judged("flux capacitor", signature_set=names).failure == "data"
+    assert judge_text("flux capacitor", signature_set=names).failure == "data"
     assert len(names.signatures) == 1
 
 

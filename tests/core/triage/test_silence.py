@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.triage.judged import judged, scanned
+from core.triage.judged import judge_text, scan_text
 from herorun.core.triage.state import AttemptLog, see
 from herorun.core.triage.verdict import LONG_SILENCE, judge_log, no_end
 from herorun.signatures import load_signature_set
@@ -11,9 +11,9 @@ ERROR = "[2026-01-02 05:07:11,062][__main__][ERROR] - the launcher gave up"
 
 
 def test_exit_code_0_shows_the_error_that_it_contradicts() -> None:
-    verdict = judged(f"step 1: loss 2.0\n{ERROR}\n", 0)
+    verdict = judge_text(f"step 1: loss 2.0\n{ERROR}\n", 0)
     assert (verdict.failure, verdict.line, verdict.person) == ("not-a-failure", 2, False)
-    assert judged(f"{ERROR}\nTraining finished.\n", 0).failure == "benign"
+    assert judge_text(f"{ERROR}\nTraining finished.\n", 0).failure == "benign"
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_message_of_an_end_outlasts_any_silence(end: str) -> None:
         (steps, "unknown"),
         (f"{steps}{end}\n{more}", "unknown"),
     ):
-        state, matches = scanned(log, load_signature_set())
+        state, matches = scan_text(log, load_signature_set())
         attempt = see(AttemptLog(), matches)
         verdict = judge_log(load_signature_set(), attempt, state.last_line)
         assert verdict.failure == no_end(verdict, attempt, LONG_SILENCE - 1).failure == "benign"

@@ -2,13 +2,13 @@
 
 import pytest
 
-from core.triage.judged import judged, judged_training
+from core.triage.judged import judge_text, judged_training
 from herorun.core.adhoc_jobs.cause import JobCause
 
 FRAME = 'Traceback (most recent call last):\n  File "/u/train.py", line 5, in save\n    f()\n'
 
 # Written for the tests, in the form that the tools print.
-FAILED = [
+STORAGE_FAILURES = [
     "OSError: [Errno 116] Stale file handle",
     "cp: cannot stat '/data/step-4': Stale NFS file handle",
     "OSError: [Errno 5] Input/output error: '/data/shard-3.bin'",
@@ -32,9 +32,9 @@ FAILED = [
 ]
 
 
-@pytest.mark.parametrize("line", FAILED)
+@pytest.mark.parametrize("line", STORAGE_FAILURES)
 def test_storage_that_fails_or_throttles_has_its_class(line: str) -> None:
-    assert judged(f"step 4: loss 2.0\n{line}\n", 1).failure == "storage"
+    assert judge_text(f"step 4: loss 2.0\n{line}\n", 1).failure == "storage"
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_storage_that_fails_or_throttles_has_its_class(line: str) -> None:
     ],
 )
 def test_what_has_another_class_keeps_it(line: str, failure: str) -> None:
-    assert judged(f"step 4: loss 2.0\n{line}\n", 1).failure == failure
+    assert judge_text(f"step 4: loss 2.0\n{line}\n", 1).failure == failure
 
 
 @pytest.mark.parametrize(
@@ -66,19 +66,24 @@ def test_what_is_tried_again_or_only_sounds_alike_is_none(line: str) -> None:
 
 def test_the_programs_wrapper_around_a_throttled_request_is_no_bug() -> None:
     cause = "google.api_core.exceptions.TooManyRequests: 429 POST https://storage.googleapis.com/u"
-    wrapped = (
+    wrapped_error = (
         "\nThe above exception was the direct cause of the following exception:\n\n"
         f"{FRAME}RuntimeError: the upload failed\n"
     )
-    assert judged(f"{FRAME}{cause}\n{wrapped}", 1).failure == "storage"
+    assert judge_text(f"{FRAME}{cause}\n{wrapped_error}", 1).failure == "storage"
 
 
 def test_a_bug_after_a_throttled_request_is_a_bug() -> None:
-    throttled = "google.api_core.exceptions.TooManyRequests: 429 POST https://a.googleapis.com/u"
-    assert judged(f"{throttled}\nstep 5\n{FRAME}KeyError: 'x'\n", 1).failure == "code-bug-small"
+    throttled_log = (
+        "google.api_core.exceptions.TooManyRequests: 429 POST https://a.googleapis.com/u"
+    )
+    assert (
+        judge_text(f"{throttled_log}\nstep 5\n{FRAME}KeyError: 'x'\n", 1).failure
+        == "code-bug-small"
+    )
 
 
-HANDLED = """--- Logging error ---
+HANDLED_ERROR = """--- Logging error ---
 Traceback (most recent call last):
   File "/opt/lib/python3.11/logging/__init__.py", line 1087, in emit
     {}()
@@ -87,7 +92,7 @@ Traceback (most recent call last):
 
 
 def test_the_file_that_a_log_handler_loses_is_its_own() -> None:
-    text = HANDLED.format("self.flush", "OSError: [Errno 116] Stale file handle")
+    text = HANDLED_ERROR.format("self.flush", "OSError: [Errno 116] Stale file handle")
     assert judged_training(text).failure == "benign"
     elsewhere = text.replace("logging/__init__.py", "site-packages/sink/s3.py")
     assert judged_training(elsewhere).failure == "storage"
@@ -98,5 +103,5 @@ def test_nothing_in_the_code_is_to_be_changed() -> None:
 
 
 def test_a_read_only_file_system_may_need_a_person() -> None:
-    judgement = judged("OSError: [Errno 30] Read-only file system: '/data'")
+    judgement = judge_text("OSError: [Errno 30] Read-only file system: '/data'")
     assert (judgement.failure, judgement.person) == ("storage", True)

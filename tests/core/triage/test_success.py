@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.triage.judged import judged, judged_training
+from core.triage.judged import judge_text, judged_training
 
 STEPS = "".join(f"[rank{step % 2}] step {step}/1000 loss 2.0\n" for step in range(1, 61))
 KEY = """Traceback (most recent call last):
@@ -10,8 +10,8 @@ KEY = """Traceback (most recent call last):
     model = config['model']
 KeyError: 'model'"""
 
-WARNED = "a.py:1: UserWarning: the batch is small"
-BEFORE = ("", f"{WARNED}\n", f"{WARNED}\n" * 500)
+WARNING_LINE = "a.py:1: UserWarning: the batch is small"
+BEFORE = ("", f"{WARNING_LINE}\n", f"{WARNING_LINE}\n" * 500)
 
 
 @pytest.mark.parametrize(
@@ -38,13 +38,13 @@ BEFORE = ("", f"{WARNED}\n", f"{WARNED}\n" * 500)
 )
 def test_only_what_shows_a_success_is_benign(end: str) -> None:
     for before in BEFORE:
-        assert judged(f"{before}{end}\n").failure == "benign"
+        assert judge_text(f"{before}{end}\n").failure == "benign"
 
 
 def test_another_end_is_benign_by_its_exit_code_alone() -> None:
     for before in BEFORE:
-        assert judged(f"{before}Loading the model\n").failure == "unknown"
-        assert judged(f"{before}Loading the model\n", 0).failure == "benign"
+        assert judge_text(f"{before}Loading the model\n").failure == "unknown"
+        assert judge_text(f"{before}Loading the model\n", 0).failure == "benign"
 
 
 @pytest.mark.parametrize(
@@ -92,16 +92,16 @@ def test_another_end_is_benign_by_its_exit_code_alone() -> None:
     ],
 )
 def test_what_shows_no_success_is_not_benign(line: str) -> None:
-    assert judged(line).failure == "unknown"
+    assert judge_text(line).failure == "unknown"
 
 
 def test_a_step_of_an_older_attempt_or_of_long_ago_shows_no_success() -> None:
-    restarted = f"{STEPS}=== attempt 2 ===\n{WARNED}\n"
-    assert (judged(restarted).failure, judged(f"{restarted}step 1\n").failure) == (
+    restart_log = f"{STEPS}=== attempt 2 ===\n{WARNING_LINE}\n"
+    assert (judge_text(restart_log).failure, judge_text(f"{restart_log}step 1\n").failure) == (
         "unknown",
         "benign",
     )
-    assert judged(f"{STEPS}{'quiet line' * 9}\n" + "no news\n" * 2000).failure == "unknown"
+    assert judge_text(f"{STEPS}{'quiet line' * 9}\n" + "no news\n" * 2000).failure == "unknown"
 
 
 ERRORS = (
@@ -119,14 +119,14 @@ ERRORS = (
 def test_an_error_that_no_row_knows_is_unknown_and_shown(error: str) -> None:
     log = f"{STEPS}{error}\nstep 61 loss 2.0\n"
     for code in (None, 1):
-        judgement = judged(log, code)
+        judgement = judge_text(log, code)
         assert (judgement.failure, judgement.line) == ("unknown", 61)
         assert judgement.signature == "unexplained-error"
-    assert judged(log, 0).failure == "not-a-failure"
-    assert judged(f"{KEY}\n{log[len(STEPS) :]}").failure == "code-bug-small"
-    assert judged(f"{error}\n{STEPS}").failure == "benign"
-    assert judged(f"{error}\nTraining finished.\n").failure == "benign"
-    assert judged(f"Training finished.\n{error}\n").failure == "unknown"
+    assert judge_text(log, 0).failure == "not-a-failure"
+    assert judge_text(f"{KEY}\n{log[len(STEPS) :]}").failure == "code-bug-small"
+    assert judge_text(f"{error}\n{STEPS}").failure == "benign"
+    assert judge_text(f"{error}\nTraining finished.\n").failure == "benign"
+    assert judge_text(f"Training finished.\n{error}\n").failure == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -139,20 +139,20 @@ def test_an_error_that_no_row_knows_is_unknown_and_shown(error: str) -> None:
 )
 def test_the_end_of_one_process_explains_no_error(end: str) -> None:
     for error in ERRORS:
-        assert judged(f"{STEPS}{error}\n{end}\n").failure == "unknown"
+        assert judge_text(f"{STEPS}{error}\n{end}\n").failure == "unknown"
 
 
 def test_of_a_failed_job_in_accounting_no_row_shows_a_success() -> None:
     rows = "4711  train  gpu  FAILED  1:0\n4711.batch  batch  FAILED  1:0\n"
-    assert judged(f"{rows}4711.extern  extern  COMPLETED  0:0\n").failure == "unknown"
-    assert judged(f"{rows}4712  train  gpu  COMPLETED  0:0\n").failure == "unknown"
+    assert judge_text(f"{rows}4711.extern  extern  COMPLETED  0:0\n").failure == "unknown"
+    assert judge_text(f"{rows}4712  train  gpu  COMPLETED  0:0\n").failure == "unknown"
 
 
 def test_an_unexplained_error_has_no_fingerprint() -> None:
     for error in ERRORS:
         for code in (None, 1, 137):
-            assert not judged(f"{STEPS}{error}\n", code).fingerprint
-    assert judged(f"{STEPS}{KEY}\n", 1).fingerprint
+            assert not judge_text(f"{STEPS}{error}\n", code).fingerprint
+    assert judge_text(f"{STEPS}{KEY}\n", 1).fingerprint
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_what_is_no_error_or_is_handled_is_no_doubt(line: str) -> None:
     ],
 )
 def test_a_type_or_a_message_has_its_class(line: str, failure: str) -> None:
-    assert judged(line).failure == failure
+    assert judge_text(line).failure == failure
 
 
 @pytest.mark.parametrize(
@@ -238,8 +238,8 @@ def test_a_type_or_a_message_has_its_class(line: str, failure: str) -> None:
     ],
 )
 def test_a_setting_is_no_failure(line: str) -> None:
-    assert judged(f"{line}\n{KEY}\n").failure == "code-bug-small"
-    assert judged(line, 1).failure == "unknown"
+    assert judge_text(f"{line}\n{KEY}\n").failure == "code-bug-small"
+    assert judge_text(line, 1).failure == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_a_setting_is_no_failure(line: str) -> None:
     ],
 )
 def test_the_failure_itself_keeps_its_class(line: str, failure: str) -> None:
-    assert judged(line, 1).failure == failure
+    assert judge_text(line, 1).failure == failure
 
 
 def test_the_bug_of_a_spawned_process_is_the_root() -> None:
@@ -266,6 +266,6 @@ def test_the_bug_of_a_spawned_process_is_the_root() -> None:
         "    mp.spawn(run)\ntorch.multiprocessing.spawn.ProcessRaisedException:\n\n"
         "-- Process 0 terminated with the following error:\n"
     )
-    judgement = judged(f"{wrapper}{KEY}\n", 1)
+    judgement = judge_text(f"{wrapper}{KEY}\n", 1)
     assert (judgement.failure, str(judgement.where)) == ("code-bug-small", "/home/u/train.py:51")
-    assert judged(wrapper, 1).failure == "unknown"
+    assert judge_text(wrapper, 1).failure == "unknown"

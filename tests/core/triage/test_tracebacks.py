@@ -2,14 +2,14 @@
 
 import pytest
 
-from core.triage.judged import judged, judged_training
+from core.triage.judged import judge_text, judged_training
 from herorun.core.triage.tracebacks import Frame, frame_of
 
 SITE = "/opt/conda/lib/python3.11/site-packages/torch/nn/module.py"
 
 
 def test_the_innermost_frame_of_the_user_is_named() -> None:
-    judgement = judged(
+    judgement = judge_text(
         'Traceback (most recent call last):\n  File "/u/train.py", line 5, in <module>\n    '
         "main()\n"
         f'  File "/u/train.py", line 3, in main\n    f()\n  File "{SITE}", line 10, in f\n    '
@@ -35,7 +35,7 @@ def test_a_launchers_prefix_hides_nothing(prefix: str) -> None:
         "    x = d['k']",
         "KeyError: 'k'",
     ]
-    judgement = judged("\n".join(prefix + line for line in lines))
+    judgement = judge_text("\n".join(prefix + line for line in lines))
     assert (judgement.failure, str(judgement.where)) == ("code-bug-small", "/u/a.py:7")
 
 
@@ -49,12 +49,12 @@ def test_ranks_that_speak_at_once_are_kept_apart() -> None:
         ]
         return [f"[rank{n}]: {line}" for line in own]
 
-    mixed = [line for pair in zip(rank(1), rank(2), strict=True) for line in pair]
-    assert str(judged("\n".join(mixed)).where) == "/u/r1.py:1"
+    mixed_lines = [line for pair in zip(rank(1), rank(2), strict=True) for line in pair]
+    assert str(judge_text("\n".join(mixed_lines)).where) == "/u/r1.py:1"
 
 
 def test_lines_of_others_inside_a_traceback_do_not_end_it() -> None:
-    judgement = judged(
+    judgement = judge_text(
         'Traceback (most recent call last):\nEpoch: 3\n  File "/u/a.py", line 7, in f\nwandb: '
         "syncing\n    x\nNameError: x"
     )
@@ -67,29 +67,29 @@ SECOND = 'Traceback (most recent call last):\n  File "/u/a.py", line 2, in g\n  
 
 def test_of_a_direct_cause_the_cause_is_the_root() -> None:
     log = f"{FIRST}The above exception was the direct cause of the following exception:\n\n{SECOND}"
-    assert str(judged(log).where) == "/u/a.py:1"
+    assert str(judge_text(log).where) == "/u/a.py:1"
 
 
 def test_what_was_being_handled_is_not_the_root() -> None:
     log = f"{FIRST}During handling of the above exception, another exception occurred:\n\n{SECOND}"
-    assert str(judged(log).where) == "/u/a.py:2"
+    assert str(judge_text(log).where) == "/u/a.py:2"
 
 
 def test_frames_in_several_files_make_it_complex() -> None:
     frames = "".join(f'  File "/u/{name}.py", line 1, in f\n    x\n' for name in "ab")
     assert (
-        judged(f"Traceback (most recent call last):\n{frames}ValueError: 3").failure
+        judge_text(f"Traceback (most recent call last):\n{frames}ValueError: 3").failure
         == "code-bug-complex"
     )
     one = '  File "/u/a.py", line 1, in f\n    x\n'
     assert (
-        judged(f"Traceback (most recent call last):\n{one}ValueError: 3").failure
+        judge_text(f"Traceback (most recent call last):\n{one}ValueError: 3").failure
         == "code-bug-small"
     )
 
 
 def test_a_frame_names_the_place_of_a_known_failure() -> None:
-    judgement = judged(
+    judgement = judge_text(
         'Traceback (most recent call last):\n  File "/u/a.py", line 9, in step\n    '
         "loss.backward()\n"
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB"
@@ -98,7 +98,7 @@ def test_a_frame_names_the_place_of_a_known_failure() -> None:
 
 
 def test_a_torn_traceback_is_unknown_and_says_where() -> None:
-    judgement = judged(
+    judgement = judge_text(
         'Traceback (most recent call last):\n  File "/u/a.py", line 9, in step\n    x'
     )
     assert (judgement.failure, str(judgement.where)) == ("unknown", "/u/a.py:9")
@@ -106,10 +106,10 @@ def test_a_torn_traceback_is_unknown_and_says_where() -> None:
 
 def test_a_header_that_nothing_follows_is_forgotten() -> None:
     log = "Traceback (most recent call last):\n" + "step 1\n" * 100 + "CUDA out of memory"
-    assert judged(log).failure == "oom-accelerator"
+    assert judge_text(log).failure == "oom-accelerator"
 
 
-IGNORED = [
+IGNORED_TRACEBACK = [
     "Exception ignored in: <function Feed.__del__ at 0x7f21>",
     "Traceback (most recent call last):",
     '  File "/u/feed.py", line 41, in __del__',
@@ -133,26 +133,37 @@ CLEAN_UP = [
 @pytest.mark.parametrize(
     "lines",
     [
-        IGNORED,
-        [IGNORED[0], IGNORED[-1]],
-        IGNORED[:3],
-        ["  7%|7   | 7/99 [00:01<00:09,  2.1it/s]" + IGNORED[0], *IGNORED[1:]],
-        [IGNORED[0], IGNORED[1], IGNORED[0], IGNORED[2], *IGNORED[1:], *IGNORED[2:]],
+        IGNORED_TRACEBACK,
+        [IGNORED_TRACEBACK[0], IGNORED_TRACEBACK[-1]],
+        IGNORED_TRACEBACK[:3],
+        ["  7%|7   | 7/99 [00:01<00:09,  2.1it/s]" + IGNORED_TRACEBACK[0], *IGNORED_TRACEBACK[1:]],
+        [
+            IGNORED_TRACEBACK[0],
+            IGNORED_TRACEBACK[1],
+            IGNORED_TRACEBACK[0],
+            IGNORED_TRACEBACK[2],
+            *IGNORED_TRACEBACK[1:],
+            *IGNORED_TRACEBACK[2:],
+        ],
         [
             f"[2024-01-01 07:00:00,123] torch._dynamo.convert_frame: [WARNING] {line}"
             for line in [
                 "WON'T CONVERT forward /u/net.py line 12 ",
                 "due to: ",
-                *IGNORED[1:3],
+                *IGNORED_TRACEBACK[1:3],
                 "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:",
                 "FileNotFoundError: [Errno 2] No such file or directory: 'ldconfig'",
             ]
         ],
-        [line for line in IGNORED for _ in range(2)],
-        [f"[rank{rank}]: {line}" for line in IGNORED for rank in range(3)],
+        [line for line in IGNORED_TRACEBACK for _ in range(2)],
+        [f"[rank{rank}]: {line}" for line in IGNORED_TRACEBACK for rank in range(3)],
         ["wandb: ERROR Problem finishing run", *CLEAN_UP],
-        ["Error in atexit._run_exitfuncs:", *IGNORED[1:]],
-        [*IGNORED, "During handling of the above exception, another exception occurred:", *REAL],
+        ["Error in atexit._run_exitfuncs:", *IGNORED_TRACEBACK[1:]],
+        [
+            *IGNORED_TRACEBACK,
+            "During handling of the above exception, another exception occurred:",
+            *REAL,
+        ],
         [
             "Traceback (most recent call last):",
             '  File "/opt/lib/python3.11/multiprocessing/queues.py", line 258, in _feed',
@@ -168,31 +179,35 @@ def test_an_ignored_exception_is_no_failure(lines: list[str]) -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        [*IGNORED, *REAL],
-        [*REAL, *IGNORED],
+        [*IGNORED_TRACEBACK, *REAL],
+        [*REAL, *IGNORED_TRACEBACK],
         [*REAL, *CLEAN_UP],
         ["wandb: ERROR Problem finishing run", *REAL],
-        [*IGNORED[:3], *REAL],
-        [*REAL[:3], *IGNORED, REAL[3]],
-        [*REAL[:3], *IGNORED[:4], "epoch 3 of 9", REAL[3]],
-        [IGNORED[0], "saved the vocabulary", *REAL],
-        [*IGNORED[:4], "epoch 3 of 9", REAL[3]],
-        [f"[rank{rank}]: {line}" for line in [*IGNORED, *REAL] for rank in range(3)],
+        [*IGNORED_TRACEBACK[:3], *REAL],
+        [*REAL[:3], *IGNORED_TRACEBACK, REAL[3]],
+        [*REAL[:3], *IGNORED_TRACEBACK[:4], "epoch 3 of 9", REAL[3]],
+        [IGNORED_TRACEBACK[0], "saved the vocabulary", *REAL],
+        [*IGNORED_TRACEBACK[:4], "epoch 3 of 9", REAL[3]],
+        [f"[rank{rank}]: {line}" for line in [*IGNORED_TRACEBACK, *REAL] for rank in range(3)],
         [
             f"[rank0]: {line}"
-            for line in [IGNORED[0], "ResourceWarning: unclosed <socket.socket fd=5>", *REAL]
+            for line in [
+                IGNORED_TRACEBACK[0],
+                "ResourceWarning: unclosed <socket.socket fd=5>",
+                *REAL,
+            ]
         ],
-        [f"[rank0]: {line}" for line in [IGNORED[0], "SystemExit: 1", "step 3", *REAL]],
+        [f"[rank0]: {line}" for line in [IGNORED_TRACEBACK[0], "SystemExit: 1", "step 3", *REAL]],
         [
             f"{label} {line}"
-            for pair in zip([*IGNORED, ""], [*REAL, "", ""], strict=True)
+            for pair in zip([*IGNORED_TRACEBACK, ""], [*REAL, "", ""], strict=True)
             for label, line in zip(("[rank1]:", "[rank2]:"), pair, strict=True)
             if line
         ],
     ],
 )
 def test_an_ignored_exception_hides_no_other(lines: list[str]) -> None:
-    assert judged("\n".join(lines)).failure == "code-bug-small"
+    assert judge_text("\n".join(lines)).failure == "code-bug-small"
 
 
 @pytest.mark.parametrize(
@@ -208,14 +223,14 @@ def test_an_ignored_exception_hides_no_other(lines: list[str]) -> None:
     ],
 )
 def test_what_an_ignored_exception_reports_may_still_be_the_cause(end: str, failure: str) -> None:
-    assert judged("\n".join([*IGNORED[:-1], end])).failure == failure
+    assert judge_text("\n".join([*IGNORED_TRACEBACK[:-1], end])).failure == failure
 
 
-@pytest.mark.parametrize("announcement", [IGNORED[0], "Error in atexit._run_exitfuncs:"])
+@pytest.mark.parametrize("announcement", [IGNORED_TRACEBACK[0], "Error in atexit._run_exitfuncs:"])
 @pytest.mark.parametrize("error", ["RuntimeError: pool is closed", "FileNotFoundError: x.pt"])
 def test_a_save_that_fails_at_the_end_is_not_benign(announcement: str, error: str) -> None:
     lines = [announcement, REAL[0], '  File "/u/io.py", line 9, in _save_state', error]
-    assert judged("\n".join(lines)).failure == "unknown"
+    assert judge_text("\n".join(lines)).failure == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -227,14 +242,14 @@ def test_a_save_that_fails_at_the_end_is_not_benign(announcement: str, error: st
 )
 def test_a_pipe_that_ended_is_another_processs_end(frame: str, failure: str) -> None:
     lines = [REAL[0], f'  File "{frame}", line 383, in _recv', "    raise EOFError", "EOFError"]
-    judgement = judged("\n".join(lines))
+    judgement = judge_text("\n".join(lines))
     assert (judgement.failure, judgement.person) == (failure, True)
 
 
 def test_what_ended_the_other_process_explains_a_pipe_that_ended() -> None:
     frame = '  File "/opt/lib/python3.11/multiprocessing/connection.py", line 383, in _recv'
     end = "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0."
-    judgement = judged("\n".join([REAL[0], frame, "EOFError", end]))
+    judgement = judge_text("\n".join([REAL[0], frame, "EOFError", end]))
     assert (judgement.failure, judgement.line, judgement.person) == ("oom-host", 4, False)
 
 
@@ -249,7 +264,7 @@ def test_what_ended_the_other_process_explains_a_pipe_that_ended() -> None:
 )
 def test_what_a_parent_could_not_send_is_no_damaged_file(frame: str, failure: str) -> None:
     lines = [REAL[0], f"  File {frame}", "EOFError: Ran out of input"]
-    assert judged("\n".join(lines)).failure == failure
+    assert judge_text("\n".join(lines)).failure == failure
 
 
 @pytest.mark.parametrize(
@@ -263,7 +278,8 @@ def test_what_a_parent_could_not_send_is_no_damaged_file(frame: str, failure: st
 def test_a_thread_that_outlives_the_program_did_not_end_it(end: str, failure: str) -> None:
     frames = ['  File "/u/a.py", line 7, in f', '  File "/u/b.py", line 7, in f']
     assert (
-        judged("\n".join(["Exception in thread Feed:", REAL[0], *frames, end])).failure == failure
+        judge_text("\n".join(["Exception in thread Feed:", REAL[0], *frames, end])).failure
+        == failure
     )
 
 
@@ -282,26 +298,26 @@ def test_what_an_exception_was_raised_from(
     """The one that a row knows explains the other."""
     frames = ['  File "/u/a.py", line 7, in f', '  File "/u/b.py", line 7, in f']
     link = "The above exception was the direct cause of the following exception:"
-    judgement = judged("\n".join([REAL[0], *frames, cause, link, REAL[0], *frames, effect]))
+    judgement = judge_text("\n".join([REAL[0], *frames, cause, link, REAL[0], *frames, effect]))
     assert (judgement.failure, judgement.line) == (failure, line)
 
 
 def test_a_line_between_two_exceptions_does_not_part_them() -> None:
     link = "During handling of the above exception, another exception occurred:"
     lines = [*REAL, link, "ValueError: of another process", *REAL[:3], "AttributeError: x"]
-    assert judged("\n".join(lines)).line == 10
+    assert judge_text("\n".join(lines)).line == 10
 
 
 def test_a_thread_that_died_is_not_ignored() -> None:
     lines = ["Exception ignored in thread started by: <function feed at 0x7f21>", *REAL]
-    assert judged("\n".join(lines)).failure == "code-bug-small"
+    assert judge_text("\n".join(lines)).failure == "code-bug-small"
 
 
 def test_a_rank_whose_announcement_led_to_nothing_is_read_on() -> None:
     error = "RuntimeError: CUDA error: device-side assert triggered"
-    lines = [IGNORED[0], "ResourceWarning: unclosed <socket.socket fd=5>", error]
+    lines = [IGNORED_TRACEBACK[0], "ResourceWarning: unclosed <socket.socket fd=5>", error]
     log = "\n".join(f"[rank0]: {line}" for line in lines)
-    assert judged(log).failure == "data"
+    assert judge_text(log).failure == "data"
 
 
 @pytest.mark.parametrize("program", [REAL[1:3], []])
@@ -314,7 +330,7 @@ def test_a_connection_that_the_program_closes_twice_is_its_bug(program: list[str
         '  File "/opt/lib/python3.11/multiprocessing/connection.py", line 182, in close',
         "OSError: [Errno 9] Bad file descriptor",
     ]
-    assert judged("\n".join(lines)).failure == "code-bug-complex"
+    assert judge_text("\n".join(lines)).failure == "code-bug-complex"
 
 
 def test_a_frame_has_its_file_line_and_function() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from core.triage.judged import judged
+from core.triage.judged import judge_text
 
 LOGS = {
     "code-bug-small": (
@@ -29,7 +29,7 @@ LOGS = {
 AT = "2026-01-01T00:00:00.123456789Z"
 
 
-def enveloped(**more: object) -> Callable[[str], str]:
+def envelope(**more: object) -> Callable[[str], str]:
     def wrap(line: str) -> str:
         (key,) = [key for key, value in more.items() if value is None]
         return json.dumps({**more, key: line})
@@ -51,8 +51,8 @@ WRAPPERS: dict[str, Callable[[str], str]] = {
     "the file of docker": lambda line: json.dumps(
         {"log": f"{line}\n", "stream": "stderr", "time": AT}
     ),
-    "a logger of JSON": enveloped(level="error", ts=1.5, msg=None),
-    "a message alone": enveloped(message=None),
+    "a logger of JSON": envelope(level="error", ts=1.5, msg=None),
+    "a message alone": envelope(message=None),
     "JSON in the log of a container": lambda line: (
         f"{AT} stderr F {json.dumps({'message': line, 'severity': 'ERROR'})}"
     ),
@@ -68,24 +68,24 @@ WRAPPERS: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
 @pytest.mark.parametrize("failure", LOGS)
 def test_a_wrapper_changes_no_class(failure: str, wrap: Callable[[str], str]) -> None:
-    plain = judged(LOGS[failure])
-    wrapped = judged("\n".join(wrap(line) for line in LOGS[failure].split("\n")))
+    plain = judge_text(LOGS[failure])
+    wrapped_verdict = judge_text("\n".join(wrap(line) for line in LOGS[failure].split("\n")))
     assert (str(plain.failure), plain.signature) == (failure, plain.signature)
-    assert (wrapped.failure, wrapped.signature) == (plain.failure, plain.signature)
-    assert wrapped.fingerprint == plain.fingerprint
-    assert wrapped.where == plain.where
+    assert (wrapped_verdict.failure, wrapped_verdict.signature) == (plain.failure, plain.signature)
+    assert wrapped_verdict.fingerprint == plain.fingerprint
+    assert wrapped_verdict.where == plain.where
 
 
 def test_a_whole_traceback_in_one_envelope() -> None:
     line = json.dumps({"level": "ERROR", "message": LOGS["code-bug-small"]})
-    verdict = judged(f"step 6: loss 2.2\n{line}\n")
+    verdict = judge_text(f"step 6: loss 2.2\n{line}\n")
     assert (str(verdict.failure), verdict.line) == ("code-bug-small", 2)
 
 
 def test_two_writers_in_one_stream_of_envelopes() -> None:
     lines = LOGS["code-bug-small"].split("\n")
     rows = [{"message": line, "level": "error", "rank": rank} for line in lines for rank in (0, 1)]
-    assert str(judged("\n".join(map(json.dumps, rows))).failure) == "code-bug-small"
+    assert str(judge_text("\n".join(map(json.dumps, rows))).failure) == "code-bug-small"
 
 
 @pytest.mark.parametrize(
@@ -102,11 +102,11 @@ def test_two_writers_in_one_stream_of_envelopes() -> None:
 )
 def test_what_is_printed_and_did_not_happen_is_no_failure(line: str) -> None:
     """A sample of a dataset, a source listing, a guess."""
-    assert str(judged(f"step 7: loss 2.1\n{line}\nstep 8: loss 2.0").failure) == "benign"
+    assert str(judge_text(f"step 7: loss 2.1\n{line}\nstep 8: loss 2.0").failure) == "benign"
 
 
 def test_steps_in_colours_and_in_envelopes_count() -> None:
     """A training that continues after an exception."""
     for wrap in (WRAPPERS["colours"], WRAPPERS["the file of docker"]):
         steps = "\n".join(wrap(f"Step {step}: loss 2.1") for step in range(30))
-        assert str(judged(f"{LOGS['code-bug-small']}\n{steps}").failure) == "not-a-failure"
+        assert str(judge_text(f"{LOGS['code-bug-small']}\n{steps}").failure) == "not-a-failure"

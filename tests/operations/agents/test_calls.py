@@ -21,22 +21,22 @@ class TypedCalls(ToolCalls):
 
     def __init__(self, start: Path) -> None:
         super().__init__(start)
-        self.typed: list[list[str]] = []
+        self.argvs: list[list[str]] = []
 
     def _must_be_run(self, values: Mapping[str, Any]) -> None:
         pass
 
     def _call(self, tool: Tool, argv: Sequence[str], timeout: float) -> ToolAnswer:
-        self.typed.append(list(argv))
+        self.argvs.append(list(argv))
         return ToolAnswer(tool.command, 0, {}, {}, "")
 
 
 def test_a_launch_is_confirmed_once_by_the_plan_that_was_shown(tmp_path: Path) -> None:
     with TypedCalls(tmp_path) as calls:
         digest = calls.preview("launch", LAUNCH).structured_content["digest"]
-        (option,) = [word for argv in calls.typed for word in argv if word.startswith("--out=")]
+        (option,) = [word for argv in calls.argvs for word in argv if word.startswith("--out=")]
         server._answer(calls, True, CONFIRM, {"digest": digest})
-        assert calls.typed[-1][:2] == ["launch", option.replace("--out=", "--plan=")]
+        assert calls.argvs[-1][:2] == ["launch", option.replace("--out=", "--plan=")]
         with pytest.raises(WrongUse):
             calls.confirm(digest)
 
@@ -45,7 +45,7 @@ def test_a_report_is_written_into_our_own_folder(tmp_path: Path) -> None:
     with TypedCalls(tmp_path) as calls:
         (name,) = [tool.name for tool in READS if tool.command == "report"]
         calls.read(name, {"run": "tiny"})
-        (out,) = [word for word in calls.typed[-1] if word.startswith("--out=")]
+        (out,) = [word for word in calls.argvs[-1] if word.startswith("--out=")]
         assert Path(out.removeprefix("--out=")).parent == Path(calls._plans.name)
 
 
@@ -78,7 +78,7 @@ def test_only_the_token_is_served(
     async def send(message: Mapping[str, Any]) -> None:
         responses.append(message)
 
-    guarded = server._with_token(app, TOKEN)
-    asyncio.run(guarded({"type": kind, "headers": headers}, None, send))
+    guarded_app = server._with_token(app, TOKEN)
+    asyncio.run(guarded_app({"type": kind, "headers": headers}, None, send))
     assert bool(scopes) is is_served
     assert [message.get("status") for message in responses] == ([] if is_served else [401, None])

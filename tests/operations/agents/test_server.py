@@ -26,5 +26,5 @@ def test_a_call_has_its_name_its_arguments_and_whether_orders_count(
     monkeypatch.setattr(server, "_call_tool", lambda *call: call)
     server.server_of(calls, orders)
     params = SimpleNamespace(name="status", arguments={"run": "tiny"})
-    called = anyio.run(handlers["on_call_tool"], None, params)
-    assert called == (calls, orders, "status", {"run": "tiny"})
+    tool_calls = anyio.run(handlers["on_call_tool"], None, params)
+    assert tool_calls == (calls, orders, "status", {"run": "tiny"})

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from herorun.core.record.lease import read_lease
-from jobs_alone import BUG, Alone, asked
+from jobs_alone import BUG, Alone, ask_babysit
 from operations.through_mcp import Agent, through_forks
 from stories import CRASH, SLUG, TAG, WAIT, Story, eventually, forget
 
@@ -21,7 +21,7 @@ ACTS = {"confirm_order"}
 
 def test_babysit_this(story: Story) -> None:
     """Look, find nothing to do, say so in the record, and leave the job alone."""
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.tick()
 
     async def talk(agent: Agent) -> None:
@@ -40,25 +40,25 @@ def test_babysit_this(story: Story) -> None:
     through_forks(story.work, talk)
     assert story.starts == ["tiny-1 scratch"]
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()
 
 
 def test_launch_it(story: Story) -> None:
     """What is blocked stays so; what a person has seen is submitted once, and babysat."""
     assert story.init() == 0
     code = story.work / "train.sh"
-    committed = code.read_text()
+    committed_code = code.read_text()
 
     async def talk(agent: Agent) -> None:
-        code.write_text(f"{committed}# a last-minute idea\n")
+        code.write_text(f"{committed_code}# a last-minute idea\n")
         early = await agent.preview("launch", run=SLUG)
         assert early["verdict"] == "blocked" and "digest" not in early
-        code.write_text(committed)
+        code.write_text(committed_code)
         assert (await agent.document("run_preflight", run=SLUG))["verdict"] == "clear"
         preview = await agent.preview("launch", run=SLUG)
         answer = await agent.call("confirm_order", digest=preview["digest"])
         assert not answer.is_error, answer.content[0].text
-        story.ended()
+        story.wait_for_end()
         assert (await agent.call("confirm_order", digest=preview["digest"])).is_error
 
     through_forks(story.work, talk)
@@ -71,7 +71,7 @@ def test_find_the_stall_and_start_it_again(story: Story) -> None:
     """
     patience = {"thresholds": {"stalled-steps": {"idle": "1s", "cadences": 1}}}
     story.sign(babysit={"cadence": "1s", "recovery": "ask", **patience})
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.tick()
     time.sleep(2.5)  # two cadences without a row
     story.tick()
@@ -91,7 +91,7 @@ def test_find_the_stall_and_start_it_again(story: Story) -> None:
             assert not reply.is_error, reply.content[0].text
         reply = await agent.order("relaunch", run=SLUG, reason="it hung", stop_first=True)
         assert not reply.is_error, reply.content[0].text
-        story.ended("tiny-2")
+        story.wait_for_end("tiny-2")
 
     through_forks(story.work, talk)
     assert [event.word.value for event in story.events("Ordered")][:3] == ["pause", "ack", "resume"]
@@ -104,7 +104,7 @@ def firing(status: Any) -> set[str]:
 
 def test_go_back(story: Story) -> None:
     """To the checkpoint that a person names: what would be discarded is shown before."""
-    story.launched(f"save 3; {CRASH}")
+    story.run_first_job(f"save 3; {CRASH}")
 
     async def talk(agent: Agent) -> None:
         steps = [
@@ -118,7 +118,7 @@ def test_go_back(story: Story) -> None:
         assert len(story.starts) == 1
         answer = await agent.call("confirm_order", digest=preview["digest"])
         assert not answer.is_error, answer.content[0].text
-        story.ended("tiny-2")
+        story.wait_for_end("tiny-2")
 
     through_forks(story.work, talk)
     assert story.starts == ["tiny-1 scratch", f"tiny-2 {Path(story.root, 'step-2')}"]
@@ -126,7 +126,7 @@ def test_go_back(story: Story) -> None:
 
 def test_hand_it_over(story: Story) -> None:
     """The next owner holds the lease and finds the facts; this clone only looks on."""
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.tick()
 
     async def talk(agent: Agent) -> None:
@@ -138,14 +138,14 @@ def test_hand_it_over(story: Story) -> None:
     lease = read_lease((story.root / "_herorun" / "lease.json").read_bytes())
     assert lease is not None and lease.owner == "eve@there"
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()
 
 
 def test_recover_that(story: Story) -> None:
     """A run that was killed: find the cause, and relaunch it where it stopped. What nobody could
     compare stays unknown, and no digest talks a seal out of that.
     """
-    story.launched(f"save 3; {CRASH}")  # so that no step is logged twice
+    story.run_first_job(f"save 3; {CRASH}")  # so that no step is logged twice
 
     async def talk(agent: Agent) -> None:
         status = await agent.document("run_status", run=SLUG)
@@ -162,10 +162,10 @@ def test_recover_that(story: Story) -> None:
         assert preview["run"] == "down"
         answer = await agent.call("confirm_order", digest=preview["digest"])
         assert not answer.is_error, answer.content[0].text
-        story.ended("tiny-2")
+        story.wait_for_end("tiny-2")
         story.tick()  # or the babysitter that the relaunch started
-        sealed = await agent.order("seal", run=SLUG)
-        assert sealed.structured_content["verdict"] == "unknown"
+        seal_order = await agent.order("seal", run=SLUG)
+        assert seal_order.structured_content["verdict"] == "unknown"
 
     through_forks(story.work, talk)
     assert story.starts == ["tiny-1 scratch", f"tiny-2 {Path(story.root, 'step-3')}"]
@@ -173,13 +173,13 @@ def test_recover_that(story: Story) -> None:
 
 
 def test_seal_it(story: Story) -> None:
-    story.finished()
+    story.run_to_success()
 
     async def talk(agent: Agent) -> None:
         status = await agent.document("run_status", run=SLUG)
         assert status["run"] == "finished"
-        sealed = await agent.order("seal", run=SLUG)
-        assert sealed.structured_content["verdict"] == "clear", sealed.content[0].text
+        seal_order = await agent.order("seal", run=SLUG)
+        assert seal_order.structured_content["verdict"] == "clear", seal_order.content[0].text
         proof = await agent.call("verify_run", run=SLUG)
         assert proof.structured_content["verdict"] == "clear"
         again = await agent.order("seal", run=SLUG)  # one run, one seal
@@ -207,19 +207,21 @@ def test_babysit_a_job_without_a_contract(alone: Alone, capsys: pytest.CaptureFi
     first = alone.start(BUG)
     place = alone.place(first)
     one = ("--job", place, "--scheduler", "local")
-    assert asked(alone, capsys, "jobs", "add", "local", place, "--no-watch", "--json").code == 0
+    assert (
+        ask_babysit(alone, capsys, "jobs", "add", "local", place, "--no-watch", "--json").code == 0
+    )
     eventually(lambda: not alone.adapter.live_jobs("loose"))
-    answer = asked(alone, capsys, "jobs", "watch", "--once", "--json")
+    answer = ask_babysit(alone, capsys, "jobs", "watch", "--once", "--json")
     assert (answer.code, "FAILED" in answer.out.upper()) == (1, True)
     again = ("--resubmit", alone.again("echo step 20/20; exit 0"))
-    look = asked(alone, capsys, "babysit", *one, *again, "--once", "--json")
+    look = ask_babysit(alone, capsys, "babysit", *one, *again, "--once", "--json")
     assert look.code == 1
     assert alone.all == ["loose-1"]  # a bug in the code is no reason to start it again
-    relaunch = asked(
+    relaunch = ask_babysit(
         alone, capsys, "relaunch", "--job", place, "--reason", "x is defined", "--json"
     )
     assert relaunch.code == 0, relaunch.err
     assert alone.all == ["loose-1", "loose-2"]
     eventually(lambda: not alone.adapter.live_jobs("loose"))
-    end = asked(alone, capsys, "babysit", "--once", "--json")
+    end = ask_babysit(alone, capsys, "babysit", "--once", "--json")
     assert (end.code, end.document["run"]) == (0, "finished")

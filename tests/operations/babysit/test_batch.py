@@ -20,34 +20,36 @@ from stories import SLUG, WAIT, Story
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
-BROKEN = "aaa"  # comes before the other one
+BROKEN_RUN = "aaa"  # comes before the other one
 
 
 @pytest.fixture
 def two(story: Story) -> Story:
     """A run that has ended well, and the record of another that cannot be read."""
-    story.finished()
-    journal = {f".agents/logbooks/{BROKEN}.journal/20260101.jsonl": b"nonsense\n"}
-    commit_files(story.run.repository, f"refs/herorun/record/{BROKEN}", None, journal, "x", now())
-    (story.work / "runs" / f"{BROKEN}.toml").write_text(
+    story.run_to_success()
+    journal = {f".agents/logbooks/{BROKEN_RUN}.journal/20260101.jsonl": b"nonsense\n"}
+    commit_files(
+        story.run.repository, f"refs/herorun/record/{BROKEN_RUN}", None, journal, "x", now()
+    )
+    (story.work / "runs" / f"{BROKEN_RUN}.toml").write_text(
         (story.work / "runs" / "tiny.toml")
         .read_text()
-        .replace('slug = "tiny"', f'slug = "{BROKEN}"')
+        .replace('slug = "tiny"', f'slug = "{BROKEN_RUN}"')
     )
     return story
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("which", [("--all",), (BROKEN, SLUG)])
+@pytest.mark.parametrize("which", [("--all",), (BROKEN_RUN, SLUG)])
 def test_a_broken_run_does_not_blind_a_tick_of_the_others(
     two: Story, capsys: CAPTURE, which: tuple[str, ...]
 ) -> None:
     ticks = len(two.events("Decided"))
     answer = ask(two, capsys, "babysit", *which, "--once", "--json")
-    broken, fine = answer.document["runs"]
-    assert broken["slug"] == BROKEN and "damaged" in broken["error"]
+    broken_entry, fine = answer.document["runs"]
+    assert broken_entry["slug"] == BROKEN_RUN and "damaged" in broken_entry["error"]
     assert (fine["slug"], fine["run"], fine["monitor"]) == (SLUG, "finished", "fresh")
-    assert answer.code == 1 and mentions(answer.err, f"{BROKEN}", "damaged", "record")
+    assert answer.code == 1 and mentions(answer.err, f"{BROKEN_RUN}", "damaged", "record")
     assert len(two.events("Decided")) == ticks + 1
 
 
@@ -57,9 +59,9 @@ def test_a_broken_run_does_not_blind_a_status(
     two: Story, capsys: CAPTURE, words: tuple[str, ...]
 ) -> None:
     answer = ask(two, capsys, *words)
-    broken, fine = answer.document["runs"]
-    assert broken.keys() == {"slug", "error"} and fine["run"] == "finished"
-    assert answer.code == 1 and BROKEN in answer.err
+    broken_entry, fine = answer.document["runs"]
+    assert broken_entry.keys() == {"slug", "error"} and fine["run"] == "finished"
+    assert answer.code == 1 and BROKEN_RUN in answer.err
     assert "tiny: finished" in ask(two, capsys, "status").out
 
 
@@ -68,21 +70,21 @@ def test_a_broken_run_does_not_blind_a_status(
 def test_a_status_of_all_opens_each_run_once_and_tells_findings_only_where_they_are_shown(
     two: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
-    opened, shown_findings = [], []
+    opened_slugs, shown_findings = [], []
 
-    def watched(name: str, start: Path) -> Any:
-        opened.append(name)
+    def opened_run(name: str, start: Path) -> Any:
+        opened_slugs.append(name)
         return watched_run(name, start)
 
     def as_json(*finding: Any) -> Any:
         shown_findings.append(finding)
         return finding_entries(*finding)
 
-    monkeypatch.setattr("herorun.operations.report.status.watched_run", watched)
-    monkeypatch.setattr("herorun.operations.health.shared_polls.watched_run", watched)
+    monkeypatch.setattr("herorun.operations.report.status.watched_run", opened_run)
+    monkeypatch.setattr("herorun.operations.health.shared_polls.watched_run", opened_run)
     monkeypatch.setattr("herorun.operations.report.status.finding_entries", as_json)
     ask(two, capsys, *words)
-    assert sorted(opened) == [BROKEN, SLUG]
+    assert sorted(opened_slugs) == [BROKEN_RUN, SLUG]
     assert bool(shown_findings) == ("--json" in words)
 
 
@@ -105,9 +107,9 @@ def test_an_error_that_nobody_foresaw_is_that_of_its_run(
     for words in (["status"], ["babysit", "--once"]):
         capsys.readouterr()
         assert two.herorun(*words, "--all", "--json") == 1
-        broken, fine = json.loads(capsys.readouterr().out)["runs"]
-        assert (broken["slug"], fine["slug"]) == (BROKEN, SLUG)
-        assert "damaged" in broken["error"] and kind.__name__ in fine["error"]
+        broken_entry, fine = json.loads(capsys.readouterr().out)["runs"]
+        assert (broken_entry["slug"], fine["slug"]) == (BROKEN_RUN, SLUG)
+        assert "damaged" in broken_entry["error"] and kind.__name__ in fine["error"]
         assert fine["error"].endswith(REPORT)
     monkeypatch.setenv(DEBUG, "1")
     with pytest.raises(kind):
@@ -116,8 +118,8 @@ def test_an_error_that_nobody_foresaw_is_that_of_its_run(
 
 @pytest.mark.thorough
 def test_people_see_both_too(two: Story, capsys: CAPTURE) -> None:
-    answer = ask(two, capsys, "babysit", BROKEN, SLUG, "--once")
-    assert "tiny: finished" in answer.out and f"herorun: {BROKEN} " in answer.err
+    answer = ask(two, capsys, "babysit", BROKEN_RUN, SLUG, "--once")
+    assert "tiny: finished" in answer.out and f"herorun: {BROKEN_RUN} " in answer.err
 
 
 @pytest.mark.parametrize(
@@ -132,10 +134,10 @@ def test_the_worst_code_counts(codes: list[int], one: int) -> None:
 
 @pytest.mark.thorough
 def test_a_tick_of_one_run_keeps_its_shape(story: Story, capsys: CAPTURE) -> None:
-    story.launched()
+    story.run_first_job()
     document = ask(story, capsys, "babysit", SLUG, "--once", "--json").document
-    promised = ["schema", "run", "monitor", "progress", "findings", "alerts", "actions"]
-    assert list(document)[: len(promised)] == promised
+    promised_keys = ["schema", "run", "monitor", "progress", "findings", "alerts", "actions"]
+    assert list(document)[: len(promised_keys)] == promised_keys
     assert (document["doubts"], document["contract"], document["pushed"]) == (
         [],
         "as admitted",
@@ -145,7 +147,7 @@ def test_a_tick_of_one_run_keeps_its_shape(story: Story, capsys: CAPTURE) -> Non
 
 def test_a_status_names_the_log_of_the_newest_instance(story: Story, capsys: CAPTURE) -> None:
     assert ask(story, capsys, "status", SLUG, "--json").document["log"] == ""
-    story.launched()
+    story.run_first_job()
     log = str(story.jobs / "tiny-1" / "job.log")
     assert ask(story, capsys, "status", SLUG, "--json").document["log"] == log
     output = ask(story, capsys, "status", SLUG).out
@@ -156,7 +158,7 @@ def test_a_status_names_the_log_of_the_newest_instance(story: Story, capsys: CAP
 def test_drift_and_a_record_that_is_not_pushed_are_in_both_documents(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.sign(checkpoints={"keep": 3})
     story.refuse_pushes()
     capsys.readouterr()
@@ -175,7 +177,7 @@ def test_the_loop_prints_one_line_a_tick(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
-    story.launched()
+    story.run_first_job()
     capsys.readouterr()
     assert story.herorun("babysit", SLUG, "--json") == 0
     ticks = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -188,12 +190,12 @@ def test_the_loop_prints_one_line_a_tick(
 
 @pytest.mark.thorough
 def test_a_status_says_what_comes_next(story: Story, capsys: CAPTURE) -> None:
-    command = story.typed("herorun init tiny")
+    command = story.shown_commands("herorun init tiny")
     assert f"next       {command}\n" in ask(story, capsys, "status", SLUG).out
     story.init()
     assert ask(story, capsys, "status", SLUG, "--json").document["next"] == "herorun preflight tiny"
     story.launch()
-    story.ended()
+    story.wait_for_end()
     assert ask(story, capsys, "status", SLUG, "--json").document["next"] == "herorun seal tiny"
 
 
@@ -203,7 +205,7 @@ def test_the_line_that_watches_can_be_pasted(story: Story, capsys: CAPTURE) -> N
     other.init()
     path = str(other.work / "runs" / "tiny.toml")
     out = ask(other, capsys, "launch", path, "--no-babysit").out
-    other.ended()
+    other.wait_for_end()
     line = out.partition("next: ")[2].splitlines()[0]
     assert shlex.split(line) == ["herorun", "-C", str(other.work), "babysit", path]
 

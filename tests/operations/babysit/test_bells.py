@@ -35,19 +35,19 @@ def listeners(earlier: set[threading.Thread]) -> int:
     return sum(thread.name == "bells" for thread in set(threading.enumerate()) - earlier)
 
 
-def ended(thread: threading.Thread) -> bool:
+def has_ended(thread: threading.Thread) -> bool:
     thread.join(10)
     return not thread.is_alive()
 
 
 def test_a_bell_wakes_its_own_loop_alone(tmp_path: Path, stop: threading.Event) -> None:
     bells = WakeSignals(stop)
-    rung, other = sleeper(bells, tmp_path / "a"), sleeper(bells, tmp_path / "b")
+    ringing_thread, other = sleeper(bells, tmp_path / "a"), sleeper(bells, tmp_path / "b")
     (tmp_path / "a").touch()
-    assert ended(rung)
+    assert has_ended(ringing_thread)
     assert other.is_alive()
     stop.set()
-    assert ended(other)
+    assert has_ended(other)
 
 
 def test_a_bell_that_rang_before_is_heard_at_once(tmp_path: Path, stop: threading.Event) -> None:
@@ -67,7 +67,7 @@ def test_one_thread_listens_for_all_while_any_sleeps(tmp_path: Path, stop: threa
     for _ in range(3):
         threads = [sleeper(bells, tmp_path / str(number), 0.2) for number in range(20)]
         assert listeners(earlier) == 1
-        assert all(map(ended, threads))
+        assert all(map(has_ended, threads))
     until = time.monotonic() + 10
     while listeners(earlier) and time.monotonic() < until:
         time.sleep(0.01)

@@ -38,41 +38,45 @@ def pause(memory: Memory, **changes: Any) -> timedelta:
     return pause_after(RUN, tick, memory)
 
 
-def with_alert(check: str, state: AlertState, acked: bool = False) -> Memory:
-    raised = replace(alert(check), state=state)
+def with_alert(check: str, state: AlertState, is_acked: bool = False) -> Memory:
+    raised_alert = replace(alert(check), state=state)
     memory = RUN.record.memory()
-    return replace(memory, alerts={raised.key: raised}, acked={raised.key: None} if acked else {})
+    return replace(
+        memory,
+        alerts={raised_alert.key: raised_alert},
+        acked={raised_alert.key: None} if is_acked else {},
+    )
 
 
 @pytest.mark.parametrize(
-    ("memory", "expected"),
+    ("memory", "expectation"),
     [
         (RUN.record.memory(), CADENCE),
         (with_alert(CRITICAL, AlertState.FIRING), CLOSE),
         (with_alert(CRITICAL, AlertState.PENDING), FIRST_CHECK),
-        (with_alert(CRITICAL, AlertState.FIRING, acked=True), CADENCE),
+        (with_alert(CRITICAL, AlertState.FIRING, is_acked=True), CADENCE),
         (with_alert(WARNING, AlertState.FIRING), CADENCE),
         (with_alert(WARNING, AlertState.PENDING), CADENCE),
     ],
 )
 def test_a_critical_alert_that_nobody_acknowledged_is_looked_after_sooner(
-    memory: Memory, expected: timedelta
+    memory: Memory, expectation: timedelta
 ) -> None:
-    assert pause(memory) == expected
+    assert pause(memory) == expectation
 
 
 @pytest.mark.parametrize(
-    ("relaunch_of", "minutes", "expected"),
+    ("relaunch_of", "minutes", "expectation"),
     [("tiny-0", 30, CLOSE), ("tiny-0", 90, CADENCE), ("", 30, CADENCE)],
 )
 def test_the_first_hour_after_a_relaunch_is_looked_after(
-    relaunch_of: str, minutes: int, expected: timedelta
+    relaunch_of: str, minutes: int, expectation: timedelta
 ) -> None:
     memory = RUN.record.memory()
     current = replace(memory.instances[-1], started=now() - minutes * MINUTE)
     launching = replace(memory.launchings["tiny-1"], relaunch_of=relaunch_of)
     memory = replace(memory, instances=(current,), launchings={"tiny-1": launching})
-    assert pause(memory) == expected
+    assert pause(memory) == expectation
 
 
 def test_a_relaunch_that_backs_off_is_waited_for() -> None:
@@ -87,9 +91,9 @@ def test_a_relaunch_that_backs_off_says_when_it_is_due(
 ) -> None:
     story.order("tiny-2", "exit 5")
     story.sign(babysit={"thresholds": {"repeated-crash": {"same_step": 9}}})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     capsys.readouterr()
     story.tick("--json")
     alerts = json.loads(capsys.readouterr().out)["alerts"]

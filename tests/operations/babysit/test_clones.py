@@ -69,7 +69,7 @@ def test_another_clone_names_no_log_that_it_does_not_have(
     def hang(*_: object) -> NoReturn:
         raise CouldNotLook("the scheduler gives no answer")
 
-    story.launched()
+    story.run_first_job()
     other = story.clone("elsewhere")
     logs = []
     for clone in (story, other):
@@ -87,14 +87,14 @@ def test_the_second_clone_says_who_watches_and_leaves_no_trace(
     """It neither relaunches nor writes the record, posts or pages, whether the lease can be
     written, only read, or neither.
     """
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     other = story.clone("elsewhere")
     other.run.record.fetch()
     before, lease_before = other.run.record.tip, lease(story)
-    for refused in ((), ("create", "swap"), ("read", "create", "swap")):
+    for refused_commands in ((), ("create", "swap"), ("read", "create", "swap")):
         capsys.readouterr()
         with monkeypatch.context() as full:
-            for name in refused:
+            for name in refused_commands:
                 full.setattr(LocalStore, name, no_space)
             other.tick()
         output = capsys.readouterr().out
@@ -105,7 +105,7 @@ def test_the_second_clone_says_who_watches_and_leaves_no_trace(
         assert (other.run.record.tip, lease(story)) == (before, lease_before)
         assert not (other.state / "issue.md").exists() and len(story.starts) == 1
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert len(story.starts) == 2
 
 
@@ -116,7 +116,7 @@ def test_a_babysitter_on_another_machine_only_looks_while_the_first_one_watches(
     """A lease that has stood still for hours is nobody's watch: then it speaks, and does not
     act.
     """
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     other, owner = story.clone("elsewhere"), host.owner()
     other.run.record.fetch()
     before, lease_before = other.run.record.tip, lease(story)
@@ -142,7 +142,7 @@ def test_the_second_clone_continues_once_it_has_taken_the_lease(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.sign(babysit={"cadence": "1s"})
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.tick()
     other = story.clone("elsewhere")
     assert (
@@ -156,14 +156,14 @@ def test_the_second_clone_continues_once_it_has_taken_the_lease(
     story.tick()
     assert mentions(capsys.readouterr().out, "clone", "observes")
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()
 
 
 @pytest.mark.thorough
 def test_a_launch_from_the_second_clone_is_blocked_and_says_where(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.launched()
+    story.run_first_job()
     other = story.clone("elsewhere")
     capsys.readouterr()
     assert other.launch() == 1
@@ -184,7 +184,7 @@ def test_the_second_clone_shows_and_answers_what_the_first_one_recorded_since(
     assert document["stage"] == "launched"
     assert document["record"] == other.run.record.pushed_tip == story.run.record.tip
     other.herorun("pause", SLUG, "--until", "2h", "--reason", "maintenance")
-    story.ended()
+    story.wait_for_end()
     story.tick()
     assert story.starts == [f"{SLUG}-1 scratch"]  # the pause of the other clone holds at once
 
@@ -224,13 +224,13 @@ def test_lines_that_vanish_from_the_remote_are_not_taken_over(story: Story) -> N
     assert record.tip == tip and mentions(record.remote_unread, record.branch, "origin")
 
 
-@pytest.mark.parametrize("unpushed", [False, True])
+@pytest.mark.parametrize("is_unpushed", [False, True])
 def test_a_damaged_branch_on_the_remote_is_shown_to_the_clone_that_monitors(
-    unpushed: bool, story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+    is_unpushed: bool, story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether or not lines of its own wait: none can be pushed on top of it."""
     monkeypatch.setattr(noting, "PATIENCE", 0.0)  # nor later
-    story.launched()
+    story.run_first_job()
     record = story.run.record
     assert record.push()
     (path,) = [name for _, _, name in story.run.repository.entries(str(record.tip), JOURNALS)]
@@ -241,13 +241,13 @@ def test_a_damaged_branch_on_the_remote_is_shown_to_the_clone_that_monitors(
     git(editor, "commit", "-q", "-a", "-m", "edited")
     git(editor, "push", "-q")
     remote_refs._listings.clear()
-    if unpushed:
+    if is_unpushed:
         story.herorun("note", SLUG, "of this clone alone")
         remote_refs._listings.clear()
     capsys.readouterr()
     code = story.herorun("status", SLUG, "--json")
     document = json.loads(capsys.readouterr().out)
-    story.ended()
+    story.wait_for_end()
     assert (code, document["monitor"]) == (3, "partial")
     assert mentions(document["unread"], "record", "origin", path)
     assert document["next"] == f"herorun verify {SLUG}"
@@ -329,7 +329,7 @@ def test_a_remote_that_hangs_is_waited_for_but_a_moment_where_the_record_is_here
     story.herorun("status", SLUG, "--json")
     assert monotonic() - began < 15
     assert json.loads(capsys.readouterr().out)["stage"] == "launched"
-    story.ended()
+    story.wait_for_end()
 
 
 def test_a_record_is_not_called_unpushed_where_that_is_unknown(

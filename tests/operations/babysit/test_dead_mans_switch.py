@@ -8,13 +8,13 @@ from services.channel_servers import WebService, web_service
 from stories import WAIT, Story
 from wording import mentions
 
-HIDDEN = "h1dden-uuid"
+SECRET_UUID = "h1dden-uuid"
 
 
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[WebService]:
     with web_service() as server:
-        monkeypatch.setenv("PING", f"http://{server.place}/{HIDDEN}")
+        monkeypatch.setenv("PING", f"http://{server.place}/{SECRET_UUID}")
         yield server
 
 
@@ -26,15 +26,15 @@ def test_a_tick_that_saw_the_run_pings_and_no_other(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     story.sign(notify={"heartbeat": "PING"})
-    story.launched(WAIT)
-    assert service.taken == []
+    story.run_first_job(WAIT)
+    assert service.deliveries == []
     story.tick()
     good = story.tick()
-    assert service.taken == [(f"/{HIDDEN}", None)] * 2
+    assert service.deliveries == [(f"/{SECRET_UUID}", None)] * 2
 
     # another clone looks on: its ping would hide that this one is gone
     story.clone("elsewhere").tick()
-    assert len(service.taken) == 2
+    assert len(service.deliveries) == 2
 
     # a service that refuses is a warning, and changes nothing else
     service.fault = 503
@@ -51,10 +51,10 @@ def test_a_tick_that_saw_the_run_pings_and_no_other(
     story.tick()
     metrics.rmdir()
     metrics.write_bytes(record)
-    assert len(service.taken) == 2
+    assert len(service.deliveries) == 2
 
     texts = [p.read_text(errors="replace") for p in story.state.rglob("*") if p.is_file()]
-    assert not any(HIDDEN in text for text in (*texts, capsys.readouterr().out))
+    assert not any(SECRET_UUID in text for text in (*texts, capsys.readouterr().out))
 
 
 @pytest.mark.thorough
@@ -64,10 +64,10 @@ def test_the_doctor_sends_a_ping_only_when_it_is_asked_to(
     story.sign(notify={"heartbeat": "PING"})
     story.init()
     story.herorun("doctor", "tiny")
-    assert service.taken == []
+    assert service.deliveries == []
     assert "PING" in capsys.readouterr().out
     story.herorun("doctor", "tiny", "--send-test")
-    assert service.taken == [(f"/{HIDDEN}", None)]
+    assert service.deliveries == [(f"/{SECRET_UUID}", None)]
 
 
 @pytest.mark.thorough

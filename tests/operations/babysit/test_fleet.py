@@ -91,11 +91,11 @@ def test_a_record_of_a_tick_that_notified_is_pushed_before_the_next_tick(
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_an_interruption_that_something_drops_is_noted(number: signal.Signals) -> None:
     handler = signal.getsignal(number)
-    with fleet._handle_end_request() as requested:
-        assert not requested()
+    with fleet._handle_end_request() as end_requests:
+        assert not end_requests()
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), number)
-        assert requested()
+        assert end_requests()
     assert signal.getsignal(number) is handler
 
 
@@ -120,20 +120,20 @@ def is_watched_only(two: Story, slug: str, out: str) -> bool:
 
 @pytest.mark.thorough
 def test_one_tick_of_both_is_one_push(two: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    pushed: list[int] = []
+    push_counts: list[int] = []
     real = push.push_many
 
-    def counted(*args: Any) -> dict[str, str]:
-        pushed.append(len(args[2]))
+    def count_push(*args: Any) -> dict[str, str]:
+        push_counts.append(len(args[2]))
         return real(*args)
 
-    monkeypatch.setattr(push, "push_many", counted)
+    monkeypatch.setattr(push, "push_many", count_push)
     away = two.home / "away"
     two.origin.rename(away)
     assert two.herorun("babysit", SLUG, OTHER, "--once") == 0
     away.rename(two.origin)
     assert two.herorun("babysit", SLUG, OTHER, "--once") == 0
-    assert pushed == [2, 2]
+    assert push_counts == [2, 2]
     for slug in (SLUG, OTHER):
         record = open_run(slug, two.work).record
         assert record.pushed_tip == record.tip
@@ -172,13 +172,13 @@ def test_one_that_waits_for_its_push_delays_no_other(
     """There is place for one tick."""
     monkeypatch.setattr(WakeSignals, "wait", lambda *_: None)
     monkeypatch.setattr(supervise, "MAX_CONCURRENT_TICKS", 1)
-    ticked, real, waited = threading.Event(), push.PushPacer.push, list[bool]()
+    has_ticked, real, wait_times = threading.Event(), push.PushPacer.push, list[bool]()
 
     def waits(self: push.PushPacer, record: Record, *args: Any) -> Pushed:
         if record.slug == OTHER:
-            waited.append(ticked.wait(30))
+            wait_times.append(has_ticked.wait(30))
         else:
-            ticked.set()
+            has_ticked.set()
         return real(self, record, *args)
 
     monkeypatch.setattr(push.PushPacer, "push", waits)
@@ -188,7 +188,7 @@ def test_one_that_waits_for_its_push_delays_no_other(
         0,
         0,
     ]
-    assert all(waited)
+    assert all(wait_times)
 
 
 @pytest.mark.thorough
@@ -205,7 +205,7 @@ def test_one_that_cannot_be_watched_is_told_of_and_ends_no_other(
 
 @pytest.mark.thorough
 def test_what_ends_us_ends_the_loops(story: Story) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     argv = [sys.executable, "-m", "herorun", "babysit", SLUG, "nowhere"]
     process = subprocess.Popen(
         argv, cwd=story.work, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

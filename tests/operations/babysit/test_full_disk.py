@@ -47,7 +47,7 @@ def test_a_crash_on_a_full_state_folder_is_recorded_told_and_relaunched(
     story: Story, capsys: CAPTURE
 ) -> None:
     with small_disk(story.work / ".herorun", "64m") as state:
-        story.launched(CRASH)
+        story.run_first_job(CRASH)
         assert (state / "reserve").stat().st_size == RESERVE
         filling = fill(state)
         capsys.readouterr()
@@ -59,7 +59,7 @@ def test_a_crash_on_a_full_state_folder_is_recorded_told_and_relaunched(
         assert not [key for key in story.comments if "filling-disk" in key]
         assert not (state / "reserve").exists()
         assert [key for key in story.comments if key.startswith("escalate/full-disk")]
-        story.ended("tiny-2")
+        story.wait_for_end("tiny-2")
         assert len(story.starts) == 2
         assert files_named(state, ".exit.json") == []
         filling.unlink()
@@ -81,7 +81,7 @@ def test_a_launch_on_a_disk_that_fills_up_at_that_moment_starts(
 
         monkeypatch.setattr(_start, "start_supervisor", late)
         assert story.launch() == 0
-        story.ended()
+        story.wait_for_end()
         assert len(story.starts) == 1 and not (state / "reserve").exists()
 
 
@@ -133,9 +133,9 @@ def test_a_record_on_a_disk_of_its_own_has_a_reserve_there(story: Story) -> None
 def test_what_can_be_made_again_leaves_the_last_room(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "6m") as disk:
         (disk / "most").write_bytes(b"x" * (3 << 20))
-        with pytest.raises(OSError, match=r"left.*record") as raised:
+        with pytest.raises(OSError, match=r"left.*record") as error:
             write_atomic(disk / "cache", b"x", spare=True)
-        assert raised.value.errno == errno.ENOSPC
+        assert error.value.errno == errno.ENOSPC
         write_atomic(disk / "words", b"x")
 
 

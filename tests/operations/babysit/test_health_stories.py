@@ -26,7 +26,7 @@ def firing(fields: dict[str, Any]) -> list[str]:
     return [alert["check"] for alert in fields["alerts"] if alert["state"] == "firing"]
 
 
-def asked(values: dict[str, Any]) -> dict[str, set[str]]:
+def checks_by_outcome(values: dict[str, Any]) -> dict[str, set[str]]:
     """The checks by outcome."""
     fields: dict[str, set[str]] = {}
     for finding in values["findings"]:
@@ -38,27 +38,31 @@ def asked(values: dict[str, Any]) -> dict[str, set[str]]:
 def test_nothing_is_wrong_with_a_healthy_run(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     snapshot = look(story, capsys)
     assert (snapshot["run"], snapshot["monitor"], firing(snapshot)) == ("healthy", "fresh", [])
     assert snapshot["missing_evidence"] == []
-    assert asked(snapshot).keys() <= {"pass", "n/a"}
-    assert {"late-checkpoints", "stalled-steps", "full-disk", "late-tick", "wrong-resume"} <= asked(
-        snapshot
-    )["pass"]
+    assert checks_by_outcome(snapshot).keys() <= {"pass", "n/a"}
+    assert {
+        "late-checkpoints",
+        "stalled-steps",
+        "full-disk",
+        "late-tick",
+        "wrong-resume",
+    } <= checks_by_outcome(snapshot)["pass"]
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()
     snapshot = look(story, capsys)
     assert (snapshot["run"], snapshot["monitor"], snapshot["alerts"]) == ("finished", "fresh", [])
-    assert asked(snapshot).keys() <= {"pass", "n/a"}
-    assert "missing-artefacts" in asked(snapshot)["pass"]
+    assert checks_by_outcome(snapshot).keys() <= {"pass", "n/a"}
+    assert "missing-artefacts" in checks_by_outcome(snapshot)["pass"]
 
 
 @pytest.mark.thorough
 def test_a_success_without_its_final_checkpoint_is_no_end(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.launched("save() { :; }")
+    story.run_first_job("save() { :; }")
     snapshot = look(story, capsys)
 
     assert (snapshot["run"], firing(snapshot)) == ("degraded", ["missing-artefacts"])
@@ -73,9 +77,9 @@ def test_nearly_the_same_step_twice_is_not_relaunched_a_third_time(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     story.order("tiny-2", ONE_STEP_MORE)
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     assert firing(look(story, capsys)) == ["crashed"]
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     snapshot = look(story, capsys)
 
     assert firing(snapshot) == ["crashed", "repeated-crash"]
@@ -93,7 +97,7 @@ def test_nearly_the_same_step_twice_is_not_relaunched_a_third_time(
 def test_a_receipt_of_another_checkpoint_stops_a_relaunch(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     items: list[Any] = []
     fields = {
         "instance": "tiny-1",
@@ -114,7 +118,7 @@ def test_a_receipt_of_another_checkpoint_stops_a_relaunch(
 
 
 HBM = "XlaRuntimeError: RESOURCE_EXHAUSTED: Program hbm requirement 16.30G"
-CAUGHT = f"""echo '{HBM}'
+CAUGHT_ERROR_JOB = f"""echo '{HBM}'
 until [ -e "$data/caught" ]; do sleep 0.02; done
 for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo "step $n"; done
 {WAIT}"""
@@ -126,7 +130,7 @@ def test_a_running_job_whose_log_fails_is_reported_and_never_relaunched_and_step
 ) -> None:
     story = Story(home).begin(babysit={"thresholds": {"failing-log": {"still": "1ms"}}})
     try:
-        story.order("tiny-1", CAUGHT)
+        story.order("tiny-1", CAUGHT_ERROR_JOB)
         assert (story.init(), story.launch()) == (0, 0)
         log = story.jobs / "tiny-1" / "job.log"
         eventually(lambda: log.exists() and HBM in log.read_text())

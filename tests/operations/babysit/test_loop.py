@@ -67,7 +67,7 @@ def test_a_launch_starts_one_that_relaunches_tells_and_ends_with_the_run(story: 
 def test_there_is_one_at_a_time_and_a_signal_ends_it(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     run = story.run
     message = start_babysitter.start_babysitter(run)
     pid = json.loads((run.state / "heartbeat.json").read_text())["pid"]
@@ -80,7 +80,7 @@ def test_there_is_one_at_a_time_and_a_signal_ends_it(
 
 
 def test_a_signal_that_is_dropped_within_a_tick_ends_the_loop_after_it(story: Story) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     ticks: list[TickOutcome] = []
 
     def tick(run: Run, drift: str) -> TickOutcome:
@@ -121,11 +121,11 @@ def test_one_over_which_another_herorun_is_installed_starts_again_from_that(
 ) -> None:
     """The modules of both would not fit, and it would meet that where a relaunch needs them."""
     story.sign(babysit={"cadence": "1s"})
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     package, new = tmp_path / "site" / "herorun", tmp_path / "new" / "herorun"
-    ignored = shutil.ignore_patterns("__pycache__")
+    ignored_signals = shutil.ignore_patterns("__pycache__")
     for copy in (package, new):
-        shutil.copytree(Path(SOURCES) / "herorun", copy, ignore=ignored)
+        shutil.copytree(Path(SOURCES) / "herorun", copy, ignore=ignored_signals)
     with (new / "__init__.py").open("a") as file:
         file.write("\nimport sys\nprint('the new one', file=sys.stderr)\n")
     argv = [sys.executable, "-P", "-m", "herorun", "babysit", *every]
@@ -166,7 +166,7 @@ def test_a_tick_that_fails_is_reported_and_the_next_one_is_due(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whatever it was: a full disk, a locked file, a fault of ours."""
-    story.launched()
+    story.run_first_job()
     failures = iter([OSError(28, "No space left on device", "/state"), RuntimeError("\x1b[31mx")])
     real = loop.run_tick
 
@@ -188,7 +188,7 @@ def test_a_tick_that_fails_is_reported_and_the_next_one_is_due(
 def test_a_status_says_when_nobody_watches(
     story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     capsys.readouterr()
     story.herorun("status", SLUG, "--json")
     assert mentions(json.loads(capsys.readouterr().out)["babysitter"], "none", "seen")
@@ -221,7 +221,7 @@ def test_a_status_says_when_nobody_watches(
 def test_a_babysitter_that_has_nothing_left_to_watch_is_not_stale(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.finished()
+    story.run_to_success()
     heart = story.work / ".herorun" / SLUG / "heartbeat.json"
     heart.write_text(json.dumps({"at": "2026-01-01T00:00:00Z"}))
     answer = ask(story, capsys, "status", SLUG, "--json")
@@ -236,13 +236,13 @@ def test_a_babysitter_of_a_run_that_stays_down_has_not_stopped_at_a_good_end(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     story.sign(babysit={"recovery": "ask"})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     assert story.tick() == 1
     babysitter = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
     assert story.herorun("deny", SLUG) == 0
-    denied = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
+    denied_document = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
     assert not mentions(babysitter, "stopped")
-    assert mentions(denied, "stopped", "down") and not mentions(denied, "over")
+    assert mentions(denied_document, "stopped", "down") and not mentions(denied_document, "over")
     answer = ask(story, capsys, "status", SLUG, "--json")
     assert (answer.code, answer.document["monitor"]) == (1, "not-needed")
 
@@ -255,7 +255,7 @@ def test_a_loop_that_is_started_again_continues_when_the_one_before_meant_to(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its rest is cut short by nothing but an order."""
-    story.finished()
+    story.run_to_success()
     rests: list[float] = []
     monkeypatch.setattr(time, "sleep", rests.append)
     heart = story.work / ".herorun" / SLUG / "heartbeat.json"
@@ -272,12 +272,12 @@ def test_a_loop_that_is_started_again_continues_when_the_one_before_meant_to(
 @pytest.mark.thorough
 def test_an_order_wakes_the_loop(story: Story) -> None:
     story.sign(babysit={"recovery": "ask"})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tick()
     start_babysitter.start_babysitter(story.run)
     eventually(lambda: "next" in json.loads((story.state / "heartbeat.json").read_text()))
     assert story.herorun("approve", SLUG) == 0
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert len(story.starts) == 2
 
 
@@ -285,7 +285,7 @@ def test_an_order_wakes_the_loop(story: Story) -> None:
 def test_a_watch_ends_where_it_is_told_to_with_a_summary(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.tick() == 0  # tells what it reached so far
     for until in ("step=2", "time=1s"):
         answer = ask(story, capsys, "babysit", SLUG, "--until", until)
@@ -293,13 +293,13 @@ def test_a_watch_ends_where_it_is_told_to_with_a_summary(
         assert mentions(answer.out, "tiny: monitored until") and "instance   tiny-1" in answer.out
     assert ask(story, capsys, "babysit", SLUG, "--until", "soon").code == 2
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()
 
 
 @pytest.mark.thorough
 def test_a_run_that_is_down_is_watched_until_a_person_takes_note(story: Story) -> None:
     story.sign(babysit={"recovery": "observe", "cadence": "1s"})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     start_babysitter.start_babysitter(story.run)
     eventually(lambda: "escalate/relaunch/tiny-1/recovery" in story.comments)
     assert is_locked(lock(story))
@@ -311,7 +311,7 @@ def test_a_run_that_is_down_is_watched_until_a_person_takes_note(story: Story) -
 def test_several_runs_are_watched_at_once_and_one_that_is_broken_ends_no_other(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.finished()
+    story.run_to_success()
     (story.work / "runs" / "other.toml").write_text("nonsense")
     process = subprocess.run(
         [
@@ -338,7 +338,7 @@ def test_several_runs_are_watched_at_once_and_one_that_is_broken_ends_no_other(
 @pytest.mark.thorough
 def test_a_run_in_another_clone_is_watched_from_its_record(story: Story) -> None:
     """The record comes with the first look; whose job this machine cannot see is left alone."""
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     other = story.clone("elsewhere")
     assert other.tick() == 3
     assert len(story.starts) == 1

@@ -18,7 +18,7 @@ import pytest
 import planted
 from stories import CRASH, SLUG, WAIT, Story, git
 
-SIGNED = {
+SIGNED_WAIVER = {
     "check": "secret-in-command",
     "reason": "to see where it goes",
     "approved_by": "@dri",
@@ -46,21 +46,21 @@ BLOCKS = ("pem", "pem-cut", "pem-ssh2")
 ONE_LINE = [kind for kind in planted.PLACES if "\n" not in planted.PLACES[kind][1]]
 
 
-def _planted(seed: str) -> dict[str, tuple[str, str]]:
+def _plant_secrets(seed: str) -> dict[str, tuple[str, str]]:
     """For each field the text to put there and the secret in it."""
     draw = random.Random(seed)
     fields = {}
     for field in FIELDS:
         if draw.random() < 0.4:
-            kind = draw.choice([kind for kind in planted.SHAPED if kind not in BLOCKS])
-            secret = planted.SHAPED[kind](draw)
+            kind = draw.choice([kind for kind in planted.SECRET_SHAPES if kind not in BLOCKS])
+            secret = planted.SECRET_SHAPES[kind](draw)
             fields[field] = (f"got {secret} here", secret)
         else:
-            fields[field] = planted.placed(draw.choice(ONE_LINE), draw)
+            fields[field] = planted.place_secret(draw.choice(ONE_LINE), draw)
     return fields
 
 
-def _kept(story: Story) -> Iterator[tuple[str, str]]:
+def _stored_texts(story: Story) -> Iterator[tuple[str, str]]:
     """Every text that herorun keeps, by where."""
     for path in sorted((story.work / ".herorun").rglob("*")):
         own = path.name == "job.log" or "code" in path.relative_to(story.work).parts
@@ -102,12 +102,12 @@ def _leaks(values: dict[str, tuple[str, str]], texts: Iterator[tuple[str, str]])
 def test_what_is_planted_in_any_field_stays_there(
     home: Path, seed: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    secrets = _planted(seed)
+    secrets = _plant_secrets(seed)
     text = {field: both[0] for field, both in secrets.items()}
     story = Story(home).begin(
         goal=text["goal"],
         stop_when=text["stop_when"],
-        waiver=[{**SIGNED, "reason": text["reason"]}],
+        waiver=[{**SIGNED_WAIVER, "reason": text["reason"]}],
         command={"env": {"NOTE": text["env"]}},
         tracker={"name": text["name"]},
     )
@@ -149,7 +149,7 @@ def test_what_is_planted_in_any_field_stays_there(
         story.herorun("preflight", SLUG, "--json")
         story.herorun("preflight", SLUG)
         assert story.launch() == 0
-        story.ended()
+        story.wait_for_end()
         texts = [
             f"{word}={text['note']}"
             for word in ("--status", "--evidence", "--decision", "--next", "--caveat")
@@ -179,7 +179,7 @@ def test_what_is_planted_in_any_field_stays_there(
         screen = capfd.readouterr()
 
         assert running == []
-        assert _leaks(secrets, _kept(story)) == []
+        assert _leaks(secrets, _stored_texts(story)) == []
         assert (
             _leaks(secrets, iter([("standard output", screen.out), ("standard error", screen.err)]))
             == []
@@ -195,7 +195,9 @@ def test_a_blocked_launch_shows_nothing_of_what_blocks_it(
     home: Path, seed: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     draw = random.Random(seed)
-    secret = planted.SHAPED[draw.choice(["huggingface", "github", "wandb_v1", "openai"])](draw)
+    secret = planted.SECRET_SHAPES[draw.choice(["huggingface", "github", "wandb_v1", "openai"])](
+        draw
+    )
     plain = planted.chars(draw, planted.ALNUM, 24)
     fields = {"shaped": ("", secret), "named": ("", plain)}
     story = Story(home).begin(
@@ -217,7 +219,7 @@ def test_a_blocked_launch_shows_nothing_of_what_blocks_it(
     assert story.herorun("preflight", SLUG, "--json") == 1
     screen = capfd.readouterr()
     assert story.starts == []
-    assert _leaks(fields, _kept(story)) == []
+    assert _leaks(fields, _stored_texts(story)) == []
     assert (
         _leaks(fields, iter([("standard output", screen.out), ("standard error", screen.err)]))
         == []
@@ -228,10 +230,10 @@ def test_a_launch_that_somebody_signed_for_keeps_its_command_line_masked(home: P
     """The job gets it; nothing that herorun keeps has it."""
     secret, plain = "hf_" + "aB3d" * 9, "Zq7" * 8
     argv = ["sh", "train.sh", str(home / "data"), secret, "--x-token", plain, f"--pass={plain}"]
-    story = Story(home).begin(waiver=[SIGNED], command={"argv": argv})
+    story = Story(home).begin(waiver=[SIGNED_WAIVER], command={"argv": argv})
     try:
-        story.launched()
+        story.run_first_job()
         assert len(story.starts) == 1
-        assert _leaks({"shaped": ("", secret), "named": ("", plain)}, _kept(story)) == []
+        assert _leaks({"shaped": ("", secret), "named": ("", plain)}, _stored_texts(story)) == []
     finally:
         story.end()

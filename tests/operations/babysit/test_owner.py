@@ -45,7 +45,7 @@ def test_launch_starts_none_where_the_owner_is_elsewhere_and_gives_the_run_to_it
     assert mentions(output["babysitter"], f"{THERE}", "15m", "started")
     assert not (story.state / "heartbeat.json").exists()
     assert lease(story) == Lease(THERE, SLUG, 2, 0)
-    story.ended()
+    story.wait_for_end()
     assert story.events("Launched")[0].entry["Babysitter/check cadence"] == output["babysitter"]
 
 
@@ -54,7 +54,7 @@ def test_a_run_that_was_given_away_is_not_launched_from_here_again(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.sign(babysit={"owner": THERE})
-    story.launched()
+    story.run_first_job()
     code, output = launch(story, capsys)
     assert (code, outcome(output, "second-babysitter"), outcome(output, "no-babysitter")) == (
         1,
@@ -90,7 +90,7 @@ def test_who_answers_is_inferred_from_the_launch_wherever_somebody_looks(
     contract = story.work / "runs" / f"{SLUG}.toml"
     contract.write_text(contract.read_text().replace('dri = "@dri"\n', ""))
     story.publish()
-    story.launched()
+    story.run_first_job()
     launcher, here = host.owner(), story.run.dri
     monkeypatch.setattr(host, "owner", lambda: THERE)
     assert launcher not in here and story.run.dri.split()[0] == launcher
@@ -99,13 +99,13 @@ def test_who_answers_is_inferred_from_the_launch_wherever_somebody_looks(
 def test_a_lost_babysitter_is_started_on_the_machine_of_its_owner(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched()
+    story.run_first_job()
     story.sign(babysit={"owner": THERE})
     monkeypatch.setattr(babysitter_state, "last_heartbeat", lambda run: NOON)
     monkeypatch.setattr(babysitter_state, "is_lost", lambda run: True)
     relaunch = f"herorun relaunch {SLUG}"
-    described = babysitter_state.describe_babysitter(story.run, next_command=relaunch)
-    assert f"{elsewhere(f'herorun babysit {SLUG}')} on {THERE}" in described
+    description = babysitter_state.describe_babysitter(story.run, next_command=relaunch)
+    assert f"{elsewhere(f'herorun babysit {SLUG}')} on {THERE}" in description
     story.run.record.append(HandedOff(NOON, host.owner()))  # by its owner, back to this machine
     assert THERE not in babysitter_state.describe_babysitter(story.run)
 
@@ -114,7 +114,7 @@ def test_a_run_that_was_handed_over_is_not_monitored_before_the_other_machine_ti
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
 ) -> None:
     """An older heartbeat of this machine says nothing about the next owner."""
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.tick() == 0
     assert story.herorun("handoff", SLUG, "--to", THERE) == 0
     for hours, monitor in ((0, "fresh"), (2, "stale")):
@@ -134,7 +134,7 @@ def test_a_run_that_was_handed_over_is_not_monitored_before_the_other_machine_ti
 def test_doctor_reads_the_ticks_of_the_next_owner_or_says_that_it_cannot(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.tick() == 0
     assert story.herorun("handoff", SLUG, "--to", THERE) == 0
     other = story.clone("elsewhere")
@@ -156,7 +156,7 @@ def test_doctor_reads_the_ticks_of_the_next_owner_or_says_that_it_cannot(
 def test_doctor_asks_for_no_babysitter_of_a_run_that_was_stopped_by_order(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.tick() == 0
     assert story.herorun("stop", SLUG, "--reason", "enough", "--yes") == 0
     story.tick()
@@ -174,7 +174,7 @@ def test_a_run_that_its_owner_handed_to_this_machine_is_not_given_away_again(
 ) -> None:
     """By the contract's owner, to whom a relaunch gave it: then nobody monitored it."""
     story.sign(babysit={"owner": THERE})
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     here, other = host.owner(), story.clone("elsewhere")
     with monkeypatch.context() as there:
         there.setattr(host, "owner", lambda: THERE)
@@ -188,7 +188,7 @@ def test_a_run_that_its_owner_handed_to_this_machine_is_not_given_away_again(
 
 def test_whoever_holds_the_lease_already_is_given_nothing(story: Story, capsys: CAPTURE) -> None:
     story.sign(babysit={"owner": THERE})
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     capsys.readouterr()
     assert story.herorun("handoff", SLUG, "--to", THERE) == 1
     errors = capsys.readouterr().err

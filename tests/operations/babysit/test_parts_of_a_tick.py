@@ -128,11 +128,11 @@ def test_no_run_of_a_fleet_ticks_before_all_are_opened(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first poll is to cover all of them."""
-    late, opened, ticks = threading.Event(), list[str](), list[set[str]]()
+    late, opened_slugs, ticks = threading.Event(), list[str](), list[set[str]]()
 
     def open_late(name: str, start: Path) -> tuple[Any, str]:
         assert name == "early" or late.wait(10)
-        opened.append(name)
+        opened_slugs.append(name)
         return run, ""
 
     def tick_once(name: str, start: Path, *_: Any, **keywords: Any) -> int:
@@ -141,7 +141,7 @@ def test_no_run_of_a_fleet_ticks_before_all_are_opened(
         return 0
 
     def act(*_: Any) -> TickOutcome:
-        ticks.append(set(opened))
+        ticks.append(set(opened_slugs))
         return TickOutcome(run=run, tick=TICK, evidence={})
 
     run.state = Path(".")
@@ -217,8 +217,8 @@ def test_a_silence_is_stale_and_posted_once_with_whom_it_asks(
         post=lambda post: posts.setdefault(post.key, post) and "its link",
     )
     for _ in range(2):
-        watched = watchdog.watch_run("tiny", Path("."), comment=True)
-        assert (watched.slug, watched.monitor, watched.issue_comment) == (
+        watch = watchdog.watch_run("tiny", Path("."), comment=True)
+        assert (watch.slug, watch.monitor, watch.issue_comment) == (
             "tiny",
             "stale",
             "its link",
@@ -231,14 +231,14 @@ def test_an_alarm_is_journalled_as_a_page_before_it_is_delivered(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _silent(run, monkeypatch)
-    delivered: list[Any] = []
+    deliveries: list[Any] = []
     run.record.push, run.record.reader = (lambda: None), None
-    monkeypatch.setattr(watchdog, "deliver", lambda run, intent: delivered.append(intent))
-    monkeypatch.setattr(watchdog, "send_pages", lambda run: delivered.append("pages"))
+    monkeypatch.setattr(watchdog, "deliver", lambda run, intent: deliveries.append(intent))
+    monkeypatch.setattr(watchdog, "send_pages", lambda run: deliveries.append("pages"))
     monkeypatch.setattr("herorun.operations.record.post.record_link", lambda run: "a link")
     assert "tiny" in watchdog.raise_alarm("tiny", Path("."))
     intent = run.record.new[-1]
-    assert delivered == [intent, "pages"]
+    assert deliveries == [intent, "pages"]
     assert intent.page == Urgency.MUST and "@dri" in intent.body
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from builders import NOON, a_contract
-from core.story import launched
+from core.story import launch_events
 from herorun.core.babysit.actions import DeleteNode, Escalate, Relaunch, Stop, Tell
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.event import Decided, Done, Failed, Intended
@@ -20,7 +20,7 @@ from herorun.operations.babysit import perform as acts, replace_node
 from herorun.operations.babysit.perform import perform, relaunch_once, settle
 from herorun.operations.babysit.replace_node import delete_node
 from herorun.operations.record import post
-from operations.in_memory import ToldRun, fails, intended
+from operations.in_memory import ToldRun, an_intent, fails
 
 RELAUNCH = Relaunch("relaunch/tiny-1", "tiny-1", "crashed")
 STOP = Stop("stop/tiny-1", "tiny-1", "it burns")
@@ -29,46 +29,46 @@ RELAUNCH_FUNCTION = "herorun.operations.launch.relaunch.relaunch"
 
 
 @pytest.fixture
-def acted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def actions(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What reached the outside."""
-    acted: list[Any] = []
+    actions: list[Any] = []
 
-    def deliver(run: Any, intended: Intended) -> None:
-        acted.append(("said", intended.key, intended.attempt))
-        run.record.append(Done(NOON, intended.key, intended.attempt))
+    def deliver(run: Any, intent: Intended) -> None:
+        actions.append(("said", intent.key, intent.attempt))
+        run.record.append(Done(NOON, intent.key, intent.attempt))
 
     def relaunch(run: Any, instance: str, why: str, by_itself: bool) -> str:
-        acted.append(("relaunch", instance, why, by_itself))
+        actions.append(("relaunch", instance, why, by_itself))
         return "tiny-2"
 
     for module in (acts, post):
         monkeypatch.setattr(module, "now", lambda: NOON)
-    monkeypatch.setattr(acts, "take_in_time", lambda run: acted.append("lease"))
+    monkeypatch.setattr(acts, "take_in_time", lambda run: actions.append("lease"))
     monkeypatch.setattr(acts, "deliver", deliver)
     monkeypatch.setattr(RELAUNCH_FUNCTION, relaunch)
     monkeypatch.setattr(
-        replace_node, "delete_node", lambda run, intended, action: acted.append(action)
+        replace_node, "delete_node", lambda run, intent, action: actions.append(action)
     )
-    return acted
+    return actions
 
 
 @pytest.fixture
-def run(acted: list[Any]) -> Any:
-    return ToldRun(acted)
+def run(actions: list[Any]) -> Any:
+    return ToldRun(actions)
 
 
 def test_a_stop_is_intended_asked_of_the_scheduler_once_and_entered(
-    run: Any, acted: list[Any]
+    run: Any, actions: list[Any]
 ) -> None:
     assert (perform(run, STOP).why, perform(run, STOP).why) == ("", "")
-    assert acted == ["lease", ("stop", "tiny-1", "ada@laptop")]
+    assert actions == ["lease", ("stop", "tiny-1", "ada@laptop")]
     before, after = run.record.new
     assert before == Intended(at=NOON, key="stop/tiny-1", attempt=1, what="stop tiny-1: it burns")
     assert (after.key, after.attempt, after.lines["Evidence"]) == ("stop/tiny-1", 1, "it burns")
 
 
 def test_a_stop_that_failed_is_tried_again_under_its_next_number(
-    run: Any, acted: list[Any]
+    run: Any, actions: list[Any]
 ) -> None:
     works, run.scheduler.stop = run.scheduler.stop, fails(CouldNotLook("squeue is down"))
     assert perform(run, STOP) == acts.ActionResult(STOP, "squeue is down")
@@ -86,30 +86,30 @@ def test_a_stop_that_failed_is_tried_again_under_its_next_number(
 
 @pytest.mark.parametrize("action", [STOP, NODE])
 def test_without_the_lease_nothing_that_cannot_be_undone_is_done(
-    action: Any, run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
+    action: Any, run: Any, actions: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(acts, "take_in_time", fails(Blocked("bob has the lease")))
     assert perform(run, action).why == "bob has the lease"
-    assert acted == []
+    assert actions == []
     before, after = run.record.new
     assert after == Failed(NOON, action.key, 1, "bob has the lease") and before.key == after.key
 
 
-def test_a_node_is_deleted_under_the_lease(run: Any, acted: list[Any]) -> None:
+def test_a_node_is_deleted_under_the_lease(run: Any, actions: list[Any]) -> None:
     assert perform(run, NODE) == acts.ActionResult(NODE)
-    assert acted == ["lease", NODE]
+    assert actions == ["lease", NODE]
     (before,) = run.record.new
     assert "10.0.0.7" in before.what and "us-east5-a" in before.what
 
 
-def test_a_relaunch_is_done_under_the_name_that_it_started(run: Any, acted: list[Any]) -> None:
+def test_a_relaunch_is_done_under_the_name_that_it_started(run: Any, actions: list[Any]) -> None:
     assert perform(run, RELAUNCH) == acts.ActionResult(RELAUNCH)
-    assert acted == [("relaunch", "tiny-1", "crashed", True)]
+    assert actions == [("relaunch", "tiny-1", "crashed", True)]
     assert run.record.new[-1] == Done(NOON, "relaunch/tiny-1", 1, result="tiny-2")
 
 
 def test_what_the_gate_refuses_is_asked_of_a_person_but_not_of_who_ordered_it(
-    run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
+    run: Any, actions: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(RELAUNCH_FUNCTION, fails(Blocked("the gate is blocked")))
     assert perform(run, RELAUNCH).why == "the gate is blocked"
@@ -124,12 +124,12 @@ def test_what_the_gate_refuses_is_asked_of_a_person_but_not_of_who_ordered_it(
     assert "ANSWERS" in body and "crashed. the gate is blocked" in body
     before = len(run.record.events)
     with pytest.raises(Blocked):
-        relaunch_once(run, intended("relaunch/tiny-1", 2), "tiny-1", "ordered", ask=False)
+        relaunch_once(run, an_intent("relaunch/tiny-1", 2), "tiny-1", "ordered", ask=False)
     assert run.record.events[before:] == [Failed(NOON, "relaunch/tiny-1", 2, "the gate is blocked")]
 
 
 def test_a_relaunch_that_could_not_be_asked_about_is_no_question(
-    run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
+    run: Any, actions: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(RELAUNCH_FUNCTION, fails(OSError("the disk is full")))
     assert "the disk is full" in perform(run, RELAUNCH).why
@@ -138,10 +138,10 @@ def test_a_relaunch_that_could_not_be_asked_about_is_no_question(
 
 @pytest.mark.parametrize("events", [1, 2])
 def test_a_relaunch_that_was_begun_has_not_failed(
-    events: int, run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
+    events: int, run: Any, actions: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only its intent, or its job too, was written before the error."""
-    begins = launched(2, NOON, "tiny-1")[:events]
+    begins = launch_events(2, NOON, "tiny-1")[:events]
 
     def relaunch(*arguments: Any, **options: Any) -> None:
         run.record.events += begins
@@ -152,9 +152,9 @@ def test_a_relaunch_that_was_begun_has_not_failed(
     assert [each for each in run.record.new if isinstance(each, Failed)] == []
 
 
-def test_what_is_said_is_shown_too(run: Any, acted: list[Any]) -> None:
+def test_what_is_said_is_shown_too(run: Any, actions: list[Any]) -> None:
     perform(run, Tell("tell/tiny-1/x", "title", "why"))
-    assert acted == [("said", "tell/tiny-1/x", 1), ("shown", "tell/tiny-1/x")]
+    assert actions == [("said", "tell/tiny-1/x", 1), ("shown", "tell/tiny-1/x")]
     run.contract = a_contract(stop_when="the loss rises", dri="ada")
     perform(run, Escalate(key="escalate/tiny-1/x", title="title", why="why"))
     before = run.record.new[-2]
@@ -169,33 +169,33 @@ def test_what_is_said_is_shown_too(run: Any, acted: list[Any]) -> None:
 
 
 def test_an_interrupted_relaunch_is_done_if_its_instance_was_launched(
-    run: Any, acted: list[Any]
+    run: Any, actions: list[Any]
 ) -> None:
-    run.record.events += [intended("relaunch/tiny-1"), *launched(2, NOON, "tiny-1")]
-    assert settle(run) == [] and acted == []
+    run.record.events += [an_intent("relaunch/tiny-1"), *launch_events(2, NOON, "tiny-1")]
+    assert settle(run) == [] and actions == []
     assert run.record.new[-1] == Done(NOON, "relaunch/tiny-1", 1, result="tiny-2")
 
 
 @pytest.mark.parametrize("key", ["relaunch/tiny-1", "stop/tiny-1", "rollback/tiny-1/40"])
-def test_what_nothing_came_of_is_decided_on_again(key: str, run: Any, acted: list[Any]) -> None:
-    run.record.append(intended(key))
+def test_what_nothing_came_of_is_decided_on_again(key: str, run: Any, actions: list[Any]) -> None:
+    run.record.append(an_intent(key))
     assert settle(run, is_certain=False) == [] and len(run.record.new) == 1
-    assert settle(run) == [] and acted == []
-    failed = run.record.new[-1]
-    assert (type(failed), failed.key, failed.interrupted) == (Failed, key, True)
+    assert settle(run) == [] and actions == []
+    failed_event = run.record.new[-1]
+    assert (type(failed_event), failed_event.key, failed_event.interrupted) == (Failed, key, True)
 
 
-def test_another_instances_relaunch_is_not_this_one(run: Any, acted: list[Any]) -> None:
-    run.record.events += [intended("relaunch/tiny-2"), *launched(2, NOON, "tiny-1")]
+def test_another_instances_relaunch_is_not_this_one(run: Any, actions: list[Any]) -> None:
+    run.record.events += [an_intent("relaunch/tiny-2"), *launch_events(2, NOON, "tiny-1")]
     settle(run)
     assert isinstance(run.record.new[-1], Failed)
 
 
 def test_one_post_that_fails_keeps_none_of_the_others_back(
-    run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
+    run: Any, actions: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first_intent, second_intent = (
-        intended(f"tell/tiny-1/{name}", body="b") for name in ("lost", "said")
+        an_intent(f"tell/tiny-1/{name}", body="b") for name in ("lost", "said")
     )
     run.record.events += [first_intent, second_intent]
     works = acts.deliver
@@ -207,16 +207,16 @@ def test_one_post_that_fails_keeps_none_of_the_others_back(
 
     monkeypatch.setattr(acts, "deliver", deliver)
     assert settle(run) == ["tell/tiny-1/lost: no network"]
-    assert acted == [("said", "tell/tiny-1/said", 1)]
+    assert actions == [("said", "tell/tiny-1/said", 1)]
 
 
-def test_a_post_that_failed_waits_for_its_time(run: Any, acted: list[Any]) -> None:
+def test_a_post_that_failed_waits_for_its_time(run: Any, actions: list[Any]) -> None:
     cadence = run.contract.babysit.cadence
-    post = intended("tell/tiny-1/x", body="b")
+    post = an_intent("tell/tiny-1/x", body="b")
     for at, text in ((NOON, 0), (NOON - cadence, 1)):
         run.record.events[run.record.began :] = [post, Failed(at, post.key, 1, "no network")]
         settle(run)
-        assert len(acted) == text
+        assert len(actions) == text
 
 
 # --- the machine of a bad accelerator -------------------------------------------------------------
@@ -255,13 +255,13 @@ def test_the_machine_of_that_time_is_deleted_after_its_intent_is_public(
     run: Any, cloud: list[Any]
 ) -> None:
     """A machine with its address that was made after the end is another one."""
-    assert delete_node(run, intended(NODE.key), NODE) is None
+    assert delete_node(run, an_intent(NODE.key), NODE) is None
     assert cloud == ["push", "old"]
     (event,) = run.record.new
     assert (event.key, event.attempt, event.result) == (NODE.key, 1, "old")
     assert (event.lines["Before"], event.lines["Evidence"]) == ("old", "No accelerator found")
     assert event.lines["Command"].split()[-4:] == ["old", "--zone", "us-east5-a", "--quiet"]
-    delete_node(run, intended(NODE.key, 2), NODE)
+    delete_node(run, an_intent(NODE.key, 2), NODE)
     assert cloud == ["push", "old"]
     again = run.record.new[-1]
     assert (again.attempt, again.result, again.lines["Command"]) == (2, "", "none")
@@ -274,9 +274,9 @@ def test_the_end_of_the_job_decides_which_machine_it_had(run: Any, cloud: list[A
         instance="tiny-1", cause=Cause.INFRA, fingerprint="f", why="no accelerator", ended=NOON
     )
     later = NOON + timedelta(hours=3)
-    decided = Decided(at=later, run="down", monitor="fresh", progress="~1/2", failure=ending)
-    run.record.append(decided)
-    delete_node(run, intended(NODE.key, at=later), NODE)
+    decision = Decided(at=later, run="down", monitor="fresh", progress="~1/2", failure=ending)
+    run.record.append(decision)
+    delete_node(run, an_intent(NODE.key, at=later), NODE)
     assert cloud == ["push", "old"]
 
 
@@ -286,6 +286,9 @@ def test_a_machine_that_could_not_be_deleted_is_a_failure(
     answer = SimpleNamespace(code=1, complaint="no permission")
     monkeypatch.setattr(replace_node.process, "run", lambda argv, timeout: answer)
     with pytest.raises(CouldNotLook, match="no permission"):
-        delete_node(run, intended(NODE.key), NODE)
-    (failed,) = run.record.new
-    assert (failed.key, failed.attempt) == (NODE.key, 1) and "no permission" in failed.why
+        delete_node(run, an_intent(NODE.key), NODE)
+    (failed_event,) = run.record.new
+    assert (failed_event.key, failed_event.attempt) == (
+        NODE.key,
+        1,
+    ) and "no permission" in failed_event.why

@@ -18,28 +18,28 @@ from herorun.operations.babysit.tick_json import alert_entries, relaunch_outlook
 from wording import mentions
 
 DOWN = {"run": "down", "wake": None, "stays_down": True}
-DENIED = {"answers": {"tiny-1": RelaunchAnswer(False, NOON, "ada")}}
-STOPPED = {"orders": (Ordered(NOON, "eve", Word.STOP, ("tiny-1",)),)}
+DENIAL = {"answers": {"tiny-1": RelaunchAnswer(False, NOON, "ada")}}
+STOP_ORDERS = {"orders": (Ordered(NOON, "eve", Word.STOP, ("tiny-1",)),)}
 
 
 def outlook(
     orders: Any = MappingProxyType({}),
-    paused: bool = False,
+    is_paused: bool = False,
     recovery: str = "relaunch",
     lack: str = "",
     **tick: Any,
 ) -> str:
     memory = Memory(instances=(an_instance(1),), **orders)
-    ticked: Any = SimpleNamespace(**{**DOWN, **tick})
-    return relaunch_outlook(ticked, memory, Recovery(recovery), paused, "DECIDE", lack)
+    tick_outcome: Any = SimpleNamespace(**{**DOWN, **tick})
+    return relaunch_outlook(tick_outcome, memory, Recovery(recovery), is_paused, "DECIDE", lack)
 
 
-@pytest.mark.parametrize("paused", [False, True])
-@pytest.mark.parametrize(("orders", "person"), [(DENIED, "ada"), (STOPPED, "eve")])
+@pytest.mark.parametrize("is_paused", [False, True])
+@pytest.mark.parametrize(("orders", "person"), [(DENIAL, "ada"), (STOP_ORDERS, "eve")])
 def test_a_person_who_keeps_it_down_is_named_and_nothing_more_is_decided(
-    orders: Any, person: str, paused: bool
+    orders: Any, person: str, is_paused: bool
 ) -> None:
-    text = outlook(orders, paused)
+    text = outlook(orders, is_paused)
     assert mentions(text, "nothing", person) and "DECIDE" not in text
 
 
@@ -48,7 +48,7 @@ def test_a_person_who_keeps_it_down_is_named_and_nothing_more_is_decided(
 )
 def test_a_pause_says_what_follows_it(recovery: str, who: str) -> None:
     wake = NOON + timedelta(hours=1)  # no relaunch before the end of the pause
-    assert mentions(outlook(paused=True, recovery=recovery, wake=wake), "pause", who)
+    assert mentions(outlook(is_paused=True, recovery=recovery, wake=wake), "pause", who)
 
 
 def test_without_orders_it_waits_or_a_person_decides() -> None:
@@ -69,8 +69,8 @@ def test_without_a_babysitter_no_relaunch_is_promised(wake: Any) -> None:
     text = outlook(lack="LACK", wake=wake, stays_down=False)
     assert mentions(text, "nothing", "LACK") and "herorun relaunches" not in text
     assert outlook(lack="LACK") == "DECIDE"
-    assert "LACK" in outlook(lack="LACK", paused=True)
-    assert "LACK" not in outlook(lack="LACK", paused=True, recovery="ask")
+    assert "LACK" in outlook(lack="LACK", is_paused=True)
+    assert "LACK" not in outlook(lack="LACK", is_paused=True, recovery="ask")
     assert outlook(lack="LACK", run="healthy") == ""
 
 

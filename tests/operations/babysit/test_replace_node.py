@@ -24,7 +24,7 @@ elif "broken" in path.read_text():
 else:
     path.write_text(json.dumps([m for m in machines if not m["name"].endswith("/" + sys.argv[5])]))
 """
-MADE = "2026-01-01T00:00:00.000000001Z"
+CREATE_TIME = "2026-01-01T00:00:00.000000001Z"
 ACTION = DeleteNode("node/tiny-1", "tiny-1", "No accelerator found", "10.0.0.7", "us-east5-a")
 
 
@@ -37,7 +37,7 @@ def cloud(story: Story, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "gcloud").chmod(0o755)
     machines = {"ray-1": "10.0.0.71", "ray-2": "10.0.0.7"}
     fields = [
-        {"name": f"p/nodes/{n}", "createTime": MADE, "networkEndpoints": [{"ipAddress": a}]}
+        {"name": f"p/nodes/{n}", "createTime": CREATE_TIME, "networkEndpoints": [{"ipAddress": a}]}
         for n, a in machines.items()
     ]
     (folder / "machines.json").write_text(json.dumps(fields))
@@ -60,8 +60,8 @@ def test_exactly_that_machine_is_deleted_once_and_all_of_it_recorded(
     assert event.key == "node/tiny-1" and event.lines["Before"] == "ray-2"
     assert mentions(event.lines["After"], "time", "address")
     assert event.lines["Command"] == f"gcloud {deletions(cloud)[0]}"
-    (intended,) = story.events("Intended")
-    assert "10.0.0.7" in intended.what and "us-east5-a" in intended.what
+    (intent_event,) = story.events("Intended")
+    assert "10.0.0.7" in intent_event.what and "us-east5-a" in intent_event.what
 
 
 @pytest.mark.thorough

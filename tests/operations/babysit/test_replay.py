@@ -27,16 +27,16 @@ NAN = '{"step": 4, "train/loss": NaN}\n{"step": 5, "train/loss": 2.5}\n'
 
 
 @pytest.fixture(scope="module")
-def recorded() -> Iterator[Story]:
+def run_story() -> Iterator[Story]:
     """A run that crashed, was relaunched, logged what is no number, and ended; an hour lies between
     two ticks.
     """
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
         crashed_story = Story(Path(folder).resolve())
         crashed_story.begin(final_step=20)
-        crashed_story.launched(CRASH)
+        crashed_story.run_first_job(CRASH)
         crashed_story.tick()
-        crashed_story.ended("tiny-2")
+        crashed_story.wait_for_end("tiny-2")
         with (crashed_story.root / "metrics.jsonl").open("a") as file:
             file.write(NAN)
         with pytest.MonkeyPatch.context() as patch:
@@ -49,17 +49,17 @@ def recorded() -> Iterator[Story]:
 
 
 @pytest.fixture
-def story(recorded: Story) -> Iterator[Story]:
+def story(run_story: Story) -> Iterator[Story]:
     """The same, put back afterwards: a test may change its contract, its evidence and its
     record.
     """
-    remainder = {path: path.read_bytes() for path in (recorded.state / "evidence").iterdir()}
-    code, record = git(recorded.work, "rev-parse", "HEAD", "refs/herorun/record/tiny").split()
-    yield recorded
-    git(recorded.work, "reset", "-q", "--hard", code)
-    git(recorded.work, "update-ref", "refs/herorun/record/tiny", record)
-    git(recorded.origin, "update-ref", "refs/heads/main", code)
-    git(recorded.origin, "update-ref", "refs/heads/herorun/tiny", record)
+    remainder = {path: path.read_bytes() for path in (run_story.state / "evidence").iterdir()}
+    code, record = git(run_story.work, "rev-parse", "HEAD", "refs/herorun/record/tiny").split()
+    yield run_story
+    git(run_story.work, "reset", "-q", "--hard", code)
+    git(run_story.work, "update-ref", "refs/herorun/record/tiny", record)
+    git(run_story.origin, "update-ref", "refs/heads/main", code)
+    git(run_story.origin, "update-ref", "refs/heads/herorun/tiny", record)
     for path, data in remainder.items():
         path.write_bytes(data)
 
@@ -78,25 +78,25 @@ def evidence(story: Story) -> Path:
 
 
 @pytest.mark.thorough
-def test_under_the_same_rules_everything_is_the_same(recorded: Story, capsys: CAPTURE) -> None:
-    answer = replay(recorded, capsys)
+def test_under_the_same_rules_everything_is_the_same(run_story: Story, capsys: CAPTURE) -> None:
+    answer = replay(run_story, capsys)
     assert (answer.code, results(answer)) == (0, ["same"] * 4)
     assert all(tick["same_rules"] for tick in answer.document["ticks"])
-    decided = recorded.events("Decided")
+    decided_events = run_story.events("Decided")
     # there was something to compare
-    assert any("relaunch/tiny-1" in each.actions for each in decided)
-    assert any(alert.check == "not-finite" for each in decided for alert in each.alerts)
+    assert any("relaunch/tiny-1" in each.actions for each in decided_events)
+    assert any(alert.check == "not-finite" for each in decided_events for alert in each.alerts)
 
 
-def test_nothing_is_written(recorded: Story, capsys: CAPTURE) -> None:
-    before = recorded.run.record.tip, evidence(recorded).read_bytes()
-    assert ask(recorded, capsys, "replay", SLUG).code == 0
-    assert (recorded.run.record.tip, evidence(recorded).read_bytes()) == before
+def test_nothing_is_written(run_story: Story, capsys: CAPTURE) -> None:
+    before = run_story.run.record.tip, evidence(run_story).read_bytes()
+    assert ask(run_story, capsys, "replay", SLUG).code == 0
+    assert (run_story.run.record.tip, evidence(run_story).read_bytes()) == before
 
 
 @pytest.mark.thorough
 def test_another_process_under_another_hash_seed_and_another_clock_says_the_same_bytes(
-    recorded: Story,
+    run_story: Story,
 ) -> None:
     def start(seed: str, days: int) -> subprocess.Popen[str]:
         script = (
@@ -104,7 +104,7 @@ def test_another_process_under_another_hash_seed_and_another_clock_says_the_same
             "real = clock.now\n"
             f"clock.now = lambda: real() + datetime.timedelta(days={days})\n"
             "from herorun import cli\n"
-            f"sys.exit(cli.run(['-C', {str(recorded.work)!r}, 'replay', {SLUG!r}, '--json']))\n"
+            f"sys.exit(cli.run(['-C', {str(run_story.work)!r}, 'replay', {SLUG!r}, '--json']))\n"
         )
         env = {**os.environ, "PYTHONHASHSEED": seed}
         return subprocess.Popen(
@@ -164,10 +164,10 @@ def test_evidence_that_is_not_what_was_seen_is_unknown(
     assert "differs" not in results(answer)
 
 
-def test_only_the_ticks_since_then(recorded: Story, capsys: CAPTURE) -> None:
-    after = recorded.events("Observed")[0].at + timedelta(milliseconds=1)
-    assert results(replay(recorded, capsys, "--since", after.isoformat())) == ["same"] * 3
-    assert len(results(replay(recorded, capsys, "--since", "2h"))) == 4
+def test_only_the_ticks_since_then(run_story: Story, capsys: CAPTURE) -> None:
+    after = run_story.events("Observed")[0].at + timedelta(milliseconds=1)
+    assert results(replay(run_story, capsys, "--since", after.isoformat())) == ["same"] * 3
+    assert len(results(replay(run_story, capsys, "--since", "2h"))) == 4
 
 
 def test_a_time_without_ticks_is_no_answer(story: Story, capsys: CAPTURE) -> None:
@@ -180,20 +180,20 @@ def test_a_time_without_ticks_is_no_answer(story: Story, capsys: CAPTURE) -> Non
 @pytest.mark.parametrize(
     "since", ["yesterday", "2026-01-01T00:00:00", "-3h", "2999-01-01T00:00:00Z"]
 )
-def test_a_time_that_is_none_is_wrong_use(recorded: Story, capsys: CAPTURE, since: str) -> None:
-    assert ask(recorded, capsys, "replay", SLUG, f"--since={since}").code == 2
+def test_a_time_that_is_none_is_wrong_use(run_story: Story, capsys: CAPTURE, since: str) -> None:
+    assert ask(run_story, capsys, "replay", SLUG, f"--since={since}").code == 2
 
 
-def test_a_tick_whose_memory_was_written_over_is_unknown(recorded: Story) -> None:
+def test_a_tick_whose_memory_was_written_over_is_unknown(run_story: Story) -> None:
     """Another clone's lines were put before those that it knew: nobody can say what it went by."""
-    lines = recorded.lines
+    lines = run_story.lines
     assert [each.memory is None for each in past_ticks(lines)] == [False] * 4
     assert [each.memory is None for each in past_ticks([lines[0], *lines])] == [True] * 4
 
 
-def test_the_record_names_the_evidence_as_it_is_kept(recorded: Story) -> None:
+def test_the_record_names_the_evidence_as_it_is_kept(run_story: Story) -> None:
     """Also where a secret was masked in it: the digest is that of the masked words."""
-    (line, *_) = evidence(recorded).read_text().splitlines()
+    (line, *_) = evidence(run_story).read_text().splitlines()
     document = json.loads(line)
     assert canonical(document) == line
     assert {

@@ -20,7 +20,7 @@ from herorun.record import Pushed, Record
 from herorun.runs import watched_run
 from herorun.schedulers.local import Local
 from herorun.system.files import is_locked
-from stories import CRASH, REFUSE, SLUG, STOPPED, WAIT, Story, eventually, forget
+from stories import CRASH, REFUSE, SLUG, STOP_COMMAND, WAIT, Story, eventually, forget
 from wording import mentions
 
 NAN = '{"step": 4, "train/loss": NaN}\n{"step": 5, "train/loss": 2.5}\n'
@@ -55,7 +55,7 @@ def test_what_a_look_saw_is_told_anyway(story: Story) -> None:
     """A non-finite stretch that has ended is reported by the first tick after it, whoever looked
     before.
     """
-    story.launched()
+    story.run_first_job()
     log(story, NAN)
     assert story.herorun("status", "tiny") == 1
     assert story.tick() == 1
@@ -66,7 +66,7 @@ def test_what_a_look_saw_is_told_anyway(story: Story) -> None:
 def test_what_an_interrupted_tick_saw_is_reported_by_the_next(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched()
+    story.run_first_job()
     log(story, NAN)
     with monkeypatch.context() as patch:
         patch.setattr(Record, "append", _interrupt)
@@ -83,7 +83,7 @@ def _interrupt(*_: object, **__: object) -> None:
 def test_a_quiet_tick_says_what_was_reached_and_keeps_no_order_waiting_for_its_push(
     story: Story,
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     before = story.comments
 
     def slow(record: Record, urgent: bool) -> Pushed:
@@ -95,13 +95,13 @@ def test_a_quiet_tick_says_what_was_reached_and_keeps_no_order_waiting_for_its_p
     assert tick_exit_code(observations) == 0 and run.record.pushed_tip == run.record.tip
     assert story.comments == [*before, "tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"]
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()
 
 
 @pytest.mark.thorough
 def test_a_checkin_enters_the_record_once_an_attempt(story: Story) -> None:
     (story.data / "no-receipt").touch()
-    story.launched()
+    story.run_first_job()
     receipts = story.root / "_herorun" / "receipts"
     receipts.mkdir(parents=True)
     item = {"item": "argv", "outcome": "pass", "message": "as admitted"}
@@ -133,7 +133,7 @@ def test_a_crash_is_relaunched_once_from_the_newest_complete_checkpoint(
     count.
     """
     story.sign(final_step=20)
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     receipts = story.root / "_herorun" / "receipts"
     receipts.mkdir(parents=True, exist_ok=True)
     partial_files = [receipts / f"tiny-{number}.1.json.99-0123abcd.new" for number in (1, 2)]
@@ -147,7 +147,7 @@ def test_a_crash_is_relaunched_once_from_the_newest_complete_checkpoint(
     assert mentions(crash["fix"], "tiny-2")  # what happened, not what may happen
     # what a relaunch may be writing is left; the ended instance writes no more
     assert [path.exists() for path in partial_files] == [False, True]
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     story.tick()
     story.tick()
     assert story.starts == ["tiny-1 scratch", f"tiny-2 {target}"]
@@ -158,16 +158,16 @@ def test_a_crash_is_relaunched_once_from_the_newest_complete_checkpoint(
 @pytest.mark.thorough
 def test_a_rejected_lineage_is_never_gone_on_from(story: Story) -> None:
     story.sign(final_step=20, start={"rejected": [str(story.root / "step-9")]})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     save(story.root, 9)
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert story.starts[1] == f"tiny-2 {story.root / 'step-2'}"
 
 
 @pytest.mark.thorough
 def test_without_a_complete_checkpoint_a_person_is_asked(story: Story) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     (story.root / "step-2" / "metadata.json").unlink()
     assert story.tick() == 1
     story.tick()
@@ -181,7 +181,7 @@ def test_without_a_complete_checkpoint_a_person_is_asked(story: Story) -> None:
 @pytest.mark.parametrize("recovery", ["ask", "observe"])
 def test_where_the_contract_says_so_a_person_decides(story: Story, recovery: str) -> None:
     story.sign(babysit={"recovery": recovery})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     assert (story.tick(), story.tick(), len(story.starts)) == (1, 1, 1)
     assert keys(story, "escalate/") == ["escalate/relaunch/tiny-1/recovery"]
 
@@ -190,9 +190,9 @@ def test_where_the_contract_says_so_a_person_decides(story: Story, recovery: str
 def test_a_spent_budget_is_put_to_a_person_once(story: Story) -> None:
     story.sign(babysit={"budgets": {"relaunches": 1}})
     story.order("tiny-2", f"save 3; {CRASH}")
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     for _ in range(3):
         assert story.tick() == 1
     assert len(story.starts) == 2
@@ -202,13 +202,13 @@ def test_a_spent_budget_is_put_to_a_person_once(story: Story) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "check"),
-    [(STOPPED, "stopped-by-hand"), (REFUSE, "refused-at-check-in")],
+    [(STOP_COMMAND, "stopped-by-hand"), (REFUSE, "refused-at-check-in")],
     ids=["stop", "78"],
 )
 def test_what_a_person_or_check_in_ended_is_not_relaunched(
     story: Story, words: str, check: str
 ) -> None:
-    story.launched(words)
+    story.run_first_job(words)
     for _ in range(3):
         assert story.tick() == 1
     assert len(story.starts) == 1
@@ -217,7 +217,7 @@ def test_what_a_person_or_check_in_ended_is_not_relaunched(
 
 @pytest.mark.thorough
 def test_an_unknown_job_is_left_alone(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     (story.jobs / "tiny-1" / "exit.json").write_text("{nope")
     capsys.readouterr()
     for _ in range(3):
@@ -237,21 +237,21 @@ def test_a_relaunch_is_judged_by_the_admitted_contract_whatever_the_checkout_say
     # both end after step 3
     story.sign(babysit={"thresholds": {"repeated-crash": {"same_step": 3}}})
     story.order("tiny-2", "exit 7")
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     contract = story.work / "runs" / "tiny.toml"
     contract.write_text(contract.read_text().replace('"train.sh"', '"other.sh"'))
     (story.work / "train.sh").write_text("exit 1\n")
     story.tick()
-    story.ended("tiny-2")
-    signed = contract.read_text()
+    story.wait_for_end("tiny-2")
+    signed_text = contract.read_text()
     contract.unlink()
     story.tick()
     later = datetime.now(UTC) + timedelta(minutes=2)  # its back-off is over
     for module in (tick, evaluate):
         monkeypatch.setattr(module, "now", lambda: later)
     story.tick()
-    story.ended("tiny-3")
-    contract.write_text(signed)
+    story.wait_for_end("tiny-3")
+    contract.write_text(signed_text)
     assert [start.partition(" ")[0] for start in story.starts] == ["tiny-1", "tiny-2", "tiny-3"]
     assert len({event.plan_digest for event in story.events("Launched")[1:]}) == 1
 
@@ -260,7 +260,7 @@ def test_a_relaunch_is_judged_by_the_admitted_contract_whatever_the_checkout_say
 def test_a_contract_that_moved_is_reported_in_every_turn(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     contract = story.work / "runs" / "tiny.toml"
     contract.write_text(contract.read_text().replace("keep = 10", "keep = 1"))
     capsys.readouterr()
@@ -270,7 +270,7 @@ def test_a_contract_that_moved_is_reported_in_every_turn(
 
 @pytest.mark.thorough
 def test_what_the_plan_does_not_hold_is_followed_from_the_file(story: Story) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     contract = story.work / "runs" / "tiny.toml"
     contract.write_text(contract.read_text().replace("[babysit]", '[babysit]\nrecovery = "ask"'))
     story.tick()
@@ -284,7 +284,7 @@ def test_what_the_plan_does_not_hold_is_followed_from_the_file(story: Story) -> 
 def test_whoever_lost_the_lease_does_not_act(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     lease = story.root / "_herorun" / "lease.json"
     lease.write_text('{"beat":0,"fence":2,"owner":"bob@mars","slug":"tiny"}')
     assert story.tick() == 1
@@ -303,7 +303,7 @@ def test_a_lease_that_cannot_be_written_stops_no_telling(
         raise OSError(28, "No space left on device")
 
     story.sign(babysit={"recovery": "observe"})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     monkeypatch.setattr(LocalStore, "create", full)
     monkeypatch.setattr(LocalStore, "swap", full)
     story.tick()
@@ -313,7 +313,7 @@ def test_a_lease_that_cannot_be_written_stops_no_telling(
 # --- a submission whose fate is not known ---------------------------------------------------------
 
 
-def lost(real: Callable[..., object]) -> Callable[..., object]:
+def lose_answer(real: Callable[..., object]) -> Callable[..., object]:
     """A submission that goes through, and whose answer is lost on the way."""
 
     def submit(*args: object, **keywords: object) -> object:
@@ -328,9 +328,9 @@ def test_a_lost_answer_to_a_launch_is_no_second_submission(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story.init()
-    monkeypatch.setattr(Local, "submit", lost(Local.submit))
+    monkeypatch.setattr(Local, "submit", lose_answer(Local.submit))
     assert story.launch() == 0
-    story.ended()
+    story.wait_for_end()
     assert story.starts == ["tiny-1 scratch"]
     assert [event.instance for event in story.events("Launched")] == ["tiny-1"]
 
@@ -345,10 +345,10 @@ def test_while_the_scheduler_cannot_say_nothing_is_submitted_again(
     story.init()
     monkeypatch.setattr(start_instance, "SETTLING", 0.0)
     with monkeypatch.context() as blind:
-        blind.setattr(Local, "submit", lost(Local.submit))
+        blind.setattr(Local, "submit", lose_answer(Local.submit))
         blind.setattr(Local, "find", lambda *_: Unknown("no answer"))
         assert [story.launch(), story.launch()] == [3, 3]
-    story.ended()
+    story.wait_for_end()
     assert story.launch() == 0
     assert story.starts == ["tiny-1 scratch"]
     assert [event.instance for event in story.events("Launching", "Launched")] == [
@@ -367,10 +367,10 @@ def test_a_turn_settles_a_launch_that_nobody_finished(
     story.init()
     monkeypatch.setattr(start_instance, "SETTLING", 0.0)
     with monkeypatch.context() as blind:
-        blind.setattr(Local, "submit", lost(Local.submit))
+        blind.setattr(Local, "submit", lose_answer(Local.submit))
         blind.setattr(Local, "find", lambda *_: Unknown("no answer"))
         story.launch()
-    story.ended()
+    story.wait_for_end()
     story.tick()
     assert [event.instance for event in story.events("Launched")] == ["tiny-1"]
 
@@ -388,7 +388,7 @@ def test_a_post_that_fails_is_said_at_the_next_chance_with_its_own_words(
         raise OSError(110, "Connection timed out")
 
     story.sign(babysit={"cadence": "1s"})
-    story.launched()
+    story.run_first_job()
     with monkeypatch.context() as patch:
         patch.setattr(LocalIssue, "post", down)
         story.tick()
@@ -402,7 +402,7 @@ def test_a_post_that_fails_is_said_at_the_next_chance_with_its_own_words(
 
 @pytest.mark.thorough
 def test_a_digest_comes_once_a_day(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     day_two = datetime.now(UTC) + timedelta(hours=30)
     for module in (tick, evaluate):
         monkeypatch.setattr(module, "now", lambda: day_two)
@@ -416,7 +416,7 @@ def test_the_digest_shows_the_curves_that_are_kept_here(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """GitHub draws them; the page to the DRI and the logbook do without."""
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.tick()
     for module in (tick, evaluate):
         monkeypatch.setattr(module, "now", lambda: datetime.now(UTC) + timedelta(hours=30))
@@ -431,9 +431,9 @@ def test_the_digest_shows_the_curves_that_are_kept_here(
 @pytest.mark.thorough
 def test_what_a_process_remembers_is_only_the_journal(story: Story) -> None:
     """A tick after everything was forgotten decides as the one before would have."""
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     run = story.run
     first = run.record.memory()
     forget()
@@ -449,7 +449,7 @@ def test_a_finished_run_is_watched_while_a_second_person_may_have_to_be_asked(
 ) -> None:
     monkeypatch.setenv("OTHER", "json://127.0.0.1:1/")
     story.sign(notify=notify)
-    story.finished()
+    story.run_to_success()
     outcome = run_tick(*watched_run(SLUG, story.work))
     assert outcome.is_complete and outcome.tick is not None
     assert replace(outcome, tick=replace(outcome.tick, settled=False)).is_complete is not stays

@@ -32,7 +32,7 @@ for step in range(1, 5):
 
 
 @pytest.fixture
-def unseen(story: Story) -> Story:
+def unseen_story(story: Story) -> Story:
     (story.work / "train.py").write_text(SCRIPT)
     story.sign(command={"argv": ["python3", "train.py", str(story.data)]})
     assert story.init() == 0
@@ -48,35 +48,35 @@ def open_checks(document: Any) -> dict[str, str]:
 
 
 def test_a_job_that_reports_elsewhere_is_warned_of_and_never_healthy(
-    unseen: Story, capsys: pytest.CaptureFixture[str]
+    unseen_story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    gate = ask(unseen, capsys, "preflight", SLUG, "--json")
+    gate = ask(unseen_story, capsys, "preflight", SLUG, "--json")
     (finding,) = [
         each for each in gate.document["findings"] if each["check"] == "unmatched-tracker"
     ]
     assert finding["outcome"] == "fail" and "'loss.jsonl' (train.py:8)" in finding["message"]
-    assert unseen.launch() == 0
-    eventually(lambda: (unseen.root / "step-2" / "metadata.json").exists())
+    assert unseen_story.launch() == 0
+    eventually(lambda: (unseen_story.root / "step-2" / "metadata.json").exists())
     for look in (1, 2):
-        answer = ask(unseen, capsys, "status", SLUG, "--json")
+        answer = ask(unseen_story, capsys, "status", SLUG, "--json")
         assert answer.document["run"] != "healthy" and answer.code == 3
         assert {each["evidence"] for each in answer.document["missing_evidence"]} >= {"receipt"}
-        assert unseen.tick() == 3, look
-    alerts = open_checks(ask(unseen, capsys, "status", SLUG, "--json").document)
+        assert unseen_story.tick() == 3, look
+    alerts = open_checks(ask(unseen_story, capsys, "status", SLUG, "--json").document)
     assert mentions(alerts["unreported-steps"], "metrics.jsonl", "reports")
-    (unseen.data / "go").touch()
-    unseen.ended()
+    (unseen_story.data / "go").touch()
+    unseen_story.wait_for_end()
 
 
 def test_with_the_path_that_the_script_names_nothing_warns(
-    unseen: Story, capsys: pytest.CaptureFixture[str]
+    unseen_story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tables = contract_of(unseen.data)
+    tables = contract_of(unseen_story.data)
     tables["tracker"]["path"] = "loss.jsonl"
-    tables["command"]["argv"] = ["python3", "train.py", str(unseen.data)]
-    (unseen.work / "runs" / "tiny.toml").write_text(tomli_w.dumps(tables))
-    unseen.publish()
-    gate = ask(unseen, capsys, "preflight", SLUG, "--json")
+    tables["command"]["argv"] = ["python3", "train.py", str(unseen_story.data)]
+    (unseen_story.work / "runs" / "tiny.toml").write_text(tomli_w.dumps(tables))
+    unseen_story.publish()
+    gate = ask(unseen_story, capsys, "preflight", SLUG, "--json")
     (finding,) = [
         each for each in gate.document["findings"] if each["check"] == "unmatched-tracker"
     ]

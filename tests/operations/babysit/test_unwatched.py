@@ -32,13 +32,13 @@ def test_a_babysitter_that_does_not_start_hides_no_launch(
         "not running",
     )
     assert mentions(document["warnings"][0], "babysitter", "1")
-    assert story.typed(document["warnings"][0]) in output.err
+    assert story.shown_commands(document["warnings"][0]) in output.err
 
 
 @pytest.mark.thorough
 def test_a_babysitter_ends_with_what_fires(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
-    story.launched()
+    story.run_first_job()
     with (story.root / "metrics.jsonl").open("a") as file:
         file.write('{"step": 4, "train/loss": NaN}\n')
     assert story.herorun("babysit", SLUG) == 1

@@ -48,10 +48,10 @@ def another(folder: Path, *edits: tuple[str, str, str]) -> Path:
     return folder / "src"
 
 
-def _copy(source: Path, target: Path, edited: set[Path]) -> None:
+def _copy(source: Path, target: Path, edited_files: set[Path]) -> None:
     target.mkdir()
     for each in source.iterdir():
-        own = {name.relative_to(each.name) for name in edited if name.parts[0] == each.name}
+        own = {name.relative_to(each.name) for name in edited_files if name.parts[0] == each.name}
         if own == {Path()}:
             (target / each.name).write_text(each.read_text())
         elif own:
@@ -69,8 +69,8 @@ def alike(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def patient(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Another version, which relaunches only what it has seen crashed twice."""
-    crashed = "checks/health/crashed.py"
-    edits = [(crashed, AT_ONCE, PATIENT), (crashed, "import Gate,", "import Gate, Hold,")]
+    check_path = "checks/health/crashed.py"
+    edits = [(check_path, AT_ONCE, PATIENT), (check_path, "import Gate,", "import Gate, Hold,")]
     return another(tmp_path_factory.mktemp("patient") / "herorun", *edits)
 
 
@@ -97,40 +97,40 @@ def by(source: Path, story: Story, *commands: tuple[str, ...]) -> list[Any]:
 TICK = ("babysit", SLUG, "--once")
 
 
-def asked(story: Story) -> list[str]:
+def upgrade_questions(story: Story) -> list[str]:
     return [key for key in story.comments if key.startswith("escalate/judge/")]
 
 
 def test_one_that_would_have_acted_alike_acts(story: Story, alike: Path) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.order("tiny-2", GOT_ON)
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     by(alike, story, TICK)
-    story.ended("tiny-3")
-    (compared,) = story.events("Replayed")
-    assert (compared.version, compared.before, compared.why) == (OTHER, __version__, "")
-    assert (compared.ticks, compared.differ, compared.unknown) == (1, 0, 0)
+    story.wait_for_end("tiny-3")
+    (replay_event,) = story.events("Replayed")
+    assert (replay_event.version, replay_event.before, replay_event.why) == (OTHER, __version__, "")
+    assert (replay_event.ticks, replay_event.differ, replay_event.unknown) == (1, 0, 0)
     assert [start.partition(" ")[0] for start in story.starts] == ["tiny-1", "tiny-2", "tiny-3"]
-    assert asked(story) == []
+    assert upgrade_questions(story) == []
     assert [each.version for each in story.events("Observed")] == [__version__, OTHER]
 
 
 def test_one_that_would_have_acted_otherwise_observes_until_a_person_says_yes(
     story: Story, patient: Path, capsys: CAPTURE
 ) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.order("tiny-2", GOT_ON)
     story.tick()
-    story.ended("tiny-2")
-    *ticks, replayed = by(patient, story, TICK, TICK, TICK, ("replay", SLUG))
-    assert len(story.starts) == 2 and len(asked(story)) == 1
+    story.wait_for_end("tiny-2")
+    *ticks, replay = by(patient, story, TICK, TICK, TICK, ("replay", SLUG))
+    assert len(story.starts) == 2 and len(upgrade_questions(story)) == 1
     assert all("only observes" in tick["doubts"][-1] for tick in ticks)
-    (compared,) = story.events("Replayed")
-    assert compared.differ == 1 and any(
-        "relaunch/tiny-1: only then" in each for each in compared.changed
+    (replay_event,) = story.events("Replayed")
+    assert replay_event.differ == 1 and any(
+        "relaunch/tiny-1: only then" in each for each in replay_event.changed
     )
-    assert [each["result"] for each in replayed["ticks"]] == ["differs", "same", "same", "same"]
+    assert [each["result"] for each in replay["ticks"]] == ["differs", "same", "same", "same"]
     status = ask(story, capsys, "status", SLUG).out
     assert f"may herorun {OTHER} act?" in status
 
@@ -138,43 +138,43 @@ def test_one_that_would_have_acted_otherwise_observes_until_a_person_says_yes(
     assert mentions(ask(story, capsys, "approve", SLUG, "--reason", "go on").out, "acts", "tick")
     assert "already" in ask(story, capsys, "approve", SLUG).out
     by(patient, story, TICK)
-    story.ended("tiny-3")
-    assert len(story.starts) == 3 and len(asked(story)) == 1
+    story.wait_for_end("tiny-3")
+    assert len(story.starts) == 3 and len(upgrade_questions(story)) == 1
     assert mentions(story.run.record.logbook(), "new version", "approved")
 
 
 def test_without_the_evidence_it_cannot_be_shown(story: Story, alike: Path) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.tick()
     for path in (story.state / "evidence").iterdir():
         path.unlink()
     (row,) = by(alike, story, TICK)
-    assert len(asked(story)) == 1
+    assert len(upgrade_questions(story)) == 1
     assert any(mentions(doubt, "1 of", "1 tick", "evidence") for doubt in row["doubts"])
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()
 
 
 def test_a_pin_that_does_not_fit_blocks_a_launch_and_is_answered_like_a_change(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.sign(herorun="~=9.1")
-    blocked = ask(story, capsys, "preflight", SLUG, "--json")
-    assert blocked.code == 1 and mentions(
-        blocked.finding("herorun-mismatch")["message"], "allows", "~=9.1"
+    blocked_answer = ask(story, capsys, "preflight", SLUG, "--json")
+    assert blocked_answer.code == 1 and mentions(
+        blocked_answer.finding("herorun-mismatch")["message"], "allows", "~=9.1"
     )
     story.sign(herorun=">=0.1.dev0")
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.sign(herorun="~=9.1")
     story.tick()
     assert (
-        len(asked(story)) == 1 and len(story.starts) == 1
+        len(upgrade_questions(story)) == 1 and len(story.starts) == 1
     )  # nobody has ticked before: nothing to compare with
-    (compared,) = story.events("Replayed")
-    assert mentions(compared.why, "pins", "~=9.1")
+    (replay_event,) = story.events("Replayed")
+    assert mentions(replay_event.why, "pins", "~=9.1")
     assert ask(story, capsys, "approve", SLUG).code == 0
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert len(story.starts) == 2 and len(story.events("Replayed")) == 1
 
 

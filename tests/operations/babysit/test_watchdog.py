@@ -22,8 +22,8 @@ def bark(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, Any]:
     return code, row
 
 
-def later(monkeypatch: pytest.MonkeyPatch, **passed: float) -> None:
-    at = clock.now() + timedelta(**passed)
+def later(monkeypatch: pytest.MonkeyPatch, **seconds: float) -> None:
+    at = clock.now() + timedelta(**seconds)
     monkeypatch.setattr(watchdog, "now", lambda: at)
 
 
@@ -31,7 +31,7 @@ def later(monkeypatch: pytest.MonkeyPatch, **passed: float) -> None:
 def test_a_run_that_was_looked_at_is_watched(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.tick() == 0
     later(monkeypatch, minutes=29)
     code, output = bark(story, capsys)
@@ -42,7 +42,7 @@ def test_a_run_that_was_looked_at_is_watched(
 def test_after_two_missed_cadences_it_is_stale_and_told_of_once(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.tick() == 0
     later(monkeypatch, minutes=31)
     code, output = bark(story, capsys, "--comment")
@@ -64,7 +64,7 @@ def test_after_two_missed_cadences_it_is_stale_and_told_of_once(
 def test_an_outsider_sees_what_is_published_and_not_what_its_clone_has(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     outside = story.clone("outside")
     assert story.tick() == 0
     assert bark(outside, capsys)[1]["last_seen"] is not None
@@ -81,7 +81,7 @@ def test_an_outsider_sees_what_is_published_and_not_what_its_clone_has(
 def test_a_tick_that_could_not_see_is_no_sign_of_life(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.tick() == 0
     before = bark(story, capsys)[1]["last_seen"]
     (story.root / "metrics.jsonl").unlink(missing_ok=True)
@@ -105,7 +105,7 @@ def test_what_nobody_needs_to_watch_is_quiet(
     story.init()
     later(monkeypatch, days=9)
     assert bark(story, capsys)[0] == 0
-    story.finished()
+    story.run_to_success()
     later(monkeypatch, days=9)
     code, output = bark(story, capsys, "--comment")
     assert (code, output["monitor"]) == (0, "not-watched")
@@ -129,7 +129,7 @@ def test_a_record_that_is_missing_on_the_remote_says_nothing_about_the_run(
 
 @pytest.mark.thorough
 def test_a_remote_that_does_not_answer_is_not_fresh(story: Story, capsys: CAPTURE) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.tick() == 0
     story.origin.rename(story.origin.with_name("gone"))
     code, output = bark(story, capsys)

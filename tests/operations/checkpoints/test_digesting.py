@@ -192,7 +192,7 @@ def test_progress_is_reported_in_bytes_and_ends(
     )
 
 
-KILLED = """
+KILLED_PROGRAM = """
 import os, signal, sys
 from pathlib import Path
 from herorun.core.ports import FileDigest
@@ -222,8 +222,10 @@ def test_a_kill_costs_the_files_that_were_being_read(tmp_path: Path) -> None:
         with (folder / f"{number:02}").open("wb") as file:
             file.truncate(4 << 20)  # holes: they take no room
     state = tmp_path / "state"
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(folder), str(state)], check=False)
-    assert killed.returncode == -signal.SIGKILL
+    killed_process = subprocess.run(
+        [sys.executable, "-c", KILLED_PROGRAM, str(folder), str(state)], check=False
+    )
+    assert killed_process.returncode == -signal.SIGKILL
     log, second = DigestLog(state, str(folder)), Counting()
     assert len(log.digests) == 5  # each that was reported before, and no other
     read_contents(second, read_manifest(second, str(folder)), log)

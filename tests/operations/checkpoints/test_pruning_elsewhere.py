@@ -155,7 +155,7 @@ def on_s3(story: Story, s3: Service) -> World:
     return on_store(story, "s3", s3)
 
 
-def planned(world: World, capsys: CAPTURE) -> str:
+def plan_digest(world: World, capsys: CAPTURE) -> str:
     """The digest of a new plan, which names both temporary ones."""
     file = world.story.home / "prune.json"
     file.unlink(missing_ok=True)
@@ -168,11 +168,11 @@ def planned(world: World, capsys: CAPTURE) -> str:
     return str(plan["digest"])
 
 
-def prune(world: World, capsys: CAPTURE, typed: str) -> tuple[int, str]:
+def prune(world: World, capsys: CAPTURE, typed_digest: str) -> tuple[int, str]:
     """The exit code, and all that was said."""
     capsys.readouterr()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdin", io.StringIO(f"{typed}\n"))
+        patch.setattr(sys, "stdin", io.StringIO(f"{typed_digest}\n"))
         file = str(world.story.home / "prune.json")
         code = world.story.herorun("checkpoints", "prune", SLUG, "--plan", file)
     output = capsys.readouterr()
@@ -187,7 +187,7 @@ def test_exactly_what_was_printed_is_deleted_and_only_while_all_can_be_read(
     world: World = request.getfixturevalue(where)
     files = {name: text for step in (1, 2, 3, 4) for name, text in a_checkpoint(step).items()}
     world.write(files)
-    digest = planned(world, capsys)
+    digest = plan_digest(world, capsys)
 
     world.cut()
     code, output = prune(world, capsys, digest)
@@ -201,14 +201,14 @@ def test_exactly_what_was_printed_is_deleted_and_only_while_all_can_be_read(
     code, output = prune(world, capsys, digest)
     assert code == 1 and mentions(output, "tiny-temporary/step-3", "stay"), output
     world.write(files)
-    digest = planned(world, capsys)
+    digest = plan_digest(world, capsys)
 
     late = {"tiny-temporary/step-1/model/1": "more"}
-    pushed = pruning._must_be_pushed
+    push = pruning._must_be_pushed
 
     def written_meanwhile(run: Any) -> None:
         world.write(late)
-        pushed(run)
+        push(run)
 
     with monkeypatch.context() as patch:
         patch.setattr(pruning, "_must_be_pushed", written_meanwhile)
@@ -218,7 +218,7 @@ def test_exactly_what_was_printed_is_deleted_and_only_while_all_can_be_read(
     code, output = prune(world, capsys, digest)
     assert code == 1 and "changed since" in output, output
 
-    digest = planned(world, capsys)
+    digest = plan_digest(world, capsys)
     code, output = prune(world, capsys, digest)
     assert code == 0 and "2 of 2 deleted" in output, output
     stay = sorted(name for name in files if name.startswith("tiny/"))

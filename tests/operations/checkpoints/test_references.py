@@ -29,7 +29,7 @@ def launching(slug: str, start: str = "", **roots: str) -> Launching:
     )
 
 
-def sealed(checkpoint: str) -> Sealed:
+def sealed_event(checkpoint: str) -> Sealed:
     return Sealed(
         at=NOON,
         tag="herorun/other/seal-1",
@@ -48,7 +48,7 @@ class World:
     def __init__(self, top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.top = top
         (top / "runs").mkdir()
-        self.committed: dict[str, bytes] = {}
+        self.committed_files: dict[str, bytes] = {}
         self.records: dict[str, list[Any]] = {MINE: []}
         self.on_remote: dict[str, list[Any]] = {}
         self.unreadable = ""
@@ -72,23 +72,25 @@ class World:
             published_lines=lambda: lines(self.on_remote.get(slug, []), "there"),
         )
 
-    def contract(self, slug: str, start: str = "", committed: bool = False, **output: str) -> None:
+    def contract(
+        self, slug: str, start: str = "", is_committed: bool = False, **output: str
+    ) -> None:
         data = {**SMALL, "slug": slug, "output": {**SMALL["output"], **output}}
         data |= {"start": {"from": start, "kind": "full-state"}} if start else {}
         text = tomli_w.dumps(data).encode()
-        if committed:
-            self.committed[f"runs/{slug}.toml"] = text
+        if is_committed:
+            self.committed_files[f"runs/{slug}.toml"] = text
         else:
             (self.top / "runs" / f"{slug}.toml").write_bytes(text)
 
     def references(self) -> Any:
         repository = SimpleNamespace(
             top=self.top,
-            resolve=lambda name: "head" if self.committed else None,
+            resolve=lambda name: "head" if self.committed_files else None,
             entries=lambda head, folder: [
-                ("100644", "oid", path.rpartition("/")[2]) for path in self.committed
+                ("100644", "oid", path.rpartition("/")[2]) for path in self.committed_files
             ],
-            read=lambda head, paths, most: {path: self.committed[path] for path in paths},
+            read=lambda head, paths, most: {path: self.committed_files[path] for path in paths},
             remotes=lambda: {"origin": "url"},
             remote_tips=lambda remote, pattern: {
                 f"refs/heads/herorun/{slug}": "oid" for slug in self.on_remote
@@ -107,11 +109,14 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     return World(tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize("committed", [True, False])
-def test_a_contract_refers_to_its_start_and_to_its_roots(world: World, committed: bool) -> None:
-    world.contract(MINE, start="/data/parent/step-100/", committed=committed)
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_a_contract_refers_to_its_start_and_to_its_roots(world: World, is_committed: bool) -> None:
+    world.contract(MINE, start="/data/parent/step-100/", is_committed=is_committed)
     world.contract(
-        OTHER, committed=committed, root="/data/other/", temporary_root="/data/other-temporary/"
+        OTHER,
+        is_committed=is_committed,
+        root="/data/other/",
+        temporary_root="/data/other-temporary/",
     )
     references = world.references()
     assert list(references.names) == ["/data/parent/step-100"]
@@ -130,7 +135,7 @@ def test_a_record_refers_to_what_was_started_loaded_or_sealed(
         launching(slug, "/data/a/step-1/", output_root="/data/old/", temporary_root="/data/tmp/"),
         CheckedIn(at=NOON, instance=f"{slug}-1", attempt=1, outcome="pass", loaded="/data/b/s-2"),
         CheckedIn(at=NOON, instance=f"{slug}-1", attempt=2, outcome="pass", loaded=""),
-        sealed("/data/c/s-3"),
+        sealed_event("/data/c/s-3"),
     ]
     getattr(world, where)[slug] = events
     references = world.references()

@@ -68,8 +68,8 @@ def test_the_login_of_each_root_is_that_of_its_store() -> None:
     contract = a_contract(output={"root": "s3://lab/tiny", "temporary_root": "s3://lab/tmp"})
     logins = [each for each in backends.probes(a_run(contract=contract)) if each[0] == "login"]
     assert [name for _, name, _ in logins] == ["s3", "s3"]
-    examined = [part.name for _, _, probe in logins for part in probe()]
-    assert examined == ["s3://lab/tiny", "s3://lab/tmp"]
+    examined_names = [part.name for _, _, probe in logins for part in probe()]
+    assert examined_names == ["s3://lab/tiny", "s3://lab/tmp"]
 
 
 @pytest.mark.parametrize(("free", "fit"), [((1 << 30) - 1, Fit.FAILED), (1 << 30, Fit.OK)])

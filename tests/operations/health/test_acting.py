@@ -11,7 +11,7 @@ from core.babysit.test_policy import alert
 from herorun.operations.health.evaluate import memory_and_acting
 from herorun.operations.report.status import status_of_run
 from herorun.system.files import hold_lock
-from operations.in_memory import ToldRun, intended
+from operations.in_memory import ToldRun, an_intent
 from stories import WAIT, Story
 
 KEY = "tell/tiny-1/first-step"
@@ -23,9 +23,9 @@ def status_now(story: Story) -> tuple[bool, list[str], int]:
 
 
 def test_an_action_is_a_problem_only_if_no_process_performs_it(story: Story) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     run = story.run
-    run.record.append(intended(KEY))
+    run.record.append(an_intent(KEY))
     with hold_lock(run.lock("act")):
         assert status_now(story) == (True, [], 1)
     assert status_now(story) == (False, ["unfinished-action"], 1)
@@ -36,8 +36,8 @@ def test_an_action_that_a_tick_found_unfinished_stays_a_problem(
     check: str, is_acting: bool, tmp_path: Path
 ) -> None:
     memory = ToldRun([]).record.memory()
-    opened, action = alert(check), intended(KEY)
-    memory = replace(memory, alerts={opened.key: opened}, intended={KEY: action})
+    open_alert, action = alert(check), an_intent(KEY)
+    memory = replace(memory, alerts={open_alert.key: open_alert}, intended={KEY: action})
     run: Any = SimpleNamespace(
         record=SimpleNamespace(memory=lambda: memory), lock=lambda name: tmp_path / name
     )

@@ -81,18 +81,18 @@ def test_what_is_expected_is_in_the_first_look() -> None:
 
 
 @pytest.mark.parametrize(
-    "changed",
+    "changes",
     [
         {"at": datetime.now(UTC) + timedelta(hours=1)},  # it was launched after the look
         {"oldest": timedelta(0)},
         {"cluster": Cluster("another")},
     ],
 )
-def test_a_look_that_is_too_old_or_of_elsewhere_serves_nobody(changed: dict[str, Any]) -> None:
+def test_a_look_that_is_too_old_or_of_elsewhere_serves_nobody(changes: dict[str, Any]) -> None:
     polls, cluster = SharedPolls(), Cluster()
     ask(polls, cluster, "a")
-    ask(polls, **{"cluster": cluster, "name": "b", **changed})
-    assert len(cluster.polls) + len(changed.get("cluster", Cluster()).polls) == 2
+    ask(polls, **{"cluster": cluster, "name": "b", **changes})
+    assert len(cluster.polls) + len(changes.get("cluster", Cluster()).polls) == 2
 
 
 def test_a_back_end_that_is_down_is_asked_once_a_round_and_is_unsure_for_all() -> None:
@@ -196,7 +196,7 @@ def test_a_thousand_runs_on_slurm_are_watched_by_one_squeue_and_one_sacct_a_roun
     with ThreadPoolExecutor(AT_ONCE) as pool:
         rounds = [sorted(pool.map(tick, runs)) for _ in range(2)]
     assert rounds[0] == rounds[1] == [str(Absent())] * 10 + ["failed"] * 90 + ["running"] * 900
-    assert (stand_in.asked("squeue"), stand_in.asked("sacct")) == (2, 2)
+    assert (stand_in.count_calls("squeue"), stand_in.count_calls("sacct")) == (2, 2)
 
 
 def _slurm(stand_in: Slurm, number: int) -> slurm.Slurm:
@@ -228,7 +228,7 @@ def test_a_namesake_of_another_run_that_lives_does_not_hide_an_end(stand_in: Slu
 def test_babysit_and_status_of_all_look_once(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.launched("exit 0")
+    story.run_first_job("exit 0")
     text = (story.work / "runs" / "tiny.toml").read_text()
     text = text.replace('slug = "tiny"', 'slug = "other"').replace(
         str(story.root), f"{story.root}-other"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jobs_alone import GOES, Alone, babysit, state
-from operations.babysit.test_replace_node import GCLOUD, MADE
+from operations.babysit.test_replace_node import CREATE_TIME, GCLOUD
 from stories import eventually, note
 from wording import mentions
 
@@ -28,7 +28,11 @@ def cloud(alone: Alone, monkeypatch: pytest.MonkeyPatch) -> str:
     (folder / "gcloud").write_text(GCLOUD)
     (folder / "gcloud").chmod(0o755)
     machines = [
-        {"name": f"p/nodes/{name}", "createTime": MADE, "networkEndpoints": [{"ipAddress": each}]}
+        {
+            "name": f"p/nodes/{name}",
+            "createTime": CREATE_TIME,
+            "networkEndpoints": [{"ipAddress": each}],
+        }
         for name, each in {"ray-1": "10.0.0.71", "ray-2": "10.0.0.7"}.items()
     ]
     (folder / "machines.json").write_text(json.dumps(machines))
@@ -50,10 +54,10 @@ def test_only_a_zone_that_a_person_gave_deletes_the_machine(
     assert Path(cloud).read_text() == ""
 
     again = ("--resubmit", alone.again(GOES), "--bad-node-zone", "us-east5-a", "--once")
-    deleted = babysit(alone, capsys, *words, *again)
+    deleted_answer = babysit(alone, capsys, *words, *again)
     if alone.all == ["loose-1"]:  # the deletion is an action of its own, and the next tick submits
         babysit(alone, capsys, "--once")
     calls = [call for call in Path(cloud).read_text().splitlines() if " delete " in call]
-    assert calls == ["compute tpus tpu-vm delete ray-2 --zone us-east5-a --quiet"], deleted
+    assert calls == ["compute tpus tpu-vm delete ray-2 --zone us-east5-a --quiet"], deleted_answer
     assert alone.all == ["loose-1", "loose-2"]
     assert state(alone)["bad_node_zone"] == "us-east5-a"

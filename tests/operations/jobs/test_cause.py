@@ -22,7 +22,7 @@ SHARD = "EOFError: Compressed file ended before the end-of-stream marker was rea
 TRACE = 'Traceback (most recent call last):\n  File "/w/data.py", line 12, in read\n    go()\n'
 
 
-def _failed(alone: Alone, text: str) -> str:
+def _fail_job(alone: Alone, text: str) -> str:
     (alone.folder / "said").write_text(text)
     job = alone.start(f"echo step 7/20; cat {alone.folder / 'said'}; exit 1")
     eventually(lambda: (search := alone.adapter.find(job.instance, note("x").at)) and search.job)
@@ -40,7 +40,7 @@ def _failed(alone: Alone, text: str) -> str:
 def test_exhausted_hbm_and_a_broken_shard_are_called_so_on_the_screen_the_page_and_in_json(
     alone: Alone, capsys: pytest.CaptureFixture[str], text: str, failure: str, output: str
 ) -> None:
-    words = ("--job", _failed(alone, text), "--scheduler", "local", "--once")
+    words = ("--job", _fail_job(alone, text), "--scheduler", "local", "--once")
     command = ("--resubmit", alone.again(GOES))
     cause = json.loads(babysit(alone, capsys, *words, *command, "--json").out)["cause"]
     assert (cause["failure"], cause["effort"]) == (failure, "complex")
@@ -72,7 +72,7 @@ def test_an_old_failure_in_an_appended_log_is_over_once_steps_follow_it(
 
 
 def test_the_tick_of_a_run_is_that_of_a_job_without_a_contract(alone: Alone) -> None:
-    job = _failed(alone, f"{TRACE}{HBM}\n")
+    job = _fail_job(alone, f"{TRACE}{HBM}\n")
     run = open_job(JobSpec.of({"job": job, "kind": "local", "cwd": str(alone.folder)}))
     run.record_first()
     outcome = run_tick(run)

@@ -39,7 +39,7 @@ def tracker(text: str, age: timedelta | None) -> JobLogTracker:
 
 
 @pytest.mark.parametrize(
-    ("text", "age", "undated", "old"),
+    ("text", "age", "is_undated", "old"),
     [
         (STEP, timedelta(), False, timedelta()),
         (STEP, 3 * HOUR, False, 3 * HOUR),
@@ -49,11 +49,11 @@ def tracker(text: str, age: timedelta | None) -> JobLogTracker:
     ],
 )
 def test_a_step_of_the_first_look_is_as_old_as_the_log_says_or_undated(
-    text: str, age: timedelta | None, undated: bool, old: timedelta
+    text: str, age: timedelta | None, is_undated: bool, old: timedelta
 ) -> None:
     rows = tracker(text, age).read("")
     (row,) = rows.rows
-    assert rows.undated is undated and row.at is not None
+    assert rows.undated is is_undated and row.at is not None
     assert abs(now() - row.at - old) < timedelta(seconds=30)
 
 

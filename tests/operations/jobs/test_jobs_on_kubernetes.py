@@ -16,7 +16,7 @@ from wording import mentions
 pytestmark = pytest.mark.back_end
 
 CAPTURE = pytest.CaptureFixture[str]
-PREEMPTED = (
+PREEMPTED_JOB = (
     "echo step 7/20; echo 'slurmstepd: error: *** JOB 1 CANCELLED DUE TO PREEMPTION ***'; exit 1"
 )
 WAITS = "echo step 9/20; exec sleep 600"
@@ -50,7 +50,7 @@ def running(space: Space) -> bool:
 def test_a_preempted_job_is_created_again_and_its_successor_followed(
     work: Path, space: Space, capsys: CAPTURE
 ) -> None:
-    space.create_job("first", ["sh", "-c", PREEMPTED], str(work))
+    space.create_job("first", ["sh", "-c", PREEMPTED_JOB], str(work))
     eventually(lambda: has_ended(space, "first"), within=120)
     manifest = work / "second.json"
     manifest.write_text(json.dumps(space.job("second", ["sh", "-c", WAITS], str(work))))
@@ -88,7 +88,7 @@ def test_a_live_job_of_the_same_work_is_not_joined_by_another(
     work: Path, space: Space, capsys: CAPTURE
 ) -> None:
     """Another machine has created it since, from the same manifest by `generateName`."""
-    space.create_job("again-a", ["sh", "-c", PREEMPTED], str(work), generate="again-")
+    space.create_job("again-a", ["sh", "-c", PREEMPTED_JOB], str(work), generate="again-")
     eventually(lambda: has_ended(space, "again-a"), within=120)
     space.create_job("again-b", ["sh", "-c", WAITS], str(work), generate="again-")
     words = ["-C", str(work), "babysit", "--job", "job.batch/again-a", "--scheduler", "kubernetes"]

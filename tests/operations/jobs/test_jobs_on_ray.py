@@ -142,7 +142,7 @@ def test_the_end_of_its_log_is_read_and_it_is_stopped_by_its_id(
 def test_an_id_that_ray_does_not_know_is_wrong_use_and_a_head_that_is_not_there_could_not_be_asked(
     ray_head: Head, work: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def watched(cluster: str) -> tuple[int, str]:
+    def watch_job(cluster: str) -> tuple[int, str]:
         words = [
             "--job",
             "loose-none",
@@ -156,7 +156,7 @@ def test_an_id_that_ray_does_not_know_is_wrong_use_and_a_head_that_is_not_there_
         code, output = cli.run(["-C", str(work), "babysit", *words]), capsys.readouterr()
         return code, output.out + output.err
 
-    code, output = watched(ray_head.url)
+    code, output = watch_job(ray_head.url)
     assert code == 2 and mentions(output, "knows", "loose-none")
-    code, output = watched("http://127.0.0.1:9")
+    code, output = watch_job("http://127.0.0.1:9")
     assert code == 3 and mentions(output, "Connection", "refused")

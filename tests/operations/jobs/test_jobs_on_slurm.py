@@ -18,7 +18,7 @@ from wording import mentions
 
 pytestmark = pytest.mark.back_end
 
-PREEMPTED = (
+PREEMPTED_JOB = (
     "echo step 7/20; echo 'slurmstepd: error: *** JOB 1 CANCELLED DUE TO PREEMPTION ***'; exit 1"
 )
 HUNGRY = "python3 -c 'x = bytearray(600 * 2**20); import time; time.sleep(30)'; exit 1"
@@ -66,7 +66,7 @@ def word(cluster: Cluster, number: str) -> str:
 def test_a_preempted_job_is_submitted_again_and_its_successor_followed(
     work: Path, cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    number = submit(cluster, work, PREEMPTED)
+    number = submit(cluster, work, PREEMPTED_JOB)
     eventually(lambda: "FAILED" in word(cluster, number), within=120)
     (work / "again.sh").write_text(f"#!/bin/sh\n{WAITS}\n")
     command = f"sbatch --chdir={work} {work}/again.sh"
@@ -98,7 +98,7 @@ def test_what_ended_for_memory_is_not_submitted_again(
 ) -> None:
     """Whether Slurm confines memory or kills by what it samples: both tasks met their limit."""
     number = submit(cluster, work, f"#SBATCH --array=0-1 --mem=120M\necho step 7/20; {HUNGRY}")
-    eventually(lambda: ended(cluster, number) == 2, within=120)
+    eventually(lambda: count_ended_tasks(cluster, number) == 2, within=120)
     command = f"touch {work}/submitted"
     words = ["-C", str(work), "babysit", "--job", number, "--scheduler", "slurm", "--once"]
     code, output = cli.run([*words, "--resubmit", command]), capsys.readouterr()
@@ -106,7 +106,7 @@ def test_what_ended_for_memory_is_not_submitted_again(
     assert not (work / "submitted").exists()
 
 
-def ended(cluster: Cluster, number: str) -> int:
+def count_ended_tasks(cluster: Cluster, number: str) -> int:
     """How many of its tasks Slurm's accounts call over, for whatever reason."""
     return sum(state.startswith(("FAILED", "OUT_OF")) for state in word(cluster, number).split())
 
@@ -131,10 +131,10 @@ def test_a_live_job_of_the_same_name_and_user_is_not_joined_by_another(
     work: Path, cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Another machine has submitted it since; this one's state file does not know."""
-    failed = submit(cluster, work, PREEMPTED)
-    eventually(lambda: "FAILED" in word(cluster, failed), within=120)
+    failed_number = submit(cluster, work, PREEMPTED_JOB)
+    eventually(lambda: "FAILED" in word(cluster, failed_number), within=120)
     live = submit(cluster, work, WAITS)
-    words = ["-C", str(work), "babysit", "--job", failed, "--scheduler", "slurm", "--once"]
+    words = ["-C", str(work), "babysit", "--job", failed_number, "--scheduler", "slurm", "--once"]
     cli.run([*words, "--resubmit", f"touch {work}/submitted"])
     output = capsys.readouterr()
     assert mentions(output.out + output.err, "babysit", "--job", f"{live}", "--scheduler"), (

@@ -41,11 +41,11 @@ class Ended:
         return self._tasks
 
 
-def killed(peak: float | None, state: str = "failed") -> TaskEnd:
+def killed_task(peak: float | None, state: str = "failed") -> TaskEnd:
     return TaskEnd(name="0", state=state, exit_code=137, peak_mb=peak, failed=True)
 
 
-def followed(tmp_path: Path, tasks: Sequence[TaskEnd] | Exception) -> Search:
+def search_tasks(tmp_path: Path, tasks: Sequence[TaskEnd] | Exception) -> Search:
     journal = Journal(tmp_path / "journal.jsonl", "x")
     journal.append(
         Launched(
@@ -63,22 +63,22 @@ def followed(tmp_path: Path, tasks: Sequence[TaskEnd] | Exception) -> Search:
 
 
 def test_thirteen_of_fourteen_near_the_limit_are_an_end_for_memory(tmp_path: Path) -> None:
-    tasks = [killed(16_000.0)] * 13 + [TaskEnd(name="13", state="succeeded", exit_code=0)]
-    output = followed(tmp_path, tasks)
+    tasks = [killed_task(16_000.0)] * 13 + [TaskEnd(name="13", state="succeeded", exit_code=0)]
+    output = search_tasks(tmp_path, tasks)
     assert isinstance(output, Found)
     assert output.job.state is JobState.OUT_OF_MEMORY
     assert mentions(output.job.reason, "13 of", "14 tasks", "near")
 
 
 def test_without_the_ends_of_its_tasks_nothing_is_decided(tmp_path: Path) -> None:
-    assert isinstance(followed(tmp_path, CouldNotLook("the summary hangs")), Unknown)
+    assert isinstance(search_tasks(tmp_path, CouldNotLook("the summary hangs")), Unknown)
 
 
 @pytest.mark.parametrize(
     ("tasks", "memory"),
     [
-        ([killed(None)], False),  # a kill alone may have another reason
-        ([killed(None, "OUT_OF_MEMORY")], True),
+        ([killed_task(None)], False),  # a kill alone may have another reason
+        ([killed_task(None, "OUT_OF_MEMORY")], True),
         ([TaskEnd(name="0", state="failed", exit_code=1, failed=True)], False),
         ([], False),
     ],

@@ -13,14 +13,14 @@ from herorun.operations.record.heartbeat import beat
 from herorun.system import host
 from herorun.system.clock import now
 from herorun.system.files import take_lock
-from jobs_alone import GOES, Alone, asked, babysit, state
+from jobs_alone import GOES, Alone, ask_babysit, babysit, state
 from stories import eventually
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 
 
-def _named(alone: Alone, owner: str, ago: timedelta) -> None:
+def _write_owner(alone: Alone, owner: str, ago: timedelta) -> None:
     """As a monitor on another machine leaves the shared state file."""
     (path,) = (alone.folder / "scratch").iterdir()
     look = (now() - ago).isoformat()
@@ -36,20 +36,20 @@ def test_a_second_machine_is_refused_until_the_first_no_longer_looks(
     babysit(alone, capsys, *words)
     assert state(alone)[FIELD]["owner"] == host.owner()
 
-    _named(alone, "ada@elsewhere", timedelta(minutes=5))
-    refused = babysit(alone, capsys, *words)
-    assert refused.code == 1
-    assert "process 4711 of ada@elsewhere, last tick 20" in refused.err
+    _write_owner(alone, "ada@elsewhere", timedelta(minutes=5))
+    refusal = babysit(alone, capsys, *words)
+    assert refusal.code == 1
+    assert "process 4711 of ada@elsewhere, last tick 20" in refusal.err
     assert state(alone)[FIELD]["owner"] == "ada@elsewhere"
     for order in (("stop",), ("relaunch", "--stop-first"), ("ack", "crashed")):
-        refused = asked(alone, capsys, order[0], "--job", job, *order[1:])
-        assert refused.code == 1 and mentions(refused.err, "monitored", "4711"), refused
+        refusal = ask_babysit(alone, capsys, order[0], "--job", job, *order[1:])
+        assert refusal.code == 1 and mentions(refusal.err, "monitored", "4711"), refusal
     assert alone.adapter.live_jobs("loose")
-    answer = asked(alone, capsys, "handoff", "--job", job, "--take")
+    answer = ask_babysit(alone, capsys, "handoff", "--job", job, "--take")
     assert answer.code == 1 and "ada@elsewhere" in answer.err
 
-    _named(alone, "ada@elsewhere", timedelta(minutes=20))
-    assert asked(alone, capsys, "handoff", "--job", job, "--take").code == 0
+    _write_owner(alone, "ada@elsewhere", timedelta(minutes=20))
+    assert ask_babysit(alone, capsys, "handoff", "--job", job, "--take").code == 0
     assert state(alone)[FIELD]["owner"] == host.owner()
 
 
@@ -57,10 +57,10 @@ def test_a_job_is_handed_over_and_the_monitor_here_ends(alone: Alone, capsys: CA
     job = alone.place(alone.start(GOES))
     words = ("--job", job, "--scheduler", "local")
     babysit(alone, capsys, *words, "--once")
-    handed = asked(alone, capsys, "handoff", "--job", job, "--to", "ada@elsewhere")
-    assert handed.code == 0 and "ada@elsewhere monitors" in handed.out
-    ended = babysit(alone, capsys, *words)  # the loop itself, which returns at once
-    assert ended.code == 1 and "ada@elsewhere" in ended.err
+    hand_over = ask_babysit(alone, capsys, "handoff", "--job", job, "--to", "ada@elsewhere")
+    assert hand_over.code == 0 and "ada@elsewhere monitors" in hand_over.out
+    ended_answer = babysit(alone, capsys, *words)  # the loop itself, which returns at once
+    assert ended_answer.code == 1 and "ada@elsewhere" in ended_answer.err
 
 
 def test_a_second_monitor_on_this_machine_is_told_who_the_first_one_is(
@@ -72,10 +72,10 @@ def test_a_second_monitor_on_this_machine_is_told_who_the_first_one_is(
     run = open_job(JobSpec(job=job, kind="local"))
     lock = take_lock(run.lock("babysitter"), 0.0, "this test")
     beat(run, pid=4711)
-    refused = babysit(alone, capsys, *words)
+    refusal = babysit(alone, capsys, *words)
     os.close(lock)
-    assert refused.code == 2
-    assert f"(process 4711 of {host.owner()}, last tick 20" in refused.err
+    assert refusal.code == 2
+    assert f"(process 4711 of {host.owner()}, last tick 20" in refusal.err
 
 
 def test_what_is_wrong_with_a_live_job_is_its_last_signal(alone: Alone, capsys: CAPTURE) -> None:

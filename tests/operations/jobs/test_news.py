@@ -22,10 +22,10 @@ class Scheduler:
     """A back end that tells what the test says."""
 
     def __init__(self, **result: Any) -> None:
-        self.told = result
+        self.result = result
 
     def _tell(self, what: str, default: Any) -> Any:
-        answer = self.told.get(what, default)
+        answer = self.result.get(what, default)
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -46,7 +46,9 @@ class Scheduler:
         return bool(self._tell("reused", False))
 
 
-def reported(scheduler: Any, *keys: str, job: Job | None = None, cause: Any = None) -> list[Any]:
+def reported_news(
+    scheduler: Any, *keys: str, job: Job | None = None, cause: Any = None
+) -> list[Any]:
     memory: Any = SimpleNamespace(
         current=SimpleNamespace(name="tiny-1", job="4711"), done=dict.fromkeys(keys, NOON)
     )
@@ -61,11 +63,11 @@ def test_before_the_job_there_is_no_news() -> None:
 
 def test_a_tracker_run_is_reported_once_whichever_instance_names_it() -> None:
     scheduler = Scheduler(tail=f"step 1\n{LINE}\n{LINE}\n")
-    (tell,) = reported(scheduler)
+    (tell,) = reported_news(scheduler)
     assert (tell.key, tell.why) == ("tell/tiny-1/run-lab.grug.abc123", RUN)
-    assert reported(scheduler, tell.key) == []
-    assert reported(scheduler, "tell/tiny-0/run-lab.grug.abc123") == []
-    assert len(reported(scheduler, "tell/tiny-0/run-lab.grug.other")) == 1
+    assert reported_news(scheduler, tell.key) == []
+    assert reported_news(scheduler, "tell/tiny-0/run-lab.grug.abc123") == []
+    assert len(reported_news(scheduler, "tell/tiny-0/run-lab.grug.other")) == 1
 
 
 def test_the_runs_that_were_reported_come_with_their_ids() -> None:
@@ -81,23 +83,23 @@ def test_the_runs_that_were_reported_come_with_their_ids() -> None:
 
 def test_each_event_is_reported_once_and_a_log_that_cannot_be_read_hides_none() -> None:
     scheduler = Scheduler(events=("calibrated", "exported"), tail=CouldNotLook("away"))
-    first, second = reported(scheduler)
+    first, second = reported_news(scheduler)
     assert (first.title, second.title) == ("calibrated", "exported")
-    assert [tell.title for tell in reported(scheduler, first.key)] == ["exported"]
+    assert [tell.title for tell in reported_news(scheduler, first.key)] == ["exported"]
 
 
 @pytest.mark.parametrize(("results", "keys"), [("score 0.7", ["tell/tiny-1/results"]), ("", [])])
 def test_what_came_of_a_job_that_ended_well_is_reported(results: str, keys: list[str]) -> None:
-    tells = reported(Scheduler(results=results), job=a_job(JobState.SUCCEEDED))
+    tells = reported_news(Scheduler(results=results), job=a_job(JobState.SUCCEEDED))
     assert [tell.key for tell in tells] == keys
     assert [tell.why for tell in tells] == ([results] if keys else [])
 
 
 @pytest.mark.parametrize(("cause", "count"), [(JobCause(failure="numeric"), 1), (None, 0)])
 def test_why_it_failed_is_reported_where_it_is_known(cause: JobCause | None, count: int) -> None:
-    tells = reported(Scheduler(results="of another end"), job=a_crashed_job(), cause=cause)
+    tells = reported_news(Scheduler(results="of another end"), job=a_crashed_job(), cause=cause)
     assert [(tell.key, tell.why) for tell in tells] == [("tell/tiny-1/cause", str(cause))] * count
-    assert reported(Scheduler(), job=a_job(), cause=cause) == []
+    assert reported_news(Scheduler(), job=a_job(), cause=cause) == []
 
 
 @pytest.mark.parametrize(

@@ -192,12 +192,12 @@ SENTENCES = [  # the kind of job, the sentence, the test's file and name
 
 
 def test_a_sentence_has_its_test() -> None:
-    untested = [
+    untested_sentences = [
         f"{kind}: {sentence}"
         for kind, sentence, file, test in SENTENCES
         if f"def {test}(" not in (TESTS / file).read_text("utf-8")
     ]
-    assert untested == []
+    assert untested_sentences == []
 
 
 def test_no_sentence_stands_twice() -> None:

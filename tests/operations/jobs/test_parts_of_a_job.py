@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from builders import NOON
-from core.story import launched
+from core.story import launch_events
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import HandedOver
 from herorun.core.event import Done
-from herorun.operations.jobs import monitor, orders, run as opened
+from herorun.operations.jobs import monitor, orders, run as run_module
 from herorun.operations.jobs.scheduler import ExternalJobs
 from operations.in_memory import OWNER, START, ToldRun
 
@@ -23,7 +23,7 @@ CADENCE = timedelta(minutes=10)
 @pytest.fixture
 def job(tmp_path: Path) -> Any:
     run: Any = ToldRun([])
-    run.record.append(*launched(2, START))
+    run.record.append(*launch_events(2, START))
     run.facts = JobSpec(kind="local", job="loose-2", resubmit="sbatch train.sh")
     run.job_id, run.folder, run.state_file = "loose-2", tmp_path, tmp_path / "state.json"
     run.current = SimpleNamespace(number=3)
@@ -42,9 +42,9 @@ def test_another_monitor_is_late_after_two_cadences(
     if not is_theirs:
         assert monitor.must_be_ours(job) is None
         return
-    with pytest.raises(HandedOver, match="process 7 of bob@box") as refused:
+    with pytest.raises(HandedOver, match="process 7 of bob@box") as error:
         monitor.must_be_ours(job)
-    assert OWNER in str(refused.value) and "12:20:00" in str(refused.value)
+    assert OWNER in str(error.value) and "12:20:00" in str(error.value)
 
 
 def test_the_same_resubmission_is_ordered_once(job: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,8 +65,8 @@ def test_the_same_resubmission_is_ordered_once(job: Any, monkeypatch: pytest.Mon
 
 
 def test_the_folder_of_a_job_knows_how_often_it_was_submitted_again(job: Any) -> None:
-    opened.keep_facts(job)
-    facts = json.loads((job.folder / opened.FACTS).read_text())
+    run_module.keep_facts(job)
+    facts = json.loads((job.folder / run_module.FACTS).read_text())
     assert (facts["restart_count"], facts["kind"]) == (2, "local")
     assert facts["jobs"] == [instance.job for instance in job.record.memory().instances]
 

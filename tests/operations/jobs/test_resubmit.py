@@ -20,10 +20,10 @@ class World:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.events: list[Any] = []
-        self.done: dict[str, Any] = {}
-        self.failed: dict[str, Any] = {}
+        self.results: dict[str, Any] = {}
+        self.failures: dict[str, Any] = {}
         self.namesakes: tuple[str, ...] = ()
-        self.registered: list[Any] = []
+        self.registrations: list[Any] = []
         self.ends: dict[str, Any] = {}
         self.endings: dict[str, Any] = {}
         self.facts = SimpleNamespace(
@@ -41,15 +41,15 @@ class World:
         )
         monkeypatch.setattr(module, "take_lease", lambda run: self.events.append("lease"))
         monkeypatch.setattr(module, "keep_facts", lambda run: None)
-        monkeypatch.setattr(module, "register_one", lambda *about: self.registered.append(about))
+        monkeypatch.setattr(module, "register_one", lambda *about: self.registrations.append(about))
 
     def resubmit(self, instance: str = "loose-1") -> str:
-        intended = {e.key: e for e in self.events if isinstance(e, Intended)}
+        intents = {e.key: e for e in self.events if isinstance(e, Intended)}
         memory = SimpleNamespace(
             current=SimpleNamespace(name="loose-1"),
-            intended=intended,
-            done=self.done,
-            failed=self.failed,
+            intended=intents,
+            done=self.results,
+            failed=self.failures,
             ends=self.ends,
             endings=self.endings,
             instances=("loose-1",),
@@ -75,11 +75,11 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 def test_the_job_that_the_command_names_is_followed(world: World) -> None:
     assert world.resubmit() == "loose-2"
-    lease, intent, launched, last = world.events
+    lease, intent, launched_event, last = world.events
     assert lease == "lease" and isinstance(intent, Intended) and isinstance(last, Done)
     assert (intent.key, intent.attempt, last.key, last.result) == (KEY, 1, KEY, "4712")
-    assert (launched.job, launched.after) == ("4712", "loose-1")
-    ((folder, kind, job, *_, options),) = world.registered
+    assert (launched_event.job, launched_event.after) == ("4712", "loose-1")
+    ((folder, kind, job, *_, options),) = world.registrations
     assert (str(folder), kind, job, options["host"]) == (world.facts.cwd, "slurm", "4712", "login")
 
 
@@ -100,20 +100,20 @@ def test_a_command_that_fails_or_names_no_job_is_not_run_again(world: World, com
     world.facts.resubmit = command
     with pytest.raises(Blocked) as first:
         world.resubmit()
-    _, intent, failed = world.events
-    assert isinstance(failed, Failed) and (failed.key, failed.attempt) == (KEY, 1)
+    _, intent, failed_event = world.events
+    assert isinstance(failed_event, Failed) and (failed_event.key, failed_event.attempt) == (KEY, 1)
     assert ("quota exceeded" in str(first.value)) == ("quota" in command)
     with pytest.raises(Blocked):
         world.resubmit()
-    assert world.events[2:] == [failed] and isinstance(intent, Intended)
+    assert world.events[2:] == [failed_event] and isinstance(intent, Intended)
 
 
-@pytest.mark.parametrize("where", ["done", "failed"])
+@pytest.mark.parametrize("where", ["results", "failures"])
 def test_an_end_that_was_answered_is_not_answered_again(world: World, where: str) -> None:
     setattr(world, where, {KEY: SimpleNamespace(why="the queue is closed")})
-    with pytest.raises(Blocked) as refused:
+    with pytest.raises(Blocked) as error:
         world.resubmit()
-    assert ("the queue is closed" in str(refused.value)) == (where == "failed")
+    assert ("the queue is closed" in str(error.value)) == (where == "failures")
     assert world.events == []
 
 

@@ -20,7 +20,7 @@ from herorun.operations.jobs.file_journal import Journal
 from herorun.operations.jobs.folders import jobs_home
 from herorun.operations.jobs.job_contract import contract_for
 from herorun.operations.jobs.run import JobRun
-from jobs_alone import BUG, GOES, PREEMPTED, Alone, asked, babysit, state
+from jobs_alone import BUG, GOES, PREEMPTED_JOB, Alone, ask_babysit, babysit, state
 from screens.notices import Notice
 from services.channel_servers import web_service
 from stories import eventually, note
@@ -35,7 +35,7 @@ def events(*kinds: type) -> list[Any]:
     return [event for event in events if isinstance(event, kinds)]
 
 
-def ended(alone: Alone, name: str) -> None:
+def wait_for_end(alone: Alone, name: str) -> None:
     eventually(lambda: (job := alone.adapter.find(name, note("x").at)) and job.job.state.is_final)
 
 
@@ -45,7 +45,7 @@ def test_a_job_is_followed_to_its_end_and_its_state_file_has_the_seeds_fields(
     job = alone.start(
         "echo step 9/20; echo 'wandb: View run at https://wandb.ai/a/b/runs/ab12'; exit 0"
     )
-    ended(alone, job.instance)
+    wait_for_end(alone, job.instance)
     answer = babysit(
         alone, capsys, "--job", alone.place(job), "--scheduler", "local", "--every", "1s"
     )
@@ -69,8 +69,8 @@ def test_a_job_is_followed_to_its_end_and_its_state_file_has_the_seeds_fields(
 def test_a_recoverable_failure_is_submitted_again_once_and_the_next_job_is_followed(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    job = alone.start(PREEMPTED)
-    ended(alone, job.instance)
+    job = alone.start(PREEMPTED_JOB)
+    wait_for_end(alone, job.instance)
     words = (
         "--job",
         alone.place(job),
@@ -108,8 +108,8 @@ def test_a_recoverable_failure_is_submitted_again_once_and_the_next_job_is_follo
 def test_without_a_command_a_failure_is_reported_and_the_watch_ends(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    job = alone.start(PREEMPTED)
-    ended(alone, job.instance)
+    job = alone.start(PREEMPTED_JOB)
+    wait_for_end(alone, job.instance)
     answer = babysit(
         alone, capsys, "--job", alone.place(job), "--scheduler", "local", "--every", "1s"
     )
@@ -123,7 +123,7 @@ def test_a_bug_in_the_code_is_not_submitted_again(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job = alone.start(BUG)
-    ended(alone, job.instance)
+    wait_for_end(alone, job.instance)
     words = ("--job", alone.place(job), "--scheduler", "local", "--resubmit", alone.again(GOES))
     answer = babysit(alone, capsys, *words, "--every", "1s")
     assert (answer.code, alone.all) == (1, ["loose-1"])
@@ -134,7 +134,7 @@ def test_a_failure_is_reported_with_its_place_and_how_large_the_fix_is(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job = alone.start(BUG)
-    ended(alone, job.instance)
+    wait_for_end(alone, job.instance)
     words = ("--job", alone.place(job), "--scheduler", "local", "--once")
     document = json.loads(babysit(alone, capsys, *words, "--json").out)
     cause = document["cause"]
@@ -164,8 +164,8 @@ def test_progress_falls_where_an_earlier_step_is_trained_again(
 def test_a_command_of_unclear_outcome_is_never_run_twice_for_one_end(
     alone: Alone, capsys: pytest.CaptureFixture[str], command: str, text: str
 ) -> None:
-    job = alone.start(PREEMPTED)
-    ended(alone, job.instance)
+    job = alone.start(PREEMPTED_JOB)
+    wait_for_end(alone, job.instance)
     words = (
         "--job",
         alone.place(job),
@@ -181,8 +181,8 @@ def test_a_command_of_unclear_outcome_is_never_run_twice_for_one_end(
     for _ in range(2):
         assert babysit(alone, capsys, *words).code == 1
     assert not ran.exists()
-    (failed,) = [event for event in events(Failed) if event.key.startswith("resubmit/")]
-    assert text in failed.why
+    (failed_event,) = [event for event in events(Failed) if event.key.startswith("resubmit/")]
+    assert text in failed_event.why
 
 
 @pytest.mark.thorough
@@ -191,7 +191,7 @@ def test_the_same_failure_twice_without_a_further_step_is_put_to_a_person(
 ) -> None:
     crash = "echo step 7/20; exit 41"
     job = alone.start(crash)
-    ended(alone, job.instance)
+    wait_for_end(alone, job.instance)
     words = (
         "--job",
         alone.place(job),
@@ -202,7 +202,7 @@ def test_the_same_failure_twice_without_a_further_step_is_put_to_a_person(
         "--once",
     )
     babysit(alone, capsys, *words)
-    ended(alone, "loose-2")
+    wait_for_end(alone, "loose-2")
     assert babysit(alone, capsys, "--once").code == 1
     assert alone.all == ["loose-1", "loose-2"]
 
@@ -270,8 +270,8 @@ def test_a_number_that_another_process_has_since_is_watched_again_by_what_the_me
     paths.write_text("another boot 1")
     answer = babysit(alone, capsys, *words)
     assert (answer.code, mentions(answer.out, "number", "another")) == (3, True)
-    typed = answer.out.rpartition(" babysit ")[2].partition("`")[0]
-    second_answer = babysit(alone, capsys, *shlex.split(typed), "--once")
+    typed_argv = answer.out.rpartition(" babysit ")[2].partition("`")[0]
+    second_answer = babysit(alone, capsys, *shlex.split(typed_argv), "--once")
     assert (
         second_answer.code,
         "healthy" in second_answer.out,
@@ -365,7 +365,7 @@ def test_a_sentinel_of_a_job_without_a_contract_ends_by_its_state_its_step_or_a_
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job = alone.start("echo step 9/20; exit 0")
-    ended(alone, job.instance)
+    wait_for_end(alone, job.instance)
     marker = alone.folder / "DONE"
     marker.touch()
     argv = (
@@ -380,23 +380,25 @@ def test_a_sentinel_of_a_job_without_a_contract_ends_by_its_state_its_step_or_a_
         "1",
     )
     for words in (("--state", "succeeded"), ("--step", "9"), ("--marker", str(marker)), ()):
-        assert asked(alone, capsys, *argv, *words).code == 0, words
-    missed = asked(alone, capsys, *argv, "--step", "20")
-    assert missed.code == 1 and mentions(missed.out, "20", "not reached")
+        assert ask_babysit(alone, capsys, *argv, *words).code == 0, words
+    missed_answer = ask_babysit(alone, capsys, *argv, "--step", "20")
+    assert missed_answer.code == 1 and mentions(missed_answer.out, "20", "not reached")
     assert not list(jobs_home().glob("*/journal.jsonl")), "a look writes nothing down"
 
 
 def test_a_sentinel_of_a_failed_job_and_of_one_that_nobody_knows(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    job = alone.start(PREEMPTED)
-    ended(alone, job.instance)
+    job = alone.start(PREEMPTED_JOB)
+    wait_for_end(alone, job.instance)
     argv = ("await", "--scheduler", "local", "--every", "1s", "--max", "1", "--job")
-    down = asked(alone, capsys, *argv, alone.place(job))
+    down = ask_babysit(alone, capsys, *argv, alone.place(job))
     assert down.code == 1 and mentions(down.out, "down")
-    assert asked(alone, capsys, *argv, str(alone.folder / "jobs" / "nobody")).code in (2, 3)
-    assert asked(alone, capsys, "await").code == 2
-    assert asked(alone, capsys, "await", "grug", "--job", "1", "--scheduler", "slurm").code == 2
+    assert ask_babysit(alone, capsys, *argv, str(alone.folder / "jobs" / "nobody")).code in (2, 3)
+    assert ask_babysit(alone, capsys, "await").code == 2
+    assert (
+        ask_babysit(alone, capsys, "await", "grug", "--job", "1", "--scheduler", "slurm").code == 2
+    )
 
 
 @pytest.mark.thorough
@@ -408,11 +410,11 @@ def test_channels_are_told_of_a_failure_also_by_a_watch_that_continues_from_its_
         monkeypatch.setenv("PAGER", f"json://{service.place}/x")
         words = ("--job", alone.place(job), "--scheduler", "local", "--once")
         assert babysit(alone, capsys, *words, "--notify", "PAGER").code == 0
-        assert service.taken == []
+        assert service.deliveries == []
         (alone.folder / "go").touch()
-        ended(alone, job.instance)
+        wait_for_end(alone, job.instance)
         assert babysit(alone, capsys, "--once").code == 1
-        assert any("crashed" in body["title"] for _, body in service.taken), service.taken
+        assert any("crashed" in body["title"] for _, body in service.deliveries), service.deliveries
     assert state(alone)["notify"] == "PAGER"
     answer = babysit(alone, capsys, *words, "--notify", "https://hooks.example.org/T/s3cr3t")
     assert answer.code == 2 and mentions(answer.err, "environment", "variable")
@@ -423,7 +425,7 @@ def test_channels_are_told_of_a_failure_also_by_a_watch_that_continues_from_its_
 
 
 def relaunch(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
-    return asked(alone, capsys, "relaunch", *words)
+    return ask_babysit(alone, capsys, "relaunch", *words)
 
 
 @pytest.mark.thorough
@@ -431,7 +433,7 @@ def test_after_a_fix_it_is_submitted_again_by_its_command_and_a_second_time_for_
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job = alone.start(BUG)
-    ended(alone, job.instance)
+    wait_for_end(alone, job.instance)
     words = (
         "--job",
         alone.place(job),
@@ -459,7 +461,7 @@ def test_after_a_fix_it_is_submitted_again_by_its_command_and_a_second_time_for_
         in relaunch(alone, capsys, "--job", state_document["job_id"], "--reason", "mended").out
     )
 
-    ended(alone, "loose-2")
+    wait_for_end(alone, "loose-2")
     answer = relaunch(
         alone, capsys, "--job", alone.place("loose-2"), "--reason", "mended once more"
     )
@@ -504,7 +506,7 @@ def test_a_job_is_stopped_by_its_id_and_stays_stopped(
         "--once",
     )
     babysit(alone, capsys, *words)
-    answer = asked(alone, capsys, "stop", "--job", alone.place(job), "--reason", "enough")
+    answer = ask_babysit(alone, capsys, "stop", "--job", alone.place(job), "--reason", "enough")
     assert (answer.code, "was stopped" in answer.out) == (0, True), answer
     babysit(alone, capsys, "--once")
     assert alone.all == ["loose-1"]
@@ -515,7 +517,7 @@ def test_an_order_about_nothing_is_one_sentence(
     alone: Alone, capsys: pytest.CaptureFixture[str], verb: str
 ) -> None:
     for words in ((), ("grug", "--job", "4711")):
-        answer = asked(alone, capsys, verb, *words)
+        answer = ask_babysit(alone, capsys, verb, *words)
         assert (answer.code, answer.out) == (2, "")
         assert "--job" in answer.err
 

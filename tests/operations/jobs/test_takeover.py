@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from herorun.operations.jobs.folders import jobs_home
-from jobs_alone import GOES, PREEMPTED, Alone, asked, babysit, state
+from jobs_alone import GOES, PREEMPTED_JOB, Alone, ask_babysit, babysit, state
 from stories import eventually, note
 from wording import mentions
 
@@ -19,11 +19,11 @@ CAPTURE = pytest.CaptureFixture[str]
 SECRET = "0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9b"
 
 
-def ended(alone: Alone, name: str) -> None:
+def wait_for_end(alone: Alone, name: str) -> None:
     eventually(lambda: (job := alone.adapter.find(name, note("x").at)) and job.job.state.is_final)
 
 
-def written(alone: Alone, **fields: Any) -> None:
+def write_state(alone: Alone, **fields: Any) -> None:
     """The state file, as it comes from another machine; nothing else is known here."""
     (path,) = (alone.folder / "scratch").iterdir()
     path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
@@ -33,7 +33,7 @@ def written(alone: Alone, **fields: Any) -> None:
 def test_a_state_file_alone_is_enough_to_take_over_and_nothing_is_launched_twice(
     alone: Alone, capsys: CAPTURE
 ) -> None:
-    ended(alone, alone.start(PREEMPTED).instance)
+    wait_for_end(alone, alone.start(PREEMPTED_JOB).instance)
     first = ("--job", alone.place("loose-1"), "--scheduler", "local")
     command = alone.again(GOES)
     assert babysit(alone, capsys, *first, "--resubmit", command, "--once").code == 1
@@ -41,7 +41,7 @@ def test_a_state_file_alone_is_enough_to_take_over_and_nothing_is_launched_twice
 
     eventually(lambda: "step 9" in alone.adapter.tail("loose-2", 9))
     signal = "preemption: the node was reclaimed"
-    written(alone, restart_count=4, last_signal=signal)
+    write_state(alone, restart_count=4, last_signal=signal)
     answer = babysit(alone, capsys, "--once")
     assert (answer.code, alone.all) == (0, ["loose-1", "loose-2"]), answer
     file = state(alone)
@@ -54,12 +54,12 @@ def test_a_job_that_was_submitted_again_is_called_down_by_neither_id(
     alone: Alone, capsys: CAPTURE
 ) -> None:
     """By the old id, by the new one, and by the new one where nothing else is known."""
-    ended(alone, alone.start(PREEMPTED).instance)
+    wait_for_end(alone, alone.start(PREEMPTED_JOB).instance)
     first, second = (("--job", alone.place(f"loose-{n}"), "--scheduler", "local") for n in (1, 2))
     babysit(alone, capsys, *first, "--resubmit", alone.again(GOES), "--once")
     eventually(lambda: "step 9" in alone.adapter.tail("loose-2", 9))
     for words in (("status", *second), ("babysit", *second, "--once"), ("status", *first)):
-        answer = asked(alone, capsys, *words)
+        answer = ask_babysit(alone, capsys, *words)
         assert answer.code == 0 and "healthy" in answer.out, (words, answer)
     shutil.rmtree(jobs_home())
     shutil.rmtree(alone.folder / "scratch")
@@ -71,7 +71,7 @@ def test_a_live_job_of_the_same_name_is_not_joined_by_another(
     alone: Alone, capsys: CAPTURE
 ) -> None:
     """The file is older than what another machine submitted since."""
-    ended(alone, alone.start(PREEMPTED).instance)
+    wait_for_end(alone, alone.start(PREEMPTED_JOB).instance)
     alone.start(GOES)
     words = ("--job", alone.place("loose-1"), "--scheduler", "local")
     answer = babysit(alone, capsys, *words, "--resubmit", alone.again(GOES), "--once")
@@ -97,7 +97,7 @@ def test_a_secret_is_stored_by_its_name_and_looked_up_when_the_command_runs(
     alone: Alone, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("WANDB_API_KEY", raising=False)
-    ended(alone, alone.start("echo step 1/20; exit 0").instance)
+    wait_for_end(alone, alone.start("echo step 1/20; exit 0").instance)
     words = ("--job", alone.place("loose-1"), "--scheduler", "local")
     observations = alone.folder / "seen"
     script = alone.folder / "submit.sh"
@@ -109,12 +109,12 @@ def test_a_secret_is_stored_by_its_name_and_looked_up_when_the_command_runs(
     assert state(alone)["resubmit_secrets"] == ["WANDB_API_KEY"]
 
     relaunch = ("relaunch", "--job", alone.place("loose-1"))
-    refused = asked(alone, capsys, *relaunch)
-    assert (refused.code, alone.all) == (1, ["loose-1"])
-    assert "needs WANDB_API_KEY" in refused.err
+    refusal = ask_babysit(alone, capsys, *relaunch)
+    assert (refusal.code, alone.all) == (1, ["loose-1"])
+    assert "needs WANDB_API_KEY" in refusal.err
 
     monkeypatch.setenv("WANDB_API_KEY", SECRET)
-    assert asked(alone, capsys, *relaunch).code == 0
+    assert ask_babysit(alone, capsys, *relaunch).code == 0
     assert (observations.read_text(), alone.all) == (
         f"WANDB_API_KEY={SECRET}",
         ["loose-1", "loose-2"],
@@ -124,11 +124,11 @@ def test_a_secret_is_stored_by_its_name_and_looked_up_when_the_command_runs(
 def test_a_command_that_was_stored_without_its_secret_is_refused(
     alone: Alone, capsys: CAPTURE
 ) -> None:
-    ended(alone, alone.start(PREEMPTED).instance)
+    wait_for_end(alone, alone.start(PREEMPTED_JOB).instance)
     words = ("--job", alone.place("loose-1"), "--scheduler", "local")
     babysit(alone, capsys, *words, "--once")
     (alone.folder / "s").touch()  # what a shell would make of the brackets
-    written(alone, resubmit_command=f"touch {alone.folder}/ran [scrubbed]")
+    write_state(alone, resubmit_command=f"touch {alone.folder}/ran [scrubbed]")
     answer = babysit(alone, capsys, "--once")
     assert answer.code == 1 and "--resubmit" in answer.out + answer.err
     assert not (alone.folder / "ran").exists()
@@ -138,24 +138,24 @@ def test_a_command_that_was_stored_without_its_secret_is_refused(
 def test_a_job_has_a_status_that_writes_nothing_and_its_alerts_are_acknowledged(
     alone: Alone, capsys: CAPTURE
 ) -> None:
-    ended(alone, alone.start(PREEMPTED).instance)
+    wait_for_end(alone, alone.start(PREEMPTED_JOB).instance)
     job = ("--job", alone.place("loose-1"))
-    unknown = asked(alone, capsys, "status", *job, "--scheduler", "local")
+    unknown = ask_babysit(alone, capsys, "status", *job, "--scheduler", "local")
     assert unknown.code == 2 and mentions(
         unknown.err, "babysit", "--job", f"{job[1]}", "--scheduler"
     )
     babysit(alone, capsys, *job, "--scheduler", "local", "--once")
     (journal,) = jobs_home().glob("*/journal.jsonl")
     before = journal.read_bytes(), state(alone)
-    answer = asked(alone, capsys, "status", *job)
+    answer = ask_babysit(alone, capsys, "status", *job)
     assert answer.code == 1 and "cause    preemption" in answer.out
     assert (journal.read_bytes(), state(alone)) == before
-    assert asked(alone, capsys, "ack", *job, "crashed", "--reason", "known").code == 0
+    assert ask_babysit(alone, capsys, "ack", *job, "crashed", "--reason", "known").code == 0
     assert "Acknowledged" in journal.read_text() or "ack" in journal.read_text()
 
 
 def test_outside_a_repository_a_status_leads_to_jobs(alone: Alone, capsys: CAPTURE) -> None:
-    answer = asked(alone, capsys, "status", "4711")
+    answer = ask_babysit(alone, capsys, "status", "4711")
     assert answer.code == 2 and mentions(
         answer.err, "status", "--job", "4711", "--scheduler", "KIND"
     )

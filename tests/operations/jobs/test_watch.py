@@ -56,7 +56,7 @@ def jobs(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answe
     return Answer(code, output.out, output.err)
 
 
-def held(alone: Alone) -> list[Entry]:
+def held_jobs(alone: Alone) -> list[Entry]:
     return read_jobs(current_session(alone.folder))[0]
 
 
@@ -102,7 +102,7 @@ def test_only_changes_are_reported_and_an_ended_job_is_removed_with_its_root(
     assert "1 of 3 completed, 1 failed, 1 running" in first.out
     assert "ptq.py:3" in first.out
     assert "code-bug-small" in first.out
-    assert [entry["id"] for entry in held(alone)] == [alone.place(goes)]
+    assert [entry["id"] for entry in held_jobs(alone)] == [alone.place(goes)]
     second = jobs(alone, capsys, "watch", "--once")
     assert (second.code, second.err) == (0, "")
     assert f"local {alone.place(goes)}: RUNNING\n" in second.out  # a person who asks is answered
@@ -115,7 +115,7 @@ def test_one_watch_a_session_is_started_and_ends_with_the_last_job(
     job = alone.start("exit 0")
     assert mentions(jobs(alone, capsys, "add", "local", alone.place(job)).out, "watched", "process")
     session = current_session(alone.folder)
-    eventually(lambda: not held(alone))
+    eventually(lambda: not held_jobs(alone))
     eventually(lambda: not is_locked(session.watch_lock))
     assert session.log.read_text().count("local") == 1
 
@@ -187,8 +187,8 @@ def test_of_a_half_written_registry_the_rest_is_read_said_and_kept(
     assert "half-written" in answer.err
     assert jobs(alone, capsys, "watch", "--once").code == 3
     assert jobs(alone, capsys, "list").code == 0
-    (damaged,) = session.folder.glob("active_jobs.damaged-*")
-    assert b'"slu' in damaged.read_bytes()
+    (damaged_file,) = session.folder.glob("active_jobs.damaged-*")
+    assert b'"slu' in damaged_file.read_bytes()
 
 
 @pytest.mark.thorough
@@ -200,7 +200,7 @@ def test_what_nobody_could_see_is_no_change_and_stays(
     answer = jobs(alone, capsys, "watch", "--once")
     assert (answer.code, answer.out) == (3, "")
     assert "/nowhere/jobs/x-1" in answer.err
-    assert held(alone)[0]["last_status"] == "RUNNING"
+    assert held_jobs(alone)[0]["last_status"] == "RUNNING"
 
 
 def test_a_watch_that_never_sees_a_thing_ends_after_a_day_of_looks_whatever_the_clock_says(
@@ -238,18 +238,18 @@ def test_a_look_that_fails_ends_no_watch(home: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_what_ended_at_an_earlier_look_is_counted_on() -> None:
-    def seen(number: int, state: JobState, before: str, result: str = "") -> JobStatus:
+    def seen_job(number: int, state: JobState, before: str, result: str = "") -> JobStatus:
         entry = {**_entry(str(number), "slurm"), "last_status": before}
         return JobStatus(entry, state, state.value.upper(), "", result)
 
-    over = [seen(1, JobState.SUCCEEDED, "RUNNING", "MMLU-Pro: 42.3%")]
+    over = [seen_job(1, JobState.SUCCEEDED, "RUNNING", "MMLU-Pro: 42.3%")]
     now = [
-        seen(2, JobState.SUCCEEDED, "RUNNING", "GSM8K: 67.1%"),
-        seen(3, JobState.RUNNING, "RUNNING"),
-        seen(4, JobState.PENDING, "PENDING"),
+        seen_job(2, JobState.SUCCEEDED, "RUNNING", "GSM8K: 67.1%"),
+        seen_job(3, JobState.RUNNING, "RUNNING"),
+        seen_job(4, JobState.PENDING, "PENDING"),
     ]
-    ended, line = news_of(now, over)
-    assert ended == "slurm 2: RUNNING -> SUCCEEDED: GSM8K: 67.1%"
+    ended_count, line = news_of(now, over)
+    assert ended_count == "slurm 2: RUNNING -> SUCCEEDED: GSM8K: 67.1%"
     assert line == "2 of 4 completed (MMLU-Pro: 42.3%; GSM8K: 67.1%), 1 running, 1 pending"
     assert news_of(now[1:], over) == []  # nothing changed
 
@@ -292,10 +292,10 @@ def test_a_process_number_that_is_registered_again_is_another_job(
     (paths,) = (alone.folder.parent / "state" / "herorun" / "registered").glob("*/process-*")
     paths.write_text("another boot 1")
     answer = jobs(alone, capsys, "watch", "--once")
-    assert (answer.code, held(alone)) == (3, []) and mentions(answer.out, "number", "another")
+    assert (answer.code, held_jobs(alone)) == (3, []) and mentions(answer.out, "number", "another")
     registry.register(session, entry)
     assert jobs(alone, capsys, "watch", "--once").code == 0
-    assert held(alone)[0]["last_status"] == "RUNNING"
+    assert held_jobs(alone)[0]["last_status"] == "RUNNING"
 
 
 def on_nel(alone: Alone, monkeypatch: pytest.MonkeyPatch, status: str) -> None:
@@ -326,12 +326,12 @@ def test_what_nel_calls_an_error_and_has_left_nothing_is_taken_out_after_the_sec
     )
     assert jobs(alone, capsys, "add", "nel", "15be12f8", "--no-watch").code == 0
     first = jobs(alone, capsys, "watch", "--once")
-    assert (first.code, held(alone)[0]["last_status"]) == (3, "ERROR")
+    assert (first.code, held_jobs(alone)[0]["last_status"]) == (3, "ERROR")
     soon = jobs(alone, capsys, "watch", "--once")
-    assert (soon.code, soon.out, len(held(alone))) == (3, "", 1)
+    assert (soon.code, soon.out, len(held_jobs(alone))) == (3, "", 1)
     monkeypatch.setattr(confirmation, "CONFIRM_AFTER", timedelta(0))
     second = jobs(alone, capsys, "watch", "--once")
-    assert (second.code, held(alone)) == (3, [])
+    assert (second.code, held_jobs(alone)) == (3, [])
     assert mentions(second.out, "nel 15be12f8: ERROR", "'error'", "15be12f8.0")
     assert mentions(second.out, "ended", "unknown")
 
@@ -342,9 +342,9 @@ def test_what_is_not_in_nels_list_is_taken_out_at_the_second_look(
     on_nel(alone, monkeypatch, "[]")
     jobs(alone, capsys, "add", "nel", "0badc0de", "--no-watch")
     first = jobs(alone, capsys, "watch", "--once")
-    assert (first.code, held(alone)[0]["last_status"]) == (3, "NOT FOUND")
+    assert (first.code, held_jobs(alone)[0]["last_status"]) == (3, "NOT FOUND")
     second = jobs(alone, capsys, "watch", "--once")
-    assert (second.code, held(alone)) == (3, [])
+    assert (second.code, held_jobs(alone)) == (3, [])
     assert mentions(second.out, "0badc0de", "NOT", "list")
 
 
@@ -397,7 +397,7 @@ def test_a_launchers_events_are_reported_once_and_its_export_at_the_end(
     with out.open("a") as file:
         file.write("Experiment Status for ptq_1744152200\n- Status: SUCCEEDED\n")
     last = jobs(alone, capsys, "watch", "--once")
-    assert (last.code, held(alone)) == (0, []), last
+    assert (last.code, held_jobs(alone)) == (0, []), last
     assert "SUCCEEDED" in last.out and "exported to /models/ptq-1" in last.out
 
 
@@ -461,16 +461,18 @@ def test_jobs_are_found_again_in_the_seeds_order(
 def test_a_launch_in_an_agents_session_writes_itself_down(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    watched: list[Any] = []
+    watch_calls: list[Any] = []
     monkeypatch.setenv("CODEX_THREAD_ID", "thread-1")
     monkeypatch.delenv("CLAUDE_CODE_SESSION_ID", raising=False)
-    monkeypatch.setattr(registry, "ensure_watch", lambda session, start: watched.append(session.id))
-    story.launched()
+    monkeypatch.setattr(
+        registry, "ensure_watch", lambda session, start: watch_calls.append(session.id)
+    )
+    story.run_first_job()
     session = sessions.current_session(story.work)
     (entry,) = read_jobs(session)[0]
     assert entry["owner"] == {"agent": "codex", "session_id": "thread-1"}
     assert entry["id"].endswith("/jobs/tiny-1")
-    assert watched == ["thread-1"]
+    assert watch_calls == ["thread-1"]
     capsys.readouterr()
     assert story.herorun("preflight", "tiny", "--json") in (0, 1)
     findings = {f["check"]: f["outcome"] for f in json.loads(capsys.readouterr().out)["findings"]}

@@ -22,32 +22,34 @@ WORLD = {
 }
 
 
-def admitted(story: Story, **changes: object) -> set[str]:
+def admitted_keys(story: Story, **changes: object) -> set[str]:
     for name, text in WORLD.items():
         (story.work / name).parent.mkdir(exist_ok=True)
         (story.work / name).write_text(text)
     story.sign(command={"argv": ["sh", "train.sh", str(story.data), "extra.py"]}, **changes)
-    story.launched()
+    story.run_first_job()
     return set(
         json.loads((story.state / "admissions" / "tiny-1" / "admission.json").read_text())["files"]
     )
 
 
 def test_files_of_block_impact_are_admitted(story: Story) -> None:
-    trained = {"train.sh", "config.toml", "extra.py", "tests/data.py", "plot.py", "uv.lock"}
-    assert admitted(story) == trained
+    trained_files = {"train.sh", "config.toml", "extra.py", "tests/data.py", "plot.py", "uv.lock"}
+    assert admitted_keys(story) == trained_files
 
 
 def test_the_contract_says_which_they_are(story: Story) -> None:
-    trained = {"train.sh", "config.toml", "extra.py", "tests/data.py", "README.md", "uv.lock"}
-    assert admitted(story, code={"impact": {"*.md": "block", "*.py": "ignore"}}) == trained
+    trained_files = {"train.sh", "config.toml", "extra.py", "tests/data.py", "README.md", "uv.lock"}
+    assert (
+        admitted_keys(story, code={"impact": {"*.md": "block", "*.py": "ignore"}}) == trained_files
+    )
 
 
 def test_check_in_is_reported_where_the_trackers_client_takes_the_id_from(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(JsonLines, "id_variable", "THEIR_RUN", raising=False)
-    story.launched()
+    story.run_first_job()
     admission = json.loads((story.state / "admissions" / "tiny-1" / "admission.json").read_text())
     assert admission["tracker_id_variable"] == "THEIR_RUN"
 

@@ -47,7 +47,7 @@ def adopt(story: Story, job: "subprocess.Popen[bytes] | int | str", *words: str)
     return story.launch("--adopt", str(getattr(job, "pid", job)), *words)
 
 
-def refused(story: Story, capsys: pytest.CaptureFixture[str], job: object, code: int) -> str:
+def refusal_of(story: Story, capsys: pytest.CaptureFixture[str], job: object, code: int) -> str:
     """What is said of an adoption of which nothing is left."""
     capsys.readouterr()
     assert adopt(story, job) == code
@@ -68,13 +68,15 @@ def test_a_running_job_becomes_an_instance_of_which_all_that_is_unproved_is_repo
         str(job.pid),
     )
     assert document["adopted"]["command"] == ["sh", "train.sh", str(story.data)]
-    unproved = " ".join(document["adopted"]["unproven"])
-    assert mentions(unproved, "not launched", "receipt") and mentions(unproved, "cannot", "commit")
-    assert "output-root-in-use" in unproved
+    unproven_text = " ".join(document["adopted"]["unproven"])
+    assert mentions(unproven_text, "not launched", "receipt") and mentions(
+        unproven_text, "cannot", "commit"
+    )
+    assert "output-root-in-use" in unproven_text
 
-    (launched,) = story.events("Launched")
-    assert launched.entry["Adopted"].startswith(f"local job {job.pid}, running since")
-    assert mentions(launched.entry["`initialize_from`"], "known", "start")
+    (launched_event,) = story.events("Launched")
+    assert launched_event.entry["Adopted"].startswith(f"local job {job.pid}, running since")
+    assert mentions(launched_event.entry["`initialize_from`"], "known", "start")
     page = (story.state / "issue.md").read_text()
     assert mentions(page, "adoption", "tiny-1") and mentions(page, "check in", "receipt")
     assert story.starts == ["mine scratch"]
@@ -129,27 +131,27 @@ def test_what_cannot_be_adopted_leaves_nothing_behind(
 ) -> None:
     process = subprocess.Popen(["true"])
     process.wait()
-    assert mentions(refused(story, capsys, process, 1), "local", f"{process.pid}")
-    assert mentions(refused(story, capsys, "tiny", 2), "local")
-    assert mentions(refused(story, capsys, "", 2), "needs")
+    assert mentions(refusal_of(story, capsys, process, 1), "local", f"{process.pid}")
+    assert mentions(refusal_of(story, capsys, "tiny", 2), "local")
+    assert mentions(refusal_of(story, capsys, "", 2), "needs")
     other = subprocess.Popen(["sleep", "60"])
     try:
-        assert mentions(refused(story, capsys, other, 1), "sleep 60", "says", "sh", "train.sh")
+        assert mentions(refusal_of(story, capsys, other, 1), "sleep 60", "says", "sh", "train.sh")
     finally:
         other.kill()
         other.wait()
     with monkeypatch.context() as patch:
         patch.setattr(LocalById, "origin", lambda self, job: Origin("eve", False))
-        assert f"Job {job.pid} is eve's" in refused(story, capsys, job, 1)
+        assert f"Job {job.pid} is eve's" in refusal_of(story, capsys, job, 1)
         patch.setattr(
             LocalById, "origin", lambda self, job: (_ for _ in ()).throw(CouldNotLook("no /proc"))
         )
-        assert mentions(refused(story, capsys, job, 3), "Cannot", "tell")
+        assert mentions(refusal_of(story, capsys, job, 3), "Cannot", "tell")
         patch.setattr(LocalById, "find_job", lambda self, job: Unknown("no answer"))
-        assert "no answer" in refused(story, capsys, job, 3)
+        assert "no answer" in refusal_of(story, capsys, job, 3)
     (story.data / "go").touch()
     job.wait(60)
-    assert mentions(refused(story, capsys, job, 1), f"{job.pid}")
+    assert mentions(refusal_of(story, capsys, job, 1), f"{job.pid}")
     assert list(story.state.glob("process-*")) == []
 
 
@@ -167,8 +169,8 @@ def test_an_interrupted_adoption_is_the_same_instance_whichever_way_it_is_contin
         assert adopt(story, job) == 130
     assert story.run.record.memory().unsettled
     assert story.launch() == 0  # without --adopt: the intent says which job it is
-    (launched,) = story.events("Launched")
-    assert (launched.instance, launched.job) == ("tiny-1", str(job.pid))
+    (launched_event,) = story.events("Launched")
+    assert (launched_event.instance, launched_event.job) == ("tiny-1", str(job.pid))
     assert adopt(story, job) == 0
     assert len(story.events("Launched")) == 1
 
@@ -203,7 +205,7 @@ def test_next_to_another_live_job_of_the_run_nothing_is_adopted(
 ) -> None:
     live = (a_job(instance="tiny-9", id="tiny-9"),)
     monkeypatch.setattr(Local, "live_jobs", lambda self, slug: live)
-    message = refused(story, capsys, job, 1)
+    message = refusal_of(story, capsys, job, 1)
     assert mentions(message, "tiny-9", "running", "tiny-9") and mentions(
         message, "nothing", "adopted"
     )
@@ -213,4 +215,4 @@ def test_a_sealed_slug_adopts_nothing(
     story: Story, capsys: pytest.CaptureFixture[str], job: "subprocess.Popen[bytes]"
 ) -> None:
     seal_by_hand(story)
-    assert mentions(refused(story, capsys, job, 1), "sealed", "launched")
+    assert mentions(refusal_of(story, capsys, job, 1), "sealed", "launched")

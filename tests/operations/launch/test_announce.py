@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.story import launched
+from core.story import launch_events
 from herorun.core.errors import WrongUse
 from herorun.core.event import Intended
 from herorun.notifiers.local import LocalIssue
@@ -60,11 +60,11 @@ def test_a_launch_that_ended_unsubmitted_says_so_in_its_comment(
 ) -> None:
     reason = "no such partition"
 
-    def refused(*_: object) -> None:
+    def refuse(*_: object) -> None:
         raise WrongUse(f"{reason}, @someone")
 
     story.init()
-    monkeypatch.setattr(start_instance, "submit", refused)
+    monkeypatch.setattr(start_instance, "submit", refuse)
     assert story.launch() == 2
     text = comment(story, "post/submit/tiny-1")
     assert mentions(text, "Not submitted", "tiny-1", reason)
@@ -77,7 +77,7 @@ def test_a_launch_that_ended_unsubmitted_says_so_in_its_comment(
 def test_while_the_issue_is_away_that_word_is_queued(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(*_: object) -> None:
+    def refuse(*_: object) -> None:
         raise WrongUse("no such partition")
 
     def away(*_: object) -> None:
@@ -85,7 +85,7 @@ def test_while_the_issue_is_away_that_word_is_queued(
 
     story.init()
     with monkeypatch.context() as patch:
-        patch.setattr(start_instance, "submit", refused)
+        patch.setattr(start_instance, "submit", refuse)
         patch.setattr(LocalIssue, "edit", away)
         assert story.launch() == 2
     assert "unsubmitted/submit/tiny-1" in story.run.record.memory().queued
@@ -94,18 +94,18 @@ def test_while_the_issue_is_away_that_word_is_queued(
 
 @pytest.mark.thorough
 def test_a_relaunch_under_the_same_policy_is_one_comment(story: Story) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert [key for key in story.comments if "retention" in key] == []
 
 
 @pytest.mark.thorough
 def test_another_checkpoint_policy_is_told_of(story: Story) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.sign(checkpoints={"keep": 3})
     assert story.launch() == 0
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     text = comment(story, "tell/tiny-2/retention")
     assert mentions(text, "policy", "tiny-2")
     assert "checkpoints.keep: 10 -> 3" in text
@@ -124,7 +124,7 @@ def test_only_a_hero_run_is_called_one(story: Story, size: dict[str, Any], is_na
     from herorun.operations.record.init import _issue
 
     story.sign(**size)
-    run, (launching, _) = story.run, launched(2, now(), relaunch_of="tiny-1")
+    run, (launching, _) = story.run, launch_events(2, now(), relaunch_of="tiny-1")
     titles = (announce.launch_title(run.contract, launching), _issue(run, "4").title)
     assert [title.startswith("Hero ") for title in titles] == [is_named, is_named]
     assert mentions(titles[0].lower(), "relaunch", "tiny-2")
@@ -136,11 +136,11 @@ def test_a_plan_of_before_has_no_policy_to_compare() -> None:
 
 @pytest.mark.thorough
 def test_what_a_run_reached_is_reported_once(story: Story) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.tick()
     story.tick()
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()
     keys = [key for key in story.comments if key.startswith("tell/tiny-1/")]
     assert keys == ["tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"]
 
@@ -155,11 +155,11 @@ def test_an_incident_that_is_over_says_so_again_and_in_its_own_comment(story: St
         perform(story.run, tell)
     assert reminder.why in comment(story, "tell/x/firing")
     assert "again/x/1" not in story.comments
-    resolved = Tell("tell/x/resolved", "x is over", "it was slow", "tell/x/firing")
-    perform(story.run, resolved)
+    resolution = Tell("tell/x/resolved", "x is over", "it was slow", "tell/x/firing")
+    perform(story.run, resolution)
     assert story.comments[-2:] == ["tell/x/firing", "tell/x/resolved"]
     for end in ("firing", "resolved"):
-        assert resolved.title in comment(story, f"tell/x/{end}")
+        assert resolution.title in comment(story, f"tell/x/{end}")
 
 
 def test_an_edit_that_was_interrupted_is_made_later(story: Story) -> None:

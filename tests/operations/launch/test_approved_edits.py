@@ -15,29 +15,29 @@ from herorun.operations.launch.snapshot import admitted_snapshot
 from stories import CRASH, JOB, REFUSE_ALL, SLUG, TAG, Story, copy, git
 from wording import mentions
 
-WAIVED = {
+WAIVER = {
     "check": "dirty-tree",
     "reason": "a hot fix",
     "approved_by": "@dri",
     "expires": "2999-01-01T00:00:00Z",
 }
-OVER = {**WAIVED, "expires": "2020-01-01T00:00:00Z"}
-UNSAFE = {**WAIVED, "check": "unsafe-snapshot", "reason": "a dummy of the tests"}
-EDITED = 'echo "$HERORUN_INSTANCE" >> "$1/edited"\n' + JOB
+OVER = {**WAIVER, "expires": "2020-01-01T00:00:00Z"}
+UNSAFE = {**WAIVER, "check": "unsafe-snapshot", "reason": "a dummy of the tests"}
+EDITED_JOB = 'echo "$HERORUN_INSTANCE" >> "$1/edited"\n' + JOB
 SNAPSHOTS = "refs/herorun/snapshots/tiny/"
 KEY = "ghp_" + "a1B2" * 9
 
 
 @pytest.fixture
-def edited(story: Story) -> Story:
+def edited_story(story: Story) -> Story:
     """Begun and waived; then the training script was edited."""
-    return approved(story)
+    return approve_edits(story)
 
 
-def approved(story: Story, *waivers: dict[str, str], **changes: Any) -> Story:
-    story.sign(waiver=[WAIVED, *waivers], **changes)
+def approve_edits(story: Story, *waivers: dict[str, str], **changes: Any) -> Story:
+    story.sign(waiver=[WAIVER, *waivers], **changes)
     assert story.init() == 0
-    (story.work / "train.sh").write_text(EDITED)
+    (story.work / "train.sh").write_text(EDITED_JOB)
     return story
 
 
@@ -67,27 +67,31 @@ def finding(fields: dict[str, Any], check: str) -> dict[str, Any]:
 
 
 @pytest.mark.thorough
-def test_the_edited_code_runs_and_is_kept_on_the_remote(edited: Story) -> None:
-    assert edited.launch() == 0
-    edited.ended()
-    assert ran_edited(edited) == ["tiny-1"]
-    (launched,), head = edited.events("Launched"), git(edited.work, "rev-parse", "HEAD").strip()
-    patch = edited.events("Launching")[0].plan["patch"]["value"]
+def test_the_edited_code_runs_and_is_kept_on_the_remote(edited_story: Story) -> None:
+    assert edited_story.launch() == 0
+    edited_story.wait_for_end()
+    assert ran_edited(edited_story) == ["tiny-1"]
+    (launched_event,), head = (
+        edited_story.events("Launched"),
+        git(edited_story.work, "rev-parse", "HEAD").strip(),
+    )
+    patch = edited_story.events("Launching")[0].plan["patch"]["value"]
     ref = f"{SNAPSHOTS}{patch['tree']}"
-    assert refs(edited.work) == refs(edited.origin) == {ref: patch["commit"]}
-    assert git(edited.origin, "show", f"{ref}:train.sh") == EDITED
-    assert git(edited.origin, "rev-parse", f"{ref}^").strip() == launched.commit == head
+    assert refs(edited_story.work) == refs(edited_story.origin) == {ref: patch["commit"]}
+    assert git(edited_story.origin, "show", f"{ref}:train.sh") == EDITED_JOB
+    assert git(edited_story.origin, "rev-parse", f"{ref}^").strip() == launched_event.commit == head
     identity = f"tree:{patch['tree']} diff:{patch['diff']}"
-    assert mentions(launched.entry["Dirty tree"], "approved", "@dri", identity, "(a hot fix)")
-    assert identity in edited.run.record.logbook()
-    assert git(edited.work, "status", "--porcelain").split() == ["M", "train.sh"]
+    assert mentions(launched_event.entry["Dirty tree"], "approved", "@dri", identity, "(a hot fix)")
+    assert identity in edited_story.run.record.logbook()
+    assert git(edited_story.work, "status", "--porcelain").split() == ["M", "train.sh"]
 
 
 @pytest.mark.thorough
-def test_it_is_kept_before_the_job_is_submitted(edited: Story) -> None:
-    assert edited.launch() == 0
+def test_it_is_kept_before_the_job_is_submitted(edited_story: Story) -> None:
+    assert edited_story.launch() == 0
     kinds = [
-        (e.kind, getattr(e, "key", "")) for e in edited.events("Launching", "Done", "Launched")
+        (e.kind, getattr(e, "key", ""))
+        for e in edited_story.events("Launching", "Done", "Launched")
     ]
     order = [kinds.index(k) for k in (("Done", "snapshot/tiny-1"), ("Done", "post/submit/tiny-1"))]
     assert kinds[0][0] == "Launching" and kinds[-1][0] == "Launched"
@@ -99,7 +103,7 @@ def test_an_edited_config_is_what_is_judged(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (story.work / "config.toml").write_text("[trainer]\nseed = 7\nsteps = 3\n")
-    story.sign(waiver=[WAIVED], final_step="trainer.steps")
+    story.sign(waiver=[WAIVER], final_step="trainer.steps")
     assert story.init() == 0
     assert answer(story, capsys, "preflight")["plan"]["final_step"]["value"] == 3
     (story.work / "config.toml").write_text("[trainer]\nseed = 8\nsteps = 4\n")
@@ -107,7 +111,7 @@ def test_an_edited_config_is_what_is_judged(
     assert plan["final_step"]["value"] == 4
     assert plan["config"]["value"] == {"trainer": {"seed": 8, "steps": 4}}
     assert story.launch() == 0
-    story.ended()
+    story.wait_for_end()
     assert (story.state / "code" / "tiny-1" / "config.toml").read_text().endswith("steps = 4\n")
     admission = json.loads((story.state / "admissions" / "tiny-1" / "admission.json").read_text())
     digest = hashlib.sha256((story.work / "config.toml").read_bytes()).hexdigest()
@@ -115,16 +119,18 @@ def test_an_edited_config_is_what_is_judged(
 
 
 @pytest.mark.thorough
-def test_new_files_are_admitted_and_checked_in_with(edited: Story) -> None:
-    (edited.work / "model.py").write_text("width = 8\n")
-    assert edited.launch() == 0
-    admission = json.loads((edited.state / "admissions" / "tiny-1" / "admission.json").read_text())
+def test_new_files_are_admitted_and_checked_in_with(edited_story: Story) -> None:
+    (edited_story.work / "model.py").write_text("width = 8\n")
+    assert edited_story.launch() == 0
+    admission = json.loads(
+        (edited_story.state / "admissions" / "tiny-1" / "admission.json").read_text()
+    )
     assert {"model.py", "train.sh"} <= admission["files"].keys()
 
 
 @pytest.mark.thorough
 def test_notes_alone_are_no_snapshot(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
-    story.sign(waiver=[WAIVED])
+    story.sign(waiver=[WAIVER])
     story.init()
     (story.work / "NOTES.md").write_text("todo\n")
     assert answer(story, capsys, "preflight")["plan"]["patch"]["value"] is None
@@ -139,7 +145,7 @@ def test_without_a_valid_waiver_nothing_is_written(
 ) -> None:
     story.sign(waiver=waivers)
     story.init()
-    (story.work / "train.sh").write_text(EDITED)
+    (story.work / "train.sh").write_text(EDITED_JOB)
     before = git(story.work, "count-objects", "-v")
     assert story.herorun("preflight", SLUG) == 1
     assert git(story.work, "count-objects", "-v") == before
@@ -150,9 +156,9 @@ def test_without_a_valid_waiver_nothing_is_written(
 def test_a_waiver_in_an_uncommitted_contract_takes_no_snapshot(story: Story) -> None:
     story.init()
     contract = story.work / "runs" / "tiny.toml"
-    lines = [f'{key} = "{value}"' for key, value in WAIVED.items()]
+    lines = [f'{key} = "{value}"' for key, value in WAIVER.items()]
     contract.write_text(contract.read_text() + "\n[[waiver]]\n" + "\n".join(lines) + "\n")
-    (story.work / "train.sh").write_text(EDITED)
+    (story.work / "train.sh").write_text(EDITED_JOB)
     before = git(story.work, "count-objects", "-v")
     assert story.herorun("preflight", SLUG) == 1
     assert git(story.work, "count-objects", "-v") == before
@@ -160,19 +166,19 @@ def test_a_waiver_in_an_uncommitted_contract_takes_no_snapshot(story: Story) -> 
 
 @pytest.mark.thorough
 def test_the_plan_is_the_same_each_time_and_moves_with_the_edits(
-    edited: Story, capsys: pytest.CaptureFixture[str]
+    edited_story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plan = edited.home / "plan.json"
-    assert edited.herorun("preflight", SLUG, "--out", str(plan)) == 0
-    before = answer(edited, capsys, "preflight")["plan_digest"]
+    plan = edited_story.home / "plan.json"
+    assert edited_story.herorun("preflight", SLUG, "--out", str(plan)) == 0
+    before = answer(edited_story, capsys, "preflight")["plan_digest"]
     assert before == json.loads(plan.read_text())["plan_digest"]
-    (edited.work / "train.sh").write_text(EDITED + "# and more\n")
+    (edited_story.work / "train.sh").write_text(EDITED_JOB + "# and more\n")
     capsys.readouterr()
-    assert edited.launch("--plan", str(plan)) == 1
+    assert edited_story.launch("--plan", str(plan)) == 1
     errors = capsys.readouterr().err
     assert "patch.tree: " in errors and "patch.diff: sha256:" in errors and "commit: " in errors
-    (edited.work / "train.sh").write_text(EDITED)
-    assert edited.launch("--plan", str(plan)) == 0
+    (edited_story.work / "train.sh").write_text(EDITED_JOB)
+    assert edited_story.launch("--plan", str(plan)) == 0
 
 
 # --- what is refused ------------------------------------------------------------------------------
@@ -180,10 +186,10 @@ def test_the_plan_is_the_same_each_time_and_moves_with_the_edits(
 
 @pytest.mark.thorough
 def test_a_secret_in_it_blocks_and_is_never_told(
-    edited: Story, capsys: pytest.CaptureFixture[str]
+    edited_story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (edited.work / "setup.sh").write_text(f"set -e\nexport HF_TOKEN={KEY}\n")
-    verdict = answer(edited, capsys, "preflight")
+    (edited_story.work / "setup.sh").write_text(f"set -e\nexport HF_TOKEN={KEY}\n")
+    verdict = answer(edited_story, capsys, "preflight")
     item = finding(verdict, "unsafe-snapshot")
     assert (verdict["verdict"], item["outcome"], item["subject"]) == (
         "blocked",
@@ -191,9 +197,9 @@ def test_a_secret_in_it_blocks_and_is_never_told(
         "setup.sh",
     )
     assert mentions(item["message"], "setup.sh", "2", "secret")
-    assert edited.launch() == 1
+    assert edited_story.launch() == 1
     assert KEY not in json.dumps(verdict) + "".join(capsys.readouterr())
-    assert (refs(edited.work), refs(edited.origin), edited.starts) == ({}, {}, [])
+    assert (refs(edited_story.work), refs(edited_story.origin), edited_story.starts) == ({}, {}, [])
 
 
 @pytest.mark.thorough
@@ -201,7 +207,7 @@ def test_a_secret_in_it_blocks_and_is_never_told(
 def test_no_lenient_mode_pushes_a_secret(
     story: Story, capsys: pytest.CaptureFixture[str], mode: str
 ) -> None:
-    approved(story, policy={"mode": mode})
+    approve_edits(story, policy={"mode": mode})
     (story.work / "setup.sh").write_text(f"export HF_TOKEN={KEY}\n")
     capsys.readouterr()
     assert story.launch() == 1
@@ -211,10 +217,10 @@ def test_no_lenient_mode_pushes_a_secret(
 
 @pytest.mark.thorough
 def test_a_person_may_say_that_it_is_no_secret_and_the_diff_is_not_kept(story: Story) -> None:
-    approved(story, UNSAFE)
+    approve_edits(story, UNSAFE)
     (story.work / "setup.sh").write_text(f"export HF_TOKEN={KEY}\n")
     assert story.launch() == 0
-    story.ended()
+    story.wait_for_end()
     assert ran_edited(story) == ["tiny-1"]
     assert diffs_in_record(story) == []
 
@@ -223,7 +229,7 @@ def test_a_person_may_say_that_it_is_no_secret_and_the_diff_is_not_kept(story: S
 def test_too_much_blocks_and_no_waiver_helps(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    approved(story, UNSAFE, code={"snapshot_max_mb": 1})
+    approve_edits(story, UNSAFE, code={"snapshot_max_mb": 1})
     (story.work / "data.bin").write_bytes(b"\1" * 1_000_001)
     verdict = answer(story, capsys, "preflight")
     message = finding(verdict, "unsafe-snapshot")["message"]
@@ -235,33 +241,36 @@ def test_too_much_blocks_and_no_waiver_helps(
 
 @pytest.mark.thorough
 def test_what_cannot_be_pushed_is_not_launched(
-    edited: Story, capsys: pytest.CaptureFixture[str]
+    edited_story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     only_snapshots = (
         f"#!/bin/sh\nwhile read -r a b ref; do case $ref in {SNAPSHOTS}*)\n{REFUSE_ALL}\nesac; "
         "done\n"
     )
-    hook = edited.refuse_pushes(only_snapshots)
+    hook = edited_story.refuse_pushes(only_snapshots)
     capsys.readouterr()
-    assert edited.launch() == 3
+    assert edited_story.launch() == 3
     assert mentions(capsys.readouterr().err, "approved", "edits")
-    assert (edited.starts, [e.key for e in edited.events("Failed")]) == ([], ["submit/tiny-1"])
+    assert (edited_story.starts, [e.key for e in edited_story.events("Failed")]) == (
+        [],
+        ["submit/tiny-1"],
+    )
     hook.unlink()
-    assert edited.launch() == 0
-    assert len(refs(edited.origin)) == 1
+    assert edited_story.launch() == 0
+    assert len(refs(edited_story.origin)) == 1
 
 
 @pytest.mark.thorough
 def test_a_ref_that_says_something_else_is_never_moved(
-    edited: Story, capsys: pytest.CaptureFixture[str]
+    edited_story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tree = answer(edited, capsys, "preflight")["plan"]["patch"]["value"]["tree"]
-    head = git(edited.work, "rev-parse", "HEAD").strip()
-    git(edited.origin, "update-ref", f"{SNAPSHOTS}{tree}", head)
+    tree = answer(edited_story, capsys, "preflight")["plan"]["patch"]["value"]["tree"]
+    head = git(edited_story.work, "rev-parse", "HEAD").strip()
+    git(edited_story.origin, "update-ref", f"{SNAPSHOTS}{tree}", head)
     capsys.readouterr()
-    assert edited.launch() == 1
+    assert edited_story.launch() == 1
     assert mentions(capsys.readouterr().err, "never", "moves")
-    assert (refs(edited.origin), edited.starts) == ({f"{SNAPSHOTS}{tree}": head}, [])
+    assert (refs(edited_story.origin), edited_story.starts) == ({f"{SNAPSHOTS}{tree}": head}, [])
 
 
 # --- interruptions --------------------------------------------------------------------------------
@@ -270,7 +279,7 @@ def test_a_ref_that_says_something_else_is_never_moved(
 @pytest.mark.thorough
 @pytest.mark.parametrize("after", ["keep_snapshot", "announce", "submit"])
 def test_an_interrupted_launch_goes_on_with_the_same_edits(
-    edited: Story, monkeypatch: pytest.MonkeyPatch, after: str
+    edited_story: Story, monkeypatch: pytest.MonkeyPatch, after: str
 ) -> None:
     real = getattr(start_instance, after)
 
@@ -280,12 +289,12 @@ def test_an_interrupted_launch_goes_on_with_the_same_edits(
 
     with monkeypatch.context() as patch:
         patch.setattr(start_instance, after, cut)
-        assert edited.launch() == 130
-    assert edited.launch() == 0
-    edited.ended()
-    assert ran_edited(edited) == ["tiny-1"]
-    assert len(refs(edited.origin)) == 1
-    assert len([e for e in edited.events("Done") if e.key == "snapshot/tiny-1"]) == 1
+        assert edited_story.launch() == 130
+    assert edited_story.launch() == 0
+    edited_story.wait_for_end()
+    assert ran_edited(edited_story) == ["tiny-1"]
+    assert len(refs(edited_story.origin)) == 1
+    assert len([e for e in edited_story.events("Done") if e.key == "snapshot/tiny-1"]) == 1
 
 
 # --- the record, the relaunch, the seal -----------------------------------------------------------
@@ -297,75 +306,75 @@ def diffs_in_record(story: Story) -> list[str]:
 
 
 @pytest.mark.thorough
-def test_a_small_diff_is_kept_next_to_the_record(edited: Story) -> None:
-    assert edited.launch() == 0
-    (name,) = diffs_in_record(edited)
-    diff = git(edited.work, "show", f"refs/herorun/record/tiny:{name}")
-    patch = edited.events("Launching")[0].plan["patch"]["value"]
+def test_a_small_diff_is_kept_next_to_the_record(edited_story: Story) -> None:
+    assert edited_story.launch() == 0
+    (name,) = diffs_in_record(edited_story)
+    diff = git(edited_story.work, "show", f"refs/herorun/record/tiny:{name}")
+    patch = edited_story.events("Launching")[0].plan["patch"]["value"]
     assert f"sha256:{hashlib.sha256(diff.encode()).hexdigest()}" == patch["diff"]
     assert name.endswith(f"patch-{patch['diff'][7:19]}.diff") and "+echo " in diff
-    assert edited.herorun("logbook", "verify", SLUG) == 0
+    assert edited_story.herorun("logbook", "verify", SLUG) == 0
 
 
 @pytest.mark.thorough
-def test_a_large_diff_is_not(edited: Story) -> None:
-    (edited.work / "table.csv").write_text("".join(f"{n}\n" for n in range(60_000)))
-    assert edited.launch() == 0
-    assert diffs_in_record(edited) == []
+def test_a_large_diff_is_not(edited_story: Story) -> None:
+    (edited_story.work / "table.csv").write_text("".join(f"{n}\n" for n in range(60_000)))
+    assert edited_story.launch() == 0
+    assert diffs_in_record(edited_story) == []
 
 
-def crashed(story: Story) -> Story:
+def crash_story(story: Story) -> Story:
     story.order("tiny-1", CRASH)
     assert story.launch() == 0
-    story.ended()
+    story.wait_for_end()
     return story
 
 
 @pytest.mark.thorough
 def test_a_crash_is_relaunched_with_the_same_edits_whatever_became_of_the_checkout(
-    edited: Story,
+    edited_story: Story,
 ) -> None:
-    crashed(edited)
-    (edited.work / "train.sh").write_text("exit 1\n")
-    git(edited.work, "update-ref", "-d", *refs(edited.work))
-    edited.tick()
-    edited.ended("tiny-2")
-    assert ran_edited(edited) == ["tiny-1", "tiny-2"]
-    assert refs(edited.work) == refs(edited.origin)
-    first, second = (event.entry["Dirty tree"] for event in edited.events("Launched"))
+    crash_story(edited_story)
+    (edited_story.work / "train.sh").write_text("exit 1\n")
+    git(edited_story.work, "update-ref", "-d", *refs(edited_story.work))
+    edited_story.tick()
+    edited_story.wait_for_end("tiny-2")
+    assert ran_edited(edited_story) == ["tiny-1", "tiny-2"]
+    assert refs(edited_story.work) == refs(edited_story.origin)
+    first, second = (event.entry["Dirty tree"] for event in edited_story.events("Launched"))
     assert " tree:" in first == second
 
 
 @pytest.mark.thorough
 def test_another_clone_relaunches_the_same_edits(story: Story) -> None:
     """Once it has taken the watch: the lease is one clone's, and the others only look."""
-    edited = crashed(approved(story, babysit={"cadence": "1s"}))
-    other = edited.clone("elsewhere")
+    edited_story = crash_story(approve_edits(story, babysit={"cadence": "1s"}))
+    other = edited_story.clone("elsewhere")
     assert (
         other.herorun("handoff", SLUG, "--take", "--wait", "20s", "--reason", "its disk is full")
         == 0
     )
-    copy(edited.state / "jobs", other.jobs)  # as a scheduler that both ask would tell it
+    copy(edited_story.state / "jobs", other.jobs)  # as a scheduler that both ask would tell it
     other.tick()
-    other.ended("tiny-2")
-    assert ran_edited(edited) == ["tiny-1", "tiny-2"]
-    assert refs(other.work) == refs(edited.origin)
+    other.wait_for_end("tiny-2")
+    assert ran_edited(edited_story) == ["tiny-1", "tiny-2"]
+    assert refs(other.work) == refs(edited_story.origin)
     assert git(other.work, "status", "--porcelain") == ""
 
 
 @pytest.mark.thorough
-def test_another_clone_makes_the_admitted_plan_again(edited: Story) -> None:
-    crashed(edited)
-    other = edited.clone("elsewhere")
+def test_another_clone_makes_the_admitted_plan_again(edited_story: Story) -> None:
+    crash_story(edited_story)
+    other = edited_story.clone("elsewhere")
     assert refs(other.work) == {}
-    plan = admitted(other)
-    assert plan.digest == edited.events("Launched")[0].plan_digest
-    assert refs(other.work) == refs(edited.origin)
-    assert git(other.work, "show", f"{plan.code_commit}:train.sh") == EDITED
+    plan = plan_of_admission(other)
+    assert plan.digest == edited_story.events("Launched")[0].plan_digest
+    assert refs(other.work) == refs(edited_story.origin)
+    assert git(other.work, "show", f"{plan.code_commit}:train.sh") == EDITED_JOB
     assert git(other.work, "status", "--porcelain") == ""
 
 
-def admitted(story: Story) -> Any:
+def plan_of_admission(story: Story) -> Any:
     run = story.run
     run.record.fetch()
     return admitted_plan(run, run.record.memory().launchings["tiny-1"])
@@ -374,19 +383,19 @@ def admitted(story: Story) -> Any:
 @pytest.mark.thorough
 @pytest.mark.parametrize("result", [{"diff": "sha256:0"}, {"commit": "0" * 40}])
 def test_what_the_record_says_of_the_edits_must_be_so(
-    edited: Story, result: dict[str, str]
+    edited_story: Story, result: dict[str, str]
 ) -> None:
-    assert edited.launch() == 0
-    plan = edited.events("Launching")[0].plan
+    assert edited_story.launch() == 0
+    plan = edited_story.events("Launching")[0].plan
     lie = {"patch": {"value": {**plan["patch"]["value"], **result}}}
     with pytest.raises(Blocked):
-        admitted_snapshot(edited.run, plan["commit"]["value"], lie)
-    older = git(edited.work, "rev-parse", "HEAD^").strip()
+        admitted_snapshot(edited_story.run, plan["commit"]["value"], lie)
+    older = git(edited_story.work, "rev-parse", "HEAD^").strip()
     with pytest.raises(Blocked, match=r"approved.*commit"):
-        admitted_snapshot(edited.run, older, plan)
+        admitted_snapshot(edited_story.run, older, plan)
 
 
-def forged(story: Story) -> None:
+def forge_snapshot(story: Story) -> None:
     """A snapshot of the same name that holds what is committed."""
     tree = story.events("Launching")[0].plan["patch"]["value"]["tree"]
     who = {f"GIT_{r}_{p}": "m@x" for r in ("AUTHOR", "COMMITTER") for p in ("NAME", "EMAIL")}
@@ -395,67 +404,67 @@ def forged(story: Story) -> None:
 
 
 @pytest.mark.thorough
-def test_a_snapshot_that_is_another_is_never_relaunched(edited: Story) -> None:
-    crashed(edited)
-    forged(edited)
-    assert edited.tick() == 1
-    assert len(edited.starts) == 1
-    assert any(mentions(e.why, "never", "moves") for e in edited.events("Failed"))
+def test_a_snapshot_that_is_another_is_never_relaunched(edited_story: Story) -> None:
+    crash_story(edited_story)
+    forge_snapshot(edited_story)
+    assert edited_story.tick() == 1
+    assert len(edited_story.starts) == 1
+    assert any(mentions(e.why, "never", "moves") for e in edited_story.events("Failed"))
 
 
 @pytest.mark.thorough
-def test_a_snapshot_that_is_lost_everywhere_is_put_to_a_person(edited: Story) -> None:
-    crashed(edited)
-    for where in (edited.work, edited.origin):
+def test_a_snapshot_that_is_lost_everywhere_is_put_to_a_person(edited_story: Story) -> None:
+    crash_story(edited_story)
+    for where in (edited_story.work, edited_story.origin):
         git(where, "update-ref", "-d", *refs(where))
-    assert edited.tick() == 1
-    assert len(edited.starts) == 1
-    assert any(mentions(e.why, "neither", "remote") for e in edited.events("Failed"))
+    assert edited_story.tick() == 1
+    assert len(edited_story.starts) == 1
+    assert any(mentions(e.why, "neither", "remote") for e in edited_story.events("Failed"))
 
 
 @pytest.mark.thorough
-def test_the_seal_names_it(edited: Story) -> None:
-    assert edited.launch() == 0
-    edited.ended()
-    assert (edited.tick(), edited.tick()) == (0, 0)
-    (edited.work / "train.sh").write_text(JOB)
-    assert edited.seal() == 0
-    patch = edited.events("Launching")[0].plan["patch"]["value"]
-    statement = edited.stated
+def test_the_seal_names_it(edited_story: Story) -> None:
+    assert edited_story.launch() == 0
+    edited_story.wait_for_end()
+    assert (edited_story.tick(), edited_story.tick()) == (0, 0)
+    (edited_story.work / "train.sh").write_text(JOB)
+    assert edited_story.seal() == 0
+    patch = edited_story.events("Launching")[0].plan["patch"]["value"]
+    statement = edited_story.statement_facts
     assert statement["patch"] == patch
     assert mentions(statement["dirty_tree"], "approved", "@dri", f"tree:{patch['tree']} ")
-    assert f"- Dirty tree: {statement['dirty_tree']}" in edited.run.record.logbook()
+    assert f"- Dirty tree: {statement['dirty_tree']}" in edited_story.run.record.logbook()
     assert (
         statement["commit"]
         == patch["commit"]
-        == git(edited.work, "rev-parse", f"{TAG}^{{commit}}").strip()
+        == git(edited_story.work, "rev-parse", f"{TAG}^{{commit}}").strip()
     )
     edits = f"herorun/tiny/edits-{patch['tree'][:12]}"
-    for where in (edited.work, edited.origin):
+    for where in (edited_story.work, edited_story.origin):
         assert git(where, "rev-parse", f"{edits}^{{commit}}").strip() == patch["commit"]
 
 
 @pytest.mark.thorough
 def test_the_seal_commit_is_made_again_from_the_diff_in_the_record(
-    edited: Story, capsys: pytest.CaptureFixture[str]
+    edited_story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert edited.launch() == 0
-    edited.ended()
-    assert (edited.tick(), edited.tick()) == (0, 0)
-    for where in (edited.work, edited.origin):
+    assert edited_story.launch() == 0
+    edited_story.wait_for_end()
+    assert (edited_story.tick(), edited_story.tick()) == (0, 0)
+    for where in (edited_story.work, edited_story.origin):
         git(where, "update-ref", "-d", *refs(where))
-    git(edited.work, "gc", "--prune=now", "--quiet")
-    before = git(edited.work, "status", "--porcelain")
-    assert edited.seal() == 0
-    patch = edited.events("Launching")[0].plan["patch"]["value"]
-    assert edited.stated["commit"] == patch["commit"]
-    assert git(edited.work, "status", "--porcelain") == before
+    git(edited_story.work, "gc", "--prune=now", "--quiet")
+    before = git(edited_story.work, "status", "--porcelain")
+    assert edited_story.seal() == 0
+    patch = edited_story.events("Launching")[0].plan["patch"]["value"]
+    assert edited_story.statement_facts["commit"] == patch["commit"]
+    assert git(edited_story.work, "status", "--porcelain") == before
 
 
 @pytest.mark.thorough
 def test_a_clean_run_is_sealed_as_clean(story: Story) -> None:
-    story.sealed()
-    assert (story.stated["patch"], story.stated["dirty_tree"]) == (None, "no")
+    story.run_to_seal()
+    assert (story.statement_facts["patch"], story.statement_facts["dirty_tree"]) == (None, "no")
 
 
 # --- in place -------------------------------------------------------------------------------------
@@ -463,20 +472,20 @@ def test_a_clean_run_is_sealed_as_clean(story: Story) -> None:
 
 @pytest.fixture
 def in_place(story: Story) -> Story:
-    return crashed(approved(story, code={"in_place": True}))
+    return crash_story(approve_edits(story, code={"in_place": True}))
 
 
 @pytest.mark.thorough
 def test_in_place_the_checkout_runs_as_it_is_and_again_while_it_stands(in_place: Story) -> None:
     in_place.tick()
-    in_place.ended("tiny-2")
+    in_place.wait_for_end("tiny-2")
     assert ran_edited(in_place) == ["tiny-1", "tiny-2"]
     (entry,) = {event.entry["Dirty tree"] for event in in_place.events("Launched")}
     assert " tree:" in entry and mentions(entry, "checkout")
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("content", [JOB, EDITED + "# more\n"])
+@pytest.mark.parametrize("content", [JOB, EDITED_JOB + "# more\n"])
 def test_in_place_other_edits_than_were_approved_are_not_relaunched(
     in_place: Story, content: str
 ) -> None:
@@ -488,10 +497,10 @@ def test_in_place_other_edits_than_were_approved_are_not_relaunched(
 @pytest.mark.thorough
 def test_in_place_notes_do_not_keep_it_from_a_relaunch(story: Story) -> None:
     story.sign(code={"in_place": True})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     (story.work / "NOTES.md").write_text("what happened\n")
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert len(story.starts) == 2
 
 
@@ -503,12 +512,12 @@ def test_the_job_checks_in_with_the_edited_code(story: Story) -> None:
     """In a real process: the edited file is what was admitted, and the committed one is not."""
     (story.work / "train.py").write_text("print('as committed')\n")
     argv = [sys.executable, "train.py"]
-    story.sign(waiver=[WAIVED], command={"argv": argv}, final_step=1)
+    story.sign(waiver=[WAIVER], command={"argv": argv}, final_step=1)
     story.init()
     (story.work / "train.py").write_text(
         "import herorun\nherorun.check_in(required=True)\nprint('edited')\n"
     )
     assert story.launch() == 0
-    story.ended()
+    story.wait_for_end()
     log = (story.jobs / "tiny-1" / "job.log").read_text()
     assert "edited" in log and '"outcome":"pass"' in log.replace(" ", "")

@@ -81,7 +81,7 @@ def test_what_was_refused_and_what_it_costs_is_reported(
 ) -> None:
     """An hour for two steps on eight accelerators, and step 20 was reached."""
     story.sign(final_step=40, hardware={"count": 8})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     temporary = story.data / "tiny-temporary"
     checkpoint = save(temporary, 4, hour=1)
     save(story.root, 20, metadata=False)
@@ -93,9 +93,9 @@ def test_what_was_refused_and_what_it_costs_is_reported(
     assert output["start"] == checkpoint
     assert states.pop("step-20") == ("incomplete", False, "no metadata.json")
     assert states.pop("step-4") == ("complete", True, "")
-    state, is_chosen, refused = states.pop("step-2")
+    state, is_chosen, refused_reason = states.pop("step-2")
     assert (state, is_chosen, states) == ("complete", False, {})
-    assert mentions(refused, "another", "chosen")
+    assert mentions(refused_reason, "another", "chosen")
     assert output["discarded"]["steps"] == 16
     assert output["discarded"]["accelerator_hours"] == pytest.approx(16 * 3598 / 2 * 8 / 3600)
     assert outcomes["start-checkpoint-not-newest"] == "pass"
@@ -111,15 +111,17 @@ def test_one_that_was_written_after_an_unresolved_alert_is_passed_over(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     story.sign(final_step=40)
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.tick() == 0
     with (story.root / "metrics.jsonl").open("a") as file:
         file.write(NAN)
-    tainted = save(story.root, 9)
+    tainted_checkpoint = save(story.root, 9)
     assert story.tick() == 1
     output, outcomes = preflight(story, capsys)
-    (refused,) = [c["refused"] for c in output["candidates"] if c["path"] == tainted]
-    assert mentions(refused, "tainted", "not-finite[train/loss]", "4", "2")
+    (refused_reason,) = [
+        c["refused"] for c in output["candidates"] if c["path"] == tainted_checkpoint
+    ]
+    assert mentions(refused_reason, "tainted", "not-finite[train/loss]", "4", "2")
     assert output["start"] == str(story.root / "step-2")
     assert output["discarded"]["steps"] == 7
     assert outcomes["tainted-start-checkpoint"] == "pass"
@@ -128,7 +130,7 @@ def test_one_that_was_written_after_an_unresolved_alert_is_passed_over(
 @pytest.mark.thorough
 def test_a_relaunch_passes_it_over_too(story: Story) -> None:
     story.sign(final_step=40)
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.tick() == 0
     with (story.root / "metrics.jsonl").open("a") as file:
         file.write(NAN)
@@ -144,7 +146,7 @@ def test_a_relaunch_passes_it_over_too(story: Story) -> None:
 def test_where_all_are_tainted_a_relaunch_asks_a_person_and_says_why_once(story: Story) -> None:
     """A margin of 100 steps reaches back beyond the first checkpoint."""
     story.sign(final_step=40, babysit={"thresholds": {"not-finite": {"margin": 100}}})
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     save(story.root, 9)
     with (story.root / "metrics.jsonl").open("a") as file:
         file.write(NAN)
@@ -159,7 +161,7 @@ def test_where_all_are_tainted_a_relaunch_asks_a_person_and_says_why_once(story:
 def test_from_scratch_with_a_past_is_blocked(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     (story.root / "step-2" / "metadata.json").unlink()
     output, outcomes = preflight(story, capsys)
     assert output["start"] is None
@@ -187,11 +189,11 @@ def a_child(story: Story, source_run: str | None) -> SourceRun | Nothing | Unava
 
 @pytest.mark.thorough
 def test_the_source_run_is_reported_by_its_own_record(story: Story) -> None:
-    rejected = str(story.root / "step-3")
-    story.sign(start={"rejected": [rejected]})
-    story.launched()
+    rejected_path = str(story.root / "step-3")
+    story.sign(start={"rejected": [rejected_path]})
+    story.run_first_job()
     assert a_child(story, "tiny") == SourceRun(
-        "tiny", (str(story.root), str(story.data / "tiny-temporary")), (rejected,)
+        "tiny", (str(story.root), str(story.data / "tiny-temporary")), (rejected_path,)
     )
     assert isinstance(a_child(story, None), Nothing)
 

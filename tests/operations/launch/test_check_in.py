@@ -24,7 +24,7 @@ receipt = herorun.check_in(**told)
 print(json.dumps({"receipt": receipt, "heavy": sorted({"pydantic", "click", "git", "rich"} & set(sys.modules))}))
 """  # noqa: E501  # a text that is read as it stands
 # What the scheduler's job is: the submitted process itself, and not one that it has started.
-SUBMITTED = ["sh", "-c", 'HERORUN_MAIN_PID=$$ exec "$@"', "sh"]
+SUBMITTED_ARGV = ["sh", "-c", 'HERORUN_MAIN_PID=$$ exec "$@"', "sh"]
 ARGV = [sys.executable, "-S", "train.py", "--seed", "7"]
 
 
@@ -78,7 +78,7 @@ class Admitted:
             place.write_text(json.dumps({**admission, "code": str(code)}))
         least = {**admission["environment"]["values"], "HERORUN_ADMISSION": str(place)}
         process = subprocess.run(
-            [*(SUBMITTED if main else ()), *(argv or ARGV)],
+            [*(SUBMITTED_ARGV if main else ()), *(argv or ARGV)],
             cwd=code or admission["code"],
             env={**least, **(env or {})},
             input=json.dumps(changes),
@@ -101,30 +101,30 @@ class Admitted:
 
 
 @pytest.fixture
-def admitted(story: Story) -> Admitted:
+def real_launch(story: Story) -> Admitted:
     """One real launch of a Python job, whose first check-in has passed."""
     (story.work / "train.py").write_text(JOB)
     (story.work / "README.md").write_text("words\n")
     story.sign(command={"argv": ARGV, "env": {"PYTHONPATH": SOURCES}})
-    story.launched()
+    story.run_first_job()
     return Admitted(story, story.state / "admissions" / "tiny-1" / "admission.json")
 
 
 @pytest.mark.thorough
-def test_the_launched_job_itself_has_checked_in(admitted: Admitted) -> None:
-    (receipt,) = admitted.receipts.values()
+def test_the_launched_job_itself_has_checked_in(real_launch: Admitted) -> None:
+    (receipt,) = real_launch.receipts.values()
     assert (receipt["instance"], receipt["attempt"], receipt["outcome"]) == (f"{SLUG}-1", 1, "pass")
     outcomes = {item["item"]: item["outcome"] for item in receipt["items"]}
     assert outcomes["argv"] == outcomes["config"] == outcomes["code"] == "pass"
     assert {outcomes[name] for name in ("resolved-config", "start")} == {"unknown"}
-    log = (admitted.story.jobs / "tiny-1" / "job.log").read_text()
+    log = (real_launch.story.jobs / "tiny-1" / "job.log").read_text()
     assert log.count("HERORUN_RECEIPT {") == 1 and log.count('"outcome": "pass", "rank"') == 1
 
 
 @pytest.mark.thorough
-def test_it_needs_the_standard_library_alone(admitted: Admitted) -> None:
+def test_it_needs_the_standard_library_alone(real_launch: Admitted) -> None:
     """`-S`: no site-packages. Where there are some, nothing of them is imported either."""
-    assert json.loads(admitted.run().out)["heavy"] == []
+    assert json.loads(real_launch.run().out)["heavy"] == []
     script = f"import sys; sys.argv = ['train.py']\n{JOB}"
     process = subprocess.run(
         [sys.executable, "-c", script],
@@ -138,13 +138,13 @@ def test_it_needs_the_standard_library_alone(admitted: Admitted) -> None:
 
 
 @pytest.mark.thorough
-def test_all_that_is_reported_and_right_passes(admitted: Admitted) -> None:
-    root = f"{admitted.story.root}/"
-    ended = admitted.run(
+def test_all_that_is_reported_and_right_passes(real_launch: Admitted) -> None:
+    root = f"{real_launch.story.root}/"
+    check_in = real_launch.run(
         config={"trainer": {"seed": 7}}, output_root=root, tracker_id=SLUG, loaded=None
     )
-    assert (ended.code, ended.receipt["outcome"]) == (0, "pass")
-    assert {item["outcome"] for item in ended.receipt["items"]} == {"pass"}
+    assert (check_in.code, check_in.receipt["outcome"]) == (0, "pass")
+    assert {item["outcome"] for item in check_in.receipt["items"]} == {"pass"}
 
 
 WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
@@ -170,92 +170,98 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", WRONG)
 def test_a_difference_refuses_with_78_before_anything_else_runs(
-    admitted: Admitted, name: str
+    real_launch: Admitted, name: str
 ) -> None:
     changes, item, words = WRONG[name]
-    ended = admitted.run(**changes)
-    assert (ended.code, ended.out, ended.refusals) == (78, "", [item])
-    assert words in ended.err and "Exit code 78" in ended.err
-    assert "Traceback" not in ended.err
-    assert admitted.receipts["tiny-1.2.json"]["outcome"] == "fail"
+    check_in = real_launch.run(**changes)
+    assert (check_in.code, check_in.out, check_in.refusals) == (78, "", [item])
+    assert words in check_in.err and "Exit code 78" in check_in.err
+    assert "Traceback" not in check_in.err
+    assert real_launch.receipts["tiny-1.2.json"]["outcome"] == "fail"
 
 
 @pytest.mark.thorough
-def test_an_edited_code_file_is_named(admitted: Admitted) -> None:
-    code = admitted.copy()
-    assert admitted.run(code=code).code == 0
+def test_an_edited_code_file_is_named(real_launch: Admitted) -> None:
+    code = real_launch.copy()
+    assert real_launch.run(code=code).code == 0
     (code / "train.py").write_text(f"{JOB}\n# quick fix\n")
-    ended = admitted.run(code=code)
-    assert (ended.code, ended.refusals) == (78, ["code"])
-    assert "train.py" in ended.err
+    check_in = real_launch.run(code=code)
+    assert (check_in.code, check_in.refusals) == (78, ["code"])
+    assert "train.py" in check_in.err
 
 
 @pytest.mark.thorough
-def test_a_missing_code_file_is_named_and_prose_is_not_code(admitted: Admitted) -> None:
-    code = admitted.copy()
+def test_a_missing_code_file_is_named_and_prose_is_not_code(real_launch: Admitted) -> None:
+    code = real_launch.copy()
     (code / "README.md").write_text("other words\n")
-    assert admitted.run(code=code).code == 0
+    assert real_launch.run(code=code).code == 0
     (code / "train.sh").unlink()
-    assert admitted.run(code=code).refusals == ["code"]
+    assert real_launch.run(code=code).refusals == ["code"]
 
 
 @pytest.mark.thorough
-def test_an_edited_config_file_is_named(admitted: Admitted) -> None:
-    code = admitted.copy()
+def test_an_edited_config_file_is_named(real_launch: Admitted) -> None:
+    code = real_launch.copy()
     (code / "config.toml").write_text("[trainer]\nseed = 8\n")
-    ended = admitted.run(code=code)
-    assert ended.code == 78 and "config" in ended.refusals and "config.toml" in ended.err
+    check_in = real_launch.run(code=code)
+    assert check_in.code == 78 and "config" in check_in.refusals and "config.toml" in check_in.err
 
 
 @pytest.mark.thorough
-def test_other_arguments_are_refused(admitted: Admitted) -> None:
+def test_other_arguments_are_refused(real_launch: Admitted) -> None:
     """A launcher's workers have their own: only the submitted process is held to what was
     admitted.
     """
-    assert admitted.run(*ARGV[:-1], "8").refusals == ["argv"]
-    worker = admitted.run(*ARGV[:-1], "8", env={"RANK": "3"}, main=False)
+    assert real_launch.run(*ARGV[:-1], "8").refusals == ["argv"]
+    worker = real_launch.run(*ARGV[:-1], "8", env={"RANK": "3"}, main=False)
     assert worker.code == 0
-    assert admitted.run(*ARGV).code == 0
+    assert real_launch.run(*ARGV).code == 0
 
 
-def test_every_rank_compares_and_one_writes_unless_it_refuses(admitted: Admitted) -> None:
-    before = len(admitted.receipts)
-    ranks = [admitted.run(env={"RANK": str(rank)}) for rank in range(4)]
+def test_every_rank_compares_and_one_writes_unless_it_refuses(real_launch: Admitted) -> None:
+    before = len(real_launch.receipts)
+    ranks = [real_launch.run(env={"RANK": str(rank)}) for rank in range(4)]
     assert [rank.code for rank in ranks] == [0] * 4
-    assert len(admitted.receipts) == before + 1
+    assert len(real_launch.receipts) == before + 1
     assert ["HERORUN_RECEIPT" in rank.err for rank in ranks] == [True, False, False, False]
-    wrong = [admitted.run(env={"RANK": str(rank)}, tracker_id="other") for rank in range(4)]
+    wrong = [real_launch.run(env={"RANK": str(rank)}, tracker_id="other") for rank in range(4)]
     assert [rank.code for rank in wrong] == [78] * 4
-    assert len(admitted.receipts) == before + 1 + 4
-    refused = [value for value in admitted.receipts.values() if value["outcome"] == "fail"]
-    assert sorted(value["rank"] for value in refused) == [0, 1, 2, 3]
+    assert len(real_launch.receipts) == before + 1 + 4
+    refused_rows = [value for value in real_launch.receipts.values() if value["outcome"] == "fail"]
+    assert sorted(value["rank"] for value in refused_rows) == [0, 1, 2, 3]
 
 
 @pytest.mark.thorough
 def test_a_root_that_cannot_be_written_is_reported_and_does_not_stop_the_job(
-    admitted: Admitted,
+    real_launch: Admitted,
 ) -> None:
-    shutil.rmtree(admitted.story.root)
-    admitted.story.root.write_text("a file")
-    ended = admitted.run()
-    assert ended.code == 0 and "HERORUN_RECEIPT {" in ended.err and mentions(ended.err, "written")
+    shutil.rmtree(real_launch.story.root)
+    real_launch.story.root.write_text("a file")
+    check_in = real_launch.run()
+    assert (
+        check_in.code == 0
+        and "HERORUN_RECEIPT {" in check_in.err
+        and mentions(check_in.err, "written")
+    )
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("content", [None, "{torn", "[]", "{}"])
-def test_an_admission_that_cannot_be_read_refuses(admitted: Admitted, content: str | None) -> None:
+def test_an_admission_that_cannot_be_read_refuses(
+    real_launch: Admitted, content: str | None
+) -> None:
     if content is None:
-        admitted.admission.unlink()
+        real_launch.admission.unlink()
     else:
-        admitted.admission.write_text(content)
-    least = {"PYTHONPATH": SOURCES, "HERORUN_ADMISSION": str(admitted.admission)}
-    code = admitted.story.state / "code"
+        real_launch.admission.write_text(content)
+    least = {"PYTHONPATH": SOURCES, "HERORUN_ADMISSION": str(real_launch.admission)}
+    code = real_launch.story.state / "code"
     (job,) = code.rglob("train.py")
     process = subprocess.run(
         ARGV, cwd=job.parent, env=least, capture_output=True, text=True, check=False
     )
     assert (process.returncode, "Traceback" in process.stderr) == (78, False)
-    assert str(admitted.admission) in process.stderr
+    assert str(real_launch.admission) in process.stderr
 
 
 def test_without_an_admission_it_says_one_line_and_continues(home: Path) -> None:
@@ -268,11 +274,11 @@ def test_without_an_admission_it_says_one_line_and_continues(home: Path) -> None
     assert (process.returncode, json.loads(process.stdout)["receipt"]) == (0, None)
     (line,) = process.stderr.splitlines()
     assert mentions(line, "herorun: ", "HERORUN_ADMISSION", "not governed")
-    required = '{"required": true}'
-    refused = subprocess.run(
-        argv, env=env, input=required, capture_output=True, text=True, check=False
+    required_item = '{"required": true}'
+    refused_process = subprocess.run(
+        argv, env=env, input=required_item, capture_output=True, text=True, check=False
     )
-    assert (refused.returncode, refused.stdout) == (78, "")
+    assert (refused_process.returncode, refused_process.stdout) == (78, "")
 
 
 @pytest.mark.thorough
@@ -281,7 +287,7 @@ def test_a_refused_job_is_not_relaunched_and_the_reason_is_reported(story: Story
     (story.work / "train.py").write_text("import herorun\nherorun.check_in(tracker_id='other')\n")
     env = {"PYTHONPATH": SOURCES}
     story.sign(command={"argv": ARGV, "env": env})
-    story.launched()
+    story.run_first_job()
     assert [story.tick(), story.tick()] == [1, 1]
     page = (story.state / "issue.md").read_text()
     assert mentions(page, "tiny-1", "check-in", "tracker-id", "admitted")

@@ -65,7 +65,7 @@ def test_two_preflights_are_one_plan_and_check_in_does_not_mind(
     assert plans[0]["plan"]["config"]["value"] == {"trainer": {"seed": 7, "lr": 0.001}}
 
     assert story.launch() == 0
-    story.ended()
+    story.wait_for_end()
     launching = story.run.record.memory().launchings["tiny-1"]
     assert admitted_plan(story.run, launching).digest == launching.plan_digest
     assert checked_in(story, '{"run": {"stamp": 1}, "trainer": {"seed": 7, "lr": 1e-3}}') == 0
@@ -102,7 +102,7 @@ def problem(answer: Answer) -> str:
 
 
 @pytest.mark.parametrize(
-    "printed",
+    "printed_text",
     [
         '{"a": 1, "a": 2}',
         "[1]",
@@ -111,9 +111,11 @@ def problem(answer: Answer) -> str:
     ],
 )
 def test_what_a_command_may_print(
-    story: Story, capsys: CAPTURE, printed: str, notice: Notice
+    story: Story, capsys: CAPTURE, printed_text: str, notice: Notice
 ) -> None:
-    printing(story, f"print({printed!r})" if len(printed) < 1000 else "print('x' * 16_000_001)")
+    printing(
+        story, f"print({printed_text!r})" if len(printed_text) < 1000 else "print('x' * 16_000_001)"
+    )
     answer = ask(story, capsys, "preflight", SLUG, "--json")
 
     assert answer.document["plan"] is None
@@ -160,7 +162,7 @@ def test_a_second_launch_with_another_seed_is_blocked_by_name_and_may_be_waived(
 ) -> None:
     story.init()
     assert story.launch() == 0
-    story.ended()
+    story.wait_for_end()
     (story.work / "config.toml").write_text("[trainer]\nseed = 8\n")
     story.publish()
     answer = ask(story, capsys, "preflight", SLUG, "--json")
@@ -224,7 +226,7 @@ def test_a_changed_key_of_no_weight_does_not_block_the_next_launch(
 ) -> None:
     (story.work / "config.toml").write_text("[trainer]\nseed = 7\nlog_interval = 5\n")
     story.publish()
-    story.launched()
+    story.run_first_job()
     (story.work / "config.toml").write_text("[trainer]\nseed = 7\nlog_interval = 9\n")
     story.publish()
     findings = ask(story, capsys, "preflight", SLUG, "--json").document["findings"]

@@ -30,7 +30,7 @@ def test_before_the_first_launch_there_is_none(story: Story, capsys: CAPTURE) ->
 
 @pytest.mark.thorough
 def test_the_next_launch_names_each_key(story: Story, capsys: CAPTURE) -> None:
-    story.launched()
+    story.run_first_job()
     assert drift(story, capsys, "preflight", SLUG)["outcome"] == "pass"
     story.sign(checkpoints={"keep": 3}, goal="another", babysit={"cadence": "5m"})
     drifts = drift(story, capsys, "preflight", SLUG)
@@ -40,7 +40,7 @@ def test_the_next_launch_names_each_key(story: Story, capsys: CAPTURE) -> None:
 
 @pytest.mark.thorough
 def test_every_turn_names_them_and_tells_once(story: Story, capsys: CAPTURE) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert drift(story, capsys, "babysit", SLUG, "--once")["outcome"] == "pass"
     story.sign(checkpoints={"keep": 3})
     drifts = drift(story, capsys, "babysit", SLUG, "--once")
@@ -53,7 +53,7 @@ def test_every_turn_names_them_and_tells_once(story: Story, capsys: CAPTURE) -> 
 
 @pytest.mark.thorough
 def test_a_broken_file_is_reported_with_what_is_wrong(story: Story, capsys: CAPTURE) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     (story.work / "runs" / "tiny.toml").write_text("[[[")
     drifts = drift(story, capsys, "babysit", SLUG, "--once")
     assert drifts["outcome"] == "fail" and mentions(drifts["message"], "valid", "TOML")
@@ -62,7 +62,7 @@ def test_a_broken_file_is_reported_with_what_is_wrong(story: Story, capsys: CAPT
 @pytest.mark.parametrize("name", ["runs/absent/tiny", "other/tiny.toml"])
 def test_a_path_to_no_contract_is_none_of_the_run(story: Story, capsys: CAPTURE, name: str) -> None:
     """As one that was typed in another folder: the run's own contract has not drifted."""
-    story.launched()
+    story.run_first_job()
     for argv in (["status", name], ["babysit", name, "--once"]):
         answer = ask(story, capsys, *argv)
         assert answer.code == 2 and mentions(answer.err, "no contract", name)

@@ -31,12 +31,12 @@ def test_a_relaunch_trains_with_what_was_admitted(
     reading: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reading.sign(command={"env": {"PACK": "8"}})
-    reading.launched(CRASH)
+    reading.run_first_job(CRASH)
     monkeypatch.setenv("PACK", "1")
     monkeypatch.setenv("XLA_FLAGS", "--xla_b=9")
     for _ in range(3):
         reading.tick()
-    reading.ended()
+    reading.wait_for_end()
 
     assert environments(reading)[:2] == [
         f"{SLUG}-{number} PACK=8 XLA_FLAGS=--xla_a=1 --xla_b=2" for number in (1, 2)
@@ -52,7 +52,7 @@ def test_by_hand_each_difference_is_named_and_blocks(
     assert mentions(capsys.readouterr().out, "PACK", "train.sh:1", "8", "shell")
     reading.sign(command={"env": {"PACK": "8"}})
     assert reading.launch() == 0
-    reading.ended()
+    reading.wait_for_end()
 
     monkeypatch.setenv("XLA_FLAGS", "--xla_b=9 --xla_a=1")
     reading.sign(command={"env": {"PACK": "1"}})
@@ -76,7 +76,7 @@ def test_a_relaunch_from_another_bundle_asks(
     bundle = story.data / "code.tar"
     story.sign(runtime={"bundle": str(bundle)})
     git(story.work, "archive", f"--output={bundle}", "HEAD")
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     with tarfile.open(bundle, "a") as tar:
         tar.add(story.work / "config.toml", "train.sh")
     for _ in range(3):

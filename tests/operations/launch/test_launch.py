@@ -13,7 +13,7 @@ from herorun.schedulers.local import Local
 from stories import JOB, SLUG, WAIT, Story, eventually, git
 from wording import mentions
 
-WAIVED = {
+WAIVER = {
     "check": "dirty-tree",
     "reason": "only notes",
     "approved_by": "@dri",
@@ -40,7 +40,7 @@ def findings(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> d
 def test_a_live_job_blocks_a_second_launch(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     ((check, message),) = findings(story, capsys).items()
     assert check == "live-duplicate" and mentions(message, "tiny-1", "running", "tiny-1")
     assert story.launch() == 1
@@ -62,9 +62,9 @@ def test_a_launch_says_what_it_did(story: Story, capsys: pytest.CaptureFixture[s
     )
     assert mentions(document["babysitter"], "none", "`herorun babysit tiny`")
     assert document["log"] == str(story.jobs / "tiny-1" / "job.log")
-    (launched,) = story.events("Launched")
-    assert launched.plan_digest == document["plan_digest"]
-    assert mentions(launched.entry["Live jobs"], "alone")
+    (launched_event,) = story.events("Launched")
+    assert launched_event.plan_digest == document["plan_digest"]
+    assert mentions(launched_event.entry["Live jobs"], "alone")
 
 
 @pytest.mark.thorough
@@ -94,14 +94,14 @@ def test_it_is_seen_that_exactly_one_job_is_live(
     real = submit.other_live_jobs
     other = Job(id="9", instance="tiny-9", state=JobState.RUNNING)
 
-    def crowded(run: Run, instance: str) -> str:
+    def submit_twice(run: Run, instance: str) -> str:
         monkeypatch.setattr(run.scheduler, "live_jobs", lambda slug: (other,), raising=False)
         return real(run, instance)
 
-    monkeypatch.setattr(start_instance, "other_live_jobs", crowded)
+    monkeypatch.setattr(start_instance, "other_live_jobs", submit_twice)
     assert story.launch() == 0
-    (launched,) = story.events("Launched")
-    live = launched.entry["Live jobs"]
+    (launched_event,) = story.events("Launched")
+    live = launched_event.entry["Live jobs"]
     assert mentions(live, "also", "tiny-9", "running")
     assert mentions(capsys.readouterr().err, "tiny-1", live)
 
@@ -114,17 +114,17 @@ def test_it_runs_the_commit_and_not_the_checkout(story: Story) -> None:
     story.init()
     (story.work / "words").write_text("on disk\n")
     assert story.launch() == 0
-    story.ended()
+    story.wait_for_end()
     assert (story.data / "words").read_text() == "as committed\n"
-    (launched,) = story.events("Launched")
-    assert launched.entry["Dirty tree"] == "no"
+    (launched_event,) = story.events("Launched")
+    assert launched_event.entry["Dirty tree"] == "no"
 
 
 @pytest.mark.thorough
 def test_a_launch_that_is_settled_later_keeps_its_word_on_the_dirty_tree(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.sign(waiver=[WAIVED])
+    story.sign(waiver=[WAIVER])
     story.init()
     (story.work / "notes").write_text("todo")
     with monkeypatch.context() as patch:
@@ -133,10 +133,10 @@ def test_a_launch_that_is_settled_later_keeps_its_word_on_the_dirty_tree(
         )
         assert story.launch() == 130
     (story.work / "notes").unlink()
-    story.ended()
+    story.wait_for_end()
     assert story.launch() == 0
-    (launched,) = story.events("Launched")
-    assert mentions(launched.entry["Dirty tree"], "yes", "approved", "@dri")
+    (launched_event,) = story.events("Launched")
+    assert mentions(launched_event.entry["Dirty tree"], "yes", "approved", "@dri")
 
 
 @pytest.mark.thorough
@@ -147,7 +147,7 @@ def test_a_start_checkpoint_reaches_the_trainer(story: Story) -> None:
     (parent / "metadata.json").write_text('{"step": 2, "timestamp": "2026-01-01T00:00:00"}')
     resume = ["sh", "train.sh", str(story.data), "--from", "{start}"]
     story.sign(start={"from": str(parent)}, command={"resume_argv": resume})
-    story.launched()
+    story.run_first_job()
     assert story.starts == [f"tiny-1 {parent}"]
     request = json.loads((story.jobs / "tiny-1" / "request.json").read_text())
     assert request["argv"] == [*resume[:-1], str(parent)]
@@ -166,8 +166,8 @@ def test_a_reviewed_plan_that_stands_is_launched(
     (line,) = capsys.readouterr().out.split("next: ")[1].splitlines()
     assert shlex.split(line)[-4:] == ["launch", SLUG, "--plan", str(plan)]
     assert story.launch("--plan", str(plan)) == 0
-    (launched,) = story.events("Launched")
-    assert launched.plan_digest == json.loads(plan.read_text())["plan_digest"]
+    (launched_event,) = story.events("Launched")
+    assert launched_event.plan_digest == json.loads(plan.read_text())["plan_digest"]
 
 
 @pytest.mark.thorough
@@ -203,7 +203,7 @@ def test_an_intent_that_cannot_be_pushed_is_not_submitted(
     assert story.starts == []
     hook.unlink()
     assert story.launch() == 0
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert [event.instance for event in story.events("Launched")] == ["tiny-2"]
 
 
@@ -240,7 +240,7 @@ def test_a_lease_of_somebody_else_blocks_and_stays(
 
 @pytest.mark.thorough
 def test_a_run_of_another_name_in_the_same_root_is_blocked(story: Story) -> None:
-    story.launched()
+    story.run_first_job()
     lease = story.root / "_herorun" / "lease.json"
     lease.write_text(lease.read_text().replace('"tiny"', '"other"'))
     assert story.launch() == 1
@@ -289,7 +289,7 @@ def test_an_interrupted_intent_of_another_plan_is_given_up(
         assert story.launch() == 130
     story.sign(checkpoints={"keep": 3})
     assert story.launch() == 0
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert story.starts == ["tiny-2 scratch"]
-    (failed,) = story.events("Failed")
-    assert failed.key == "submit/tiny-1" and mentions(failed.why, "plan", "changed")
+    (failed_event,) = story.events("Failed")
+    assert failed_event.key == "submit/tiny-1" and mentions(failed_event.why, "plan", "changed")

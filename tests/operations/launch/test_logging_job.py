@@ -21,7 +21,7 @@ def test_what_a_job_logs_its_babysitter_reads(story: Story) -> None:
         command={"argv": [sys.executable, "-S", "train.py"], "env": {"PYTHONPATH": SOURCES}},
         tracker={"path": "logs/rows.jsonl"},
     )
-    story.launched()
+    story.run_first_job()
     rows = story.run.tracker.read("").rows
     assert [(row.step, row.values["train/loss"]) for row in rows] == [
         (0, 2.5),

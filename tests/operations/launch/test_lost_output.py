@@ -25,28 +25,28 @@ def test_every_surface_says_that_the_output_root_is_gone(story: Story, capsys: C
     story.reaches(2)
     story.tick()
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()
     sentence = f"tiny-1 ended as failed: exit code 1; the output root {story.root} is gone"
 
     fields = {}
     log = str(story.jobs / "tiny-1" / "job.log")
-    downloaded = story.home / "slurm-4711.out"
+    downloaded_path = story.home / "slurm-4711.out"
     receipt = json.dumps({"instance": "tiny-1", "attempt": 1, "outcome": "pass", "items": []})
-    downloaded.write_text(f"HERORUN_RECEIPT {receipt}\n{Path(log).read_text()}")
+    downloaded_path.write_text(f"HERORUN_RECEIPT {receipt}\n{Path(log).read_text()}")
     for words in (
         ("babysit", "tiny", "--once"),
         ("status", "tiny"),
         ("triage", "tiny"),
         ("triage", log),
-        ("triage", str(downloaded)),
+        ("triage", str(downloaded_path)),
     ):
         capsys.readouterr()
         assert story.herorun(*words) == 1
         fields[" ".join(words)] = " ".join(capsys.readouterr().out.split())
     capsys.readouterr()
     story.herorun("report", "tiny", "--json")
-    (launched,) = json.loads(capsys.readouterr().out)["instances"]
-    fields["report"] = launched["diagnosis"]
+    (launch_document,) = json.loads(capsys.readouterr().out)["instances"]
+    fields["report"] = launch_document["diagnosis"]
     page = (story.state / "issue.md").read_text()
     fields["issue"] = " ".join(page.replace("\\", "").replace("\n> ", " ").split())
 
@@ -101,14 +101,14 @@ def test_a_root_that_is_lost_while_the_job_lives_is_told_at_the_first_look(
     root.rename(story.root)
 
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()
     fields = {}
     for words in (("babysit", "tiny", "--once"), ("status", "tiny"), ("triage", "tiny")):
         capsys.readouterr()
         assert story.herorun(*words) == 1
         fields[" ".join(words)] = " ".join(capsys.readouterr().out.split())
-    ended = ("tiny-1", "failed: exit code 1;", f"{place} is gone")
-    assert {name: mentions(text, *ended) for name, text in fields.items()} == dict.fromkeys(
+    end_line = ("tiny-1", "failed: exit code 1;", f"{place} is gone")
+    assert {name: mentions(text, *end_line) for name, text in fields.items()} == dict.fromkeys(
         fields, True
     )
     assert story.starts == ["tiny-1 scratch"]

@@ -45,8 +45,8 @@ def test_a_checkpoint_without_its_marker_is_not_complete(
 
     monkeypatch.setenv(CONNECTION, azure_connection(azure, WRONG_KEY))
     assert story.herorun("checkpoints", "list", SLUG) == 3
-    printed = capsys.readouterr()
-    assert mentions(printed.out + printed.err, "403 Auth") and "step-2" not in printed.out
+    output = capsys.readouterr()
+    assert mentions(output.out + output.err, "403 Auth") and "step-2" not in output.out
 
 
 def test_the_doctor_names_the_login_and_a_root_that_cannot_be_read(
@@ -70,7 +70,7 @@ def test_of_two_clones_one_gets_the_lease(on_azure: tuple[Story, str]) -> None:
     story, root = on_azure
     clone = story.clone("other")
     holders: list[str] = []
-    refused: list[HerorunError] = []
+    refusals: list[HerorunError] = []
     gate = threading.Barrier(2)
 
     def take(one: Story) -> None:
@@ -79,13 +79,13 @@ def test_of_two_clones_one_gets_the_lease(on_azure: tuple[Story, str]) -> None:
         try:
             holders.append(take_lease(run).owner)
         except HerorunError as error:
-            refused.append(error)
+            refusals.append(error)
 
     threads = [threading.Thread(target=take, args=(one,)) for one in (story, clone)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert (len(holders), len(refused)) == (1, 1)
+    assert (len(holders), len(refusals)) == (1, 1)
     lease = read_lease(story.run.store.read(f"{root}/{PATH}"))
     assert lease is not None and lease.owner == holders[0]

@@ -48,7 +48,7 @@ def job_of(story: Story, instance: str) -> Job:
     return answer.job
 
 
-def ended(story: Story, instance: str) -> Job:
+def wait_for_end(story: Story, instance: str) -> Job:
     eventually(lambda: job_of(story, instance).state.is_final, within=120)
     return job_of(story, instance)
 
@@ -76,7 +76,7 @@ def test_a_run_is_launched_relaunched_after_a_crash_and_stopped(
     patrol = ask(story, capsys, "patrol", "tiny", "--json")
     assert (patrol.code, patrol.document["state"]) == (0, "running"), patrol
     kill(story, "tiny-1")
-    job = ended(story, "tiny-1")
+    job = wait_for_end(story, "tiny-1")
     assert (job.state, job.exit_code, job.stopped_by) == (JobState.FAILED, 137, None)
     patrol = ask(story, capsys, "patrol", "tiny", "--json")
     assert (patrol.code, patrol.document["state"]) == (1, "down"), patrol
@@ -87,7 +87,7 @@ def test_a_run_is_launched_relaunched_after_a_crash_and_stopped(
     assert "begun\n" in ask(story, capsys, "logs", "--instance", "1").out
 
     assert story.herorun("stop", "tiny") == 0, capsys.readouterr()
-    job = ended(story, "tiny-2")
+    job = wait_for_end(story, "tiny-2")
     assert job.state is JobState.CANCELLED and job.stopped_by
     story.tick()
     story.tick()
@@ -123,7 +123,7 @@ def test_a_job_that_kubectl_has_created_is_adopted_watched_and_replaced_after_it
     assert story.starts == ["by-hand scratch"]
     assert job_of(story, "tiny-1").state is JobState.RUNNING
     kill(story, "by-hand")
-    assert ended(story, "tiny-1").state is JobState.FAILED
+    assert wait_for_end(story, "tiny-1").state is JobState.FAILED
     story.tick()
     eventually(lambda: (story.data / "pid-tiny-2").exists(), within=120)
     assert story.starts == ["by-hand scratch", f"tiny-2 {story.root / 'step-2'}"]

@@ -47,12 +47,12 @@ else:
     point = {"key": "train/loss", "value": 2.5, "timestamp": now, "step": int(values[0])}
     call("runs/log-metric", {"run_id": known.read_text(), **point})
 """
-LOGGED = [line for line in JOB.splitlines() if "metrics.jsonl" in line]
+LOGGED_LINES = [line for line in JOB.splitlines() if "metrics.jsonl" in line]
 
 
 def reporting(story: Story, mlflow: MlflowExperiment) -> None:
     """Let the story's job report to MLflow, and nowhere else."""
-    (line,) = LOGGED
+    (line,) = LOGGED_LINES
     report = f"{sys.executable} report.py"
     job = JOB.replace(line, f'  {report} log "$root" "$step"')
     job = job.replace("save() {", f'{report} begin "$root"\nsave() {{', 1)
@@ -77,13 +77,13 @@ def test_a_crash_is_seen_and_the_relaunch_continues_in_the_same_run(
     story: Story, mlflow: MlflowExperiment, capsys: CAPTURE
 ) -> None:
     reporting(story, mlflow)
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     (mlflow_run,) = runs(mlflow)
     assert mlflow_run["status"] == "RUNNING"  # MLflow notices no crash
 
     snapshot = look(story, capsys)
     assert snapshot["run"] != "healthy" and firing(snapshot) == ["crashed"]
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert story.starts == ["tiny-1 scratch", f"tiny-2 {story.root}/step-2"]
     (there,) = runs(mlflow)
     assert (there["run_id"], there["status"]) == (mlflow_run["run_id"], "RUNNING")
@@ -98,8 +98,8 @@ def test_a_crash_is_seen_and_the_relaunch_continues_in_the_same_run(
     assert open_checks == {"unfinished-tracker-run"}
     mlflow.end(there["run_id"])
     assert story.seal() == 0, capsys.readouterr()
-    assert story.tags() and story.stated["tracker"]["kind"] == "mlflow"
-    assert story.stated["final_metrics"]["train/loss"] == 2.5
+    assert story.tags() and story.statement_facts["tracker"]["kind"] == "mlflow"
+    assert story.statement_facts["final_metrics"]["train/loss"] == 2.5
     assert story.herorun("verify", TAG) == 0, capsys.readouterr()
 
 

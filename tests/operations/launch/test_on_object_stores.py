@@ -36,7 +36,7 @@ pytestmark = pytest.mark.back_end
 CAPTURE = pytest.CaptureFixture[str]
 PARENT, START = "parent", 100
 LIFECYCLE = {"action": {"type": "Delete"}, "condition": {"age": 14, "matchesPrefix": ["parent/"]}}
-WRITTEN = "ent/proj/tiny"
+TRACKER_PATH = "ent/proj/tiny"
 ASK_CLIENT = tracker.ask_client
 
 
@@ -75,7 +75,7 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[WandbService]:
 
 @pytest.fixture
 def begun_story(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story:
-    return begun(story, gcs, s3, wandb)
+    return begin_on_stores(story, gcs, s3, wandb)
 
 
 STAND_IN = {
@@ -86,7 +86,7 @@ STAND_IN = {
 }
 
 
-def begun(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story:
+def begin_on_stores(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story:
     """A world in which the parent run has left its checkpoint, and the run is begun and not
     launched.
     """
@@ -174,8 +174,8 @@ def open_findings(
     }
 
 
-def logged(wandb: WandbService) -> list[int]:
-    return [row["_step"] for row in wandb.runs().get(WRITTEN, {}).get("history", [])]
+def logged_steps(wandb: WandbService) -> list[int]:
+    return [row["_step"] for row in wandb.runs().get(TRACKER_PATH, {}).get("history", [])]
 
 
 def lease(story: Story) -> Lease | None:
@@ -226,7 +226,7 @@ def test_a_run_on_object_stores_from_launch_to_seal(
         == 0
     )
     assert begun_story.launch("--plan", str(begun_story.home / "plan.json")) == 0
-    eventually(lambda: logged(wandb) == list(range(START, 107)), 60)
+    eventually(lambda: logged_steps(wandb) == list(range(START, 107)), 60)
     eventually(
         lambda: (
             begun_story.run.store.names(f"{temporary}/step-106") == ("metadata.json", "weights/")
@@ -248,24 +248,26 @@ def test_a_run_on_object_stores_from_launch_to_seal(
 
     pid = json.loads((begun_story.jobs / "tiny-1" / "started.json").read_text())["pid"]
     os.kill(pid, signal.SIGKILL)
-    begun_story.ended()
-    assert wandb.runs()[WRITTEN]["state"] == "running"  # as W&B still believes
+    begun_story.wait_for_end()
+    assert wandb.runs()[TRACKER_PATH]["state"] == "running"  # as W&B still believes
     assert begun_story.tick() == 1
     (again,) = [event for event in begun_story.events("Launching") if event.relaunch_of == "tiny-1"]
     assert again.plan["start"]["value"]["path"] == f"{temporary}/step-106"
     assert mentions(again.overlooked[0], "hidden-replay", "106", "resumes", "106")
     assert not commands_with(f"--pid {pid}")  # W&B's own service ends with its trainer
 
-    begun_story.ended("tiny-2")
+    begun_story.wait_for_end("tiny-2")
     with in_earnest():
         assert begun_story.tick() == 0
     assert mentions(capsys.readouterr().out, "finished", "all evidence", "112/112")
-    assert logged(wandb) == list(range(START, 112))
+    assert logged_steps(wandb) == list(range(START, 112))
     accepts(begun_story, "open-alerts", "resume-mismatch")
     assert begun_story.seal() == 0
     assert begun_story.herorun("logbook", "verify", SLUG) == 0
-    assert begun_story.stated["final_checkpoint"] == f"{root}/step-112"
-    assert mentions(begun_story.stated["manifest"]["proof"], "checksums (crc32c, md5)", "all")
+    assert begun_story.statement_facts["final_checkpoint"] == f"{root}/step-112"
+    assert mentions(
+        begun_story.statement_facts["manifest"]["proof"], "checksums (crc32c, md5)", "all"
+    )
     assert begun_story.herorun("verify-seal", TAG) == 0
     what_is_planned_is_deleted(begun_story, capsys)
     assert "Traceback" not in capsys.readouterr().err

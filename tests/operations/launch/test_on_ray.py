@@ -18,7 +18,7 @@ pytestmark = pytest.mark.back_end
 PATIENCE = 90.0
 
 
-def ended(story: Story, instance: str) -> Job:
+def wait_for_end(story: Story, instance: str) -> Job:
     until = time.monotonic() + PATIENCE
     while True:
         search = story.run.scheduler.find(instance, story.events("Launching")[0].at)
@@ -47,10 +47,10 @@ def test_a_run_that_crashes_is_relaunched_from_its_checkpoint_and_ends(
     output = capsys.readouterr().out
     assert "/api/jobs/" in output and "_ray_pkg_<digest>" in output
     assert story.launch() == 0
-    job = ended(story, "tiny-1")
+    job = wait_for_end(story, "tiny-1")
     assert (job.state, job.signal) == (JobState.FAILED, "SIGKILL")
     assert story.tick() == 1
-    again = ended(story, "tiny-2")
+    again = wait_for_end(story, "tiny-2")
     assert (again.state, again.exit_code) == (JobState.SUCCEEDED, 0)
     assert story.starts == ["tiny-1 scratch", f"tiny-2 {story.root}/step-2"]
     assert story.tick() == 0

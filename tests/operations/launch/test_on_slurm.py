@@ -50,7 +50,7 @@ def job_of(story: Story, instance: str) -> Job:
     return search.job
 
 
-def ended(story: Story, instance: str) -> Job:
+def wait_for_end(story: Story, instance: str) -> Job:
     eventually(lambda: job_of(story, instance).state.is_final, within=120)
     return job_of(story, instance)
 
@@ -71,14 +71,14 @@ def test_a_run_is_launched_relaunched_after_a_crash_and_left_alone_after_a_scanc
     assert job_of(slurm_story, "tiny-1").state is JobState.RUNNING
 
     os.kill(int((slurm_story.data / "pid-tiny-1").read_text()), signal.SIGKILL)
-    job = ended(slurm_story, "tiny-1")
+    job = wait_for_end(slurm_story, "tiny-1")
     assert (job.state, job.signal, job.stopped_by) == (JobState.FAILED, "SIGKILL", None)
     slurm_story.tick()
     eventually(lambda: (slurm_story.data / "pid-tiny-2").exists(), within=120)
     assert slurm_story.starts == ["tiny-1 scratch", f"tiny-2 {slurm_story.root / 'step-2'}"]
 
     cluster.ask("scancel", job_of(slurm_story, "tiny-2").id)
-    job = ended(slurm_story, "tiny-2")
+    job = wait_for_end(slurm_story, "tiny-2")
     assert (job.state, job.stopped_by) == (
         JobState.CANCELLED,
         "root" if os.geteuid() == 0 else os.environ["USER"],
@@ -145,7 +145,7 @@ def test_a_job_that_sbatch_has_started_by_hand_is_adopted_watched_and_replaced_a
         assert tick["run"] == "unknown"
         assert [missing["evidence"] for missing in tick["missing_evidence"]] == ["receipt"], tick
         os.kill(int((slurm_story.data / "pid-by-hand").read_text()), signal.SIGKILL)
-        assert ended(slurm_story, "tiny-1").state is JobState.FAILED
+        assert wait_for_end(slurm_story, "tiny-1").state is JobState.FAILED
         slurm_story.tick()
         eventually(lambda: (slurm_story.data / "pid-tiny-2").exists(), within=120)
         assert slurm_story.starts == ["by-hand scratch", f"tiny-2 {slurm_story.root / 'step-2'}"]
@@ -164,7 +164,7 @@ def test_a_person_ends_a_run_whose_job_slurm_has_forgotten(
     """Neither the queue nor accounting has the job any more, as after a purge."""
     slurm_story.order("tiny-1", "exit 3")
     assert slurm_story.init() == 0 and slurm_story.launch() == 0
-    ended(slurm_story, "tiny-1")
+    wait_for_end(slurm_story, "tiny-1")
     with monkeypatch.context() as purge:
         purge.setattr(slurm_jobs, "ours", lambda *_: [])
         document = ask(slurm_story, capsys, "status", "tiny", "--json").document

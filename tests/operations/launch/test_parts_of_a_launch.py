@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from builders import NOON, ROOT, a_contract, a_plan
-from core.story import launched
+from core.story import launch_events
 from herorun.core.evidence import Checkpoints
 from herorun.core.plan import Patch
 from herorun.operations.launch import (
@@ -48,9 +48,9 @@ def test_a_fork_is_proposed_from_the_run_to_a_new_one(monkeypatch: pytest.Monkey
     run: Any = SimpleNamespace(slug="tiny")
     monkeypatch.setattr(Proposer, "_steps", lambda self, before: [41, 30])
     monkeypatch.setattr(Proposer, "_new_slug", lambda self: "tiny-fork")
-    proposed = Proposer(run, SimpleNamespace())._fork(None)
-    assert proposed is not None
-    assert proposed.command.split()[1:6] == ["fork", "tiny", "tiny-fork", "--from", "41"]
+    proposal = Proposer(run, SimpleNamespace())._fork(None)
+    assert proposal is not None
+    assert proposal.command.split()[1:6] == ["fork", "tiny", "tiny-fork", "--from", "41"]
 
 
 def test_a_checkpoint_older_than_the_run_is_named_as_such() -> None:
@@ -89,7 +89,7 @@ def test_a_lenient_policy_is_in_the_comment_of_a_launch(
     policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(announce, "record_link", lambda run: "a link")
-    launching = launched(2, NOON)[0]
+    launching = launch_events(2, NOON)[0]
     run: Any = ToldRun([])
     order = LaunchOrder(plan=a_plan(), why="why", babysitter="ada@laptop", policy=policy)
     rows = announce.launch_comment(run, order, launching)
@@ -99,10 +99,10 @@ def test_a_lenient_policy_is_in_the_comment_of_a_launch(
 def test_the_config_files_of_a_job_are_admitted_from_its_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    digested: list[Any] = []
+    digest_calls: list[Any] = []
 
     def file_digests(code: str, names: Any) -> dict[str, str]:
-        digested.append(list(names))
+        digest_calls.append(list(names))
         return {}
 
     plan = a_plan(a_contract(command={"cwd": "lab"}))
@@ -116,7 +116,7 @@ def test_the_config_files_of_a_job_are_admitted_from_its_folder(
     monkeypatch.setattr(admission, "training_files", lambda *_: [])
     monkeypatch.setattr(admission, "_admitted_environment", lambda *_: {})
     path = admission.write_admission(run, plan, submission, "/code")
-    assert digested[0] == ["lab/config.toml"]
+    assert digest_calls[0] == ["lab/config.toml"]
     document = json.loads(path.read_text())
     assert (document["instance"], document["output_root"]) == ("tiny-2", ROOT)
 

@@ -223,7 +223,7 @@ def test_a_job_that_was_started_since_the_review_is_named(
 ) -> None:
     story.init()
     plan = review(story)
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     capsys.readouterr()
     assert story.launch("--plan", str(plan)) == 1
     errors = capsys.readouterr().err
@@ -259,7 +259,7 @@ def test_a_job_that_was_submitted_before_the_review_is_taken_over_and_said(
             start_instance, "_confirm", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
         )
         assert story.launch() == 130
-    story.ended()
+    story.wait_for_end()
     story.sign(checkpoints={"keep": 3})
     later = review(story, "later.json")
     capsys.readouterr()
@@ -311,7 +311,7 @@ def test_a_plan_in_the_state_folder_does_not_block_its_launch(story: Story, kind
     assert story.herorun("-C", str(work), "preflight", SLUG, "--out", plan) == 0
     assert git(work, "status", "--porcelain") == ""
     assert story.herorun("-C", str(work), "launch", SLUG, "--no-babysit", "--plan", plan) == 0
-    Story(other.home).ended()
+    Story(other.home).wait_for_end()
 
 
 def test_a_plan_takes_no_name_of_gits_own_and_follows_no_loop_of_links(
@@ -374,7 +374,7 @@ def test_the_command_after_preflight_launches_from_where_a_person_stands(
     assert program == "herorun"
     assert story.herorun("-C", ".", *argv, "--no-babysit") == 0
     assert earlier.read_text() == "an earlier plan"
-    story.ended()
+    story.wait_for_end()
 
 
 @pytest.mark.parametrize("name", ["reserve", ".gitignore"])
@@ -440,7 +440,7 @@ def test_a_tracked_file_is_overwritten_only_where_its_change_does_not_block(
     assert git(story.work, "status", "--porcelain") == ""
     assert story.herorun("preflight", SLUG, "--out", "docs/plan.json") == 0
     assert story.launch("--plan", "docs/plan.json") == 0
-    story.ended()
+    story.wait_for_end()
 
 
 def test_without_a_plan_the_findings_are_shown_and_no_file_is_written(
@@ -470,4 +470,4 @@ def test_after_a_blocked_launch_the_command_that_is_shown_makes_the_plan_again(
     program, *argv = shlex.split(line.rpartition(": ")[2])
     assert program == "herorun" and story.herorun(*argv) == 0
     assert story.launch("--plan", str(plan)) == 0
-    story.ended()
+    story.wait_for_end()

@@ -14,7 +14,7 @@ CAPTURE = pytest.CaptureFixture[str]
 WARN, AUDIT = {"mode": "warn"}, {"mode": "audit"}
 
 
-def asked(story: Story, capsys: CAPTURE, code: int, *words: str) -> Any:
+def ask_json(story: Story, capsys: CAPTURE, code: int, *words: str) -> Any:
     capsys.readouterr()
     assert story.herorun(*words, "--json") == code
     return json.loads(capsys.readouterr().out)
@@ -41,7 +41,7 @@ def lenient(story: Story, policy: dict[str, str], **changes: Any) -> None:
 
 
 def test_findings_are_enforced_by_default(dirty: Story, capsys: CAPTURE) -> None:
-    answer = asked(dirty, capsys, 1, "preflight", SLUG)
+    answer = ask_json(dirty, capsys, 1, "preflight", SLUG)
     assert (answer["verdict"], answer["verdict_if_enforced"], answer["mode"]) == (
         "blocked",
         "blocked",
@@ -55,34 +55,34 @@ def test_a_lenient_mode_launches_and_says_what_it_would_have_been(
     dirty: Story, capsys: CAPTURE, policy: dict[str, str]
 ) -> None:
     lenient(dirty, policy)
-    answer = asked(dirty, capsys, 0, "launch", SLUG, "--no-babysit")
+    answer = ask_json(dirty, capsys, 0, "launch", SLUG, "--no-babysit")
     assert (answer["verdict"], answer["verdict_if_enforced"], answer["mode"]) == (
         "clear",
         "blocked",
         policy["mode"],
     )
     assert open_ones(answer) == ["dirty-tree"]
-    dirty.ended()
+    dirty.wait_for_end()
 
 
 @pytest.mark.thorough
 def test_what_was_overlooked_stands_in_the_record_and_in_the_issue(dirty: Story) -> None:
     lenient(dirty, AUDIT)
     assert dirty.launch() == 0
-    dirty.ended()
-    (launching,), (launched,) = dirty.events("Launching"), dirty.events("Launched")
+    dirty.wait_for_end()
+    (launching,), (launched_event,) = dirty.events("Launching"), dirty.events("Launched")
     policy = launching.policy
-    assert launched.entry["Policy"] == policy
+    assert launched_event.entry["Policy"] == policy
     assert mentions(policy, "audit", "1 finding", "dirty-tree")
     assert mentions(launching.overlooked[0], "dirty-tree: ", "1")
-    assert mentions(launched.entry["Dirty tree"], "not approved")
+    assert mentions(launched_event.entry["Dirty tree"], "not approved")
     for text in (dirty.run.record.logbook(), (dirty.state / "issue.md").read_text()):
         assert f"Policy: {policy}" in text
 
 
 @pytest.mark.thorough
 def test_an_enforced_launch_says_nothing_of_a_policy(story: Story) -> None:
-    story.launched()
+    story.run_first_job()
     assert "Policy" not in story.events("Launched")[0].entry
 
 
@@ -112,7 +112,7 @@ def test_a_launch_shows_what_it_lets_pass(dirty: Story, capsys: CAPTURE) -> None
     lenient(dirty, WARN)
     capsys.readouterr()
     assert dirty.launch() == 0
-    dirty.ended()
+    dirty.wait_for_end()
     page = capsys.readouterr().out
     assert page.index("dirty-tree") < page.index("submitted tiny-1")
 
@@ -122,19 +122,19 @@ def test_a_launch_shows_what_it_lets_pass(dirty: Story, capsys: CAPTURE) -> None
 def test_a_hero_run_is_always_enforced(
     dirty: Story, capsys: CAPTURE, policy: dict[str, str]
 ) -> None:
-    waived = {"reason": "r", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
-    lenient(dirty, policy, hero=True, waiver=[{"check": "lenient-policy", **waived}])
-    answer = asked(dirty, capsys, 1, "preflight", SLUG)
+    waiver = {"reason": "r", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
+    lenient(dirty, policy, hero=True, waiver=[{"check": "lenient-policy", **waiver}])
+    answer = ask_json(dirty, capsys, 1, "preflight", SLUG)
     assert (answer["verdict"], answer["mode"]) == ("blocked", "enforce")
     assert "dirty-tree" in open_ones(answer)
     lenient(dirty, policy, hero=True)
-    assert "lenient-policy" in open_ones(asked(dirty, capsys, 1, "preflight", SLUG))
+    assert "lenient-policy" in open_ones(ask_json(dirty, capsys, 1, "preflight", SLUG))
 
 
 def test_only_the_committed_mode_counts(dirty: Story, capsys: CAPTURE) -> None:
     contract = dirty.work / "runs" / "tiny.toml"
     contract.write_text(contract.read_text() + '\n[policy]\nmode = "audit"\n')
-    answer = asked(dirty, capsys, 1, "preflight", SLUG)
+    answer = ask_json(dirty, capsys, 1, "preflight", SLUG)
     assert (answer["verdict"], answer["mode"]) == ("blocked", "enforce")
 
 
@@ -144,8 +144,8 @@ def test_what_would_do_harm_stands_in_every_mode(
     story: Story, capsys: CAPTURE, policy: dict[str, str]
 ) -> None:
     story.sign(policy=policy)
-    story.launched(WAIT)
-    answer = asked(story, capsys, 1, "launch", SLUG, "--no-babysit")
+    story.run_first_job(WAIT)
+    answer = ask_json(story, capsys, 1, "launch", SLUG, "--no-babysit")
     assert (answer["verdict"], answer["verdict_if_enforced"]) == ("blocked", "blocked")
     assert len(story.starts) == 1
     capsys.readouterr()
@@ -160,12 +160,12 @@ def test_what_could_not_be_read_is_overlooked_too_but_never_a_missing_plan(
     story.sign(policy=WARN)
     story.init()
     story.origin.rename(story.home / "away")
-    answer = asked(story, capsys, 0, "preflight", SLUG)
+    answer = ask_json(story, capsys, 0, "preflight", SLUG)
     assert (answer["verdict"], answer["verdict_if_enforced"]) == ("clear", "unknown")
     (story.home / "away").rename(story.origin)
     (story.work / "config.toml").write_text("[[[")
     story.publish()
-    answer = asked(story, capsys, 3, "preflight", SLUG)
+    answer = ask_json(story, capsys, 3, "preflight", SLUG)
     assert (answer["verdict"], answer["plan"]) == ("unknown", None)
 
 
@@ -175,7 +175,7 @@ def test_a_relaunch_that_nobody_reads_is_enforced(story: Story) -> None:
     story.sign(policy=WARN, final_step="nowhere")
     story.order("tiny-1", CRASH)
     assert story.launch() == 0
-    story.ended()
+    story.wait_for_end()
     assert story.tick() == 1
     assert len(story.starts) == 1
     assert "escalate/relaunch/tiny-1/gate" in story.comments

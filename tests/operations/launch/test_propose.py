@@ -17,7 +17,7 @@ from herorun.core.record.lease import takeover_command
 from herorun.operations.launch.propose import Proposer
 from memory_folder import in_memory
 from stories import CRASH, SLUG, WAIT, Story
-from worlds import begun, place
+from worlds import begin_world, place
 
 CAPTURE = pytest.CaptureFixture[str]
 BUG = (
@@ -29,39 +29,39 @@ FINITE = (
     'for s in 4 5 6 7 8 9 10 11 12 13; do echo "{\\"step\\": $s, \\"train/loss\\": 2.5}" >> '
     '"$root/metrics.jsonl"; done'
 )
-SAVED = "save 15"
+SAVE_COMMAND = "save 15"
 
 
 def _scene(words: str, **contract: object) -> Callable[[Story], None]:
     def play(story: Story) -> None:
         story.begin(**{"final_step": 40, **contract})
-        begun(story.home)
+        begin_world(story.home)
 
-        def made() -> int:
+        def play_made() -> int:
             story.order("tiny-1", words)
             assert story.init() == 0 and story.launch() == 0
             if words.endswith(WAIT):
                 story.reaches(2 if words == WAIT else 3)
             else:
-                story.ended()
+                story.wait_for_end()
             story.tick()
             return 0
 
         if words.endswith(WAIT):  # what lives cannot be copied
-            made()
+            play_made()
         else:
-            assert story.make_or_copy(f"{words} under {contract}", made, lasts=120.0) == 0
+            assert story.make_or_copy(f"{words} under {contract}", play_made, lasts=120.0) == 0
 
     return play
 
 
 NEVER_AGAIN = {"babysit": {"budgets": {"unknown": 0}}}
 SCENES: dict[str, Callable[[Story], None]] = {
-    "it is not finite and trains on": _scene(f"{NAN}; {SAVED}; {WAIT}"),
-    "it was not finite and crashed": _scene(f"{NAN}; {SAVED}; {CRASH}"),
-    "it is finite again and was killed": _scene(f"{NAN}; {FINITE}; {SAVED}; {CRASH}"),
+    "it is not finite and trains on": _scene(f"{NAN}; {SAVE_COMMAND}; {WAIT}"),
+    "it was not finite and crashed": _scene(f"{NAN}; {SAVE_COMMAND}; {CRASH}"),
+    "it is finite again and was killed": _scene(f"{NAN}; {FINITE}; {SAVE_COMMAND}; {CRASH}"),
     "all that it saved is tainted": _scene(
-        f"{NAN}; {SAVED}; {CRASH}", babysit={"thresholds": {"not-finite": {"margin": 100}}}
+        f"{NAN}; {SAVE_COMMAND}; {CRASH}", babysit={"thresholds": {"not-finite": {"margin": 100}}}
     ),
     "its budget is spent": _scene(CRASH, **NEVER_AGAIN),
     "a person is to be asked": _scene(CRASH, babysit={"recovery": "ask"}),
@@ -87,11 +87,13 @@ def playing(scene: str) -> Iterator[Story]:
 NEXT = r"^  (?:next      |roll back |if yes    |after fix ) (herorun .+)$"
 
 
-def proposed(story: Story, capsys: CAPTURE) -> list[str]:
+def proposed_lines(story: Story, capsys: CAPTURE) -> list[str]:
     """In the issue, and as the next command of `status`."""
     page = (story.state / "issue.md").read_text()
     status = ask(story, capsys, "status", SLUG).out
-    status = status.replace(story.typed("herorun status").removesuffix("status"), "herorun ")
+    status = status.replace(
+        story.shown_commands("herorun status").removesuffix("status"), "herorun "
+    )
     matches = re.findall(r"^- `(herorun [^`]+)`: ", page, re.MULTILINE)
     return list(dict.fromkeys([*matches, *re.findall(NEXT, status, re.MULTILINE)]))
 
@@ -116,7 +118,7 @@ def does_it(story: Story, command: str, capsys: CAPTURE) -> None:
         case "ack":
             assert [a for a in alerts.values() if a.check in words[1] and a.key in memory.acked]
         case "stop":
-            story.ended()
+            story.wait_for_end()
             assert memory.ordered_stops
         case "approve":
             story.tick()
@@ -133,7 +135,7 @@ def does_it(story: Story, command: str, capsys: CAPTURE) -> None:
 @pytest.mark.parametrize("scene", SCENES)
 def test_every_proposed_command_does_what_was_proposed(scene: str, capsys: CAPTURE) -> None:
     with playing(scene) as story:
-        first, *others = proposed(story, capsys)
+        first, *others = proposed_lines(story, capsys)
         does_it(story, first, capsys)
     for command in others:
         with playing(scene) as story:
@@ -153,9 +155,11 @@ def test_every_proposed_command_does_what_was_proposed(scene: str, capsys: CAPTU
 )
 def test_status_proposes_what_continues_it(scene: str, command: str, capsys: CAPTURE) -> None:
     with playing(scene) as story:
-        assert command in proposed(story, capsys)
+        assert command in proposed_lines(story, capsys)
         label = "roll back " if "rollback" in command else "next      "
-        assert f"  {label} {story.typed(command)}\n" in ask(story, capsys, "status", SLUG).out
+        assert (
+            f"  {label} {story.shown_commands(command)}\n" in ask(story, capsys, "status", SLUG).out
+        )
 
 
 @pytest.mark.parametrize("health", [RunHealth.DOWN, RunHealth.HEALTHY, None])
@@ -172,7 +176,7 @@ def test_an_acknowledgement_of_a_run_that_is_down_is_no_promise_to_monitor_it(
 
 
 def test_a_takeover_says_how_long_the_lease_is_watched(story: Story) -> None:
-    story.launched()
+    story.run_first_job()
     run = story.run
     (offer,) = Proposer(run, run.record.memory()).proposals((Option.TAKE,))
     assert offer.command == takeover_command(SLUG, run.contract.babysit.cadence)

@@ -5,7 +5,7 @@ from stories import Story
 
 
 def test_an_instance_that_another_one_followed_is_not_relaunched_again(story: Story) -> None:
-    story.launched()
+    story.run_first_job()
     before = len(story.lines)
     assert relaunch(story.run, "tiny-0", "it crashed") == "tiny-1"
     assert len(story.starts) == 1 and len(story.lines) == before

@@ -41,18 +41,18 @@ def keys(story: Story, prefix: str) -> list[str]:
 
 @pytest.mark.thorough
 def test_an_edited_copy_is_not_run_again(story: Story) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     copy = story.state / "code" / "tiny-1" / "train.sh"
     copy.write_text('echo edited >> "$1/started"\n' + copy.read_text())
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert [line.partition(" ")[0] for line in story.starts] == ["tiny-1", "tiny-2"]
 
 
 @pytest.mark.thorough
 def test_a_run_in_place_is_not_relaunched_from_a_checkout_that_moved(story: Story) -> None:
     story.sign(code={"in_place": True})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     (story.work / "train.sh").write_text("exit 0\n")
     assert story.tick() == 1
     assert len(story.starts) == 1
@@ -72,9 +72,9 @@ def test_a_checkpoint_that_lay_there_before_is_never_the_runs_own(story: Story) 
     }
     story.sign(final_step=20, waiver=[waiver])
     save(story.root, 15)
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert story.starts[1] == f"tiny-2 {story.root / 'step-2'}"
 
 
@@ -91,8 +91,8 @@ def test_a_waiver_in_an_uncommitted_contract_waives_nothing(
     capsys.readouterr()
     assert story.herorun("preflight", SLUG, "--json") == 1
     findings = json.loads(capsys.readouterr().out)["findings"]
-    failed = {f["check"]: f["waiver"] for f in findings if f["outcome"] == "fail"}
-    assert failed == {"dirty-tree": None, "uncommitted-contract": None}
+    waivers_by_check = {f["check"]: f["waiver"] for f in findings if f["outcome"] == "fail"}
+    assert waivers_by_check == {"dirty-tree": None, "uncommitted-contract": None}
 
 
 def test_an_ignored_contract_is_not_launched(
@@ -129,7 +129,7 @@ def test_a_numeric_veto_outlives_its_alert(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     story.sign(final_step=20)
-    story.launched(NAN_BEFORE_THE_CRASH)
+    story.run_first_job(NAN_BEFORE_THE_CRASH)
     assert story.tick() == 1
     with (story.root / "metrics.jsonl").open("a") as file:
         file.write('{"step": 7, "train/loss": 2.5}\n')
@@ -140,8 +140,8 @@ def test_a_numeric_veto_outlives_its_alert(
     capsys.readouterr()
     story.herorun("status", SLUG)
     output = capsys.readouterr().out
-    back = story.typed("herorun rollback tiny --to 2")
-    assert mentions(output, "question  ", story.typed("`herorun deny tiny`"))
+    back = story.shown_commands("herorun rollback tiny --to 2")
+    assert mentions(output, "question  ", story.shown_commands("`herorun deny tiny`"))
     assert mentions(output, "  roll back", f" {back}\n") and "approve" not in output
 
 
@@ -167,7 +167,7 @@ def test_what_was_not_finite_and_is_again_is_never_relaunched_from_what_it_saved
         alert.check for alert in story.events("Decided")[-1].alerts if alert.firing
     }
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()
     story.tick()
     assert story.starts == ["tiny-1 scratch"]
     assert "escalate/relaunch/tiny-1/veto" in story.comments
@@ -184,7 +184,7 @@ def test_what_was_not_finite_and_is_again_is_never_relaunched_from_what_it_saved
 def test_success_before_the_final_step_is_not_finished(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.launched("exit 0")
+    story.run_first_job("exit 0")
     capsys.readouterr()
     assert story.tick("--json") == 1
     assert json.loads(capsys.readouterr().out)["run"] == "down"
@@ -194,7 +194,7 @@ def test_success_before_the_final_step_is_not_finished(
 
 @pytest.mark.thorough
 def test_the_lost_lease_is_reported_and_so_is_the_crash(story: Story) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     (story.root / "_herorun" / "lease.json").write_text(
         '{"beat":0,"fence":2,"owner":"bob@mars","slug":"tiny"}'
     )
@@ -216,7 +216,7 @@ def test_only_where_it_was_submitted_can_a_launch_be_called_off(
 
     append = Record.append
 
-    def killed(self: Record, *events: object, **files: object) -> str:
+    def kill_at_event(self: Record, *events: object, **files: object) -> str:
         if any(type(event).__name__ == "Launched" for event in events):
             raise KeyboardInterrupt
         return append(self, *events, **files)  # passed on as it came
@@ -224,7 +224,7 @@ def test_only_where_it_was_submitted_can_a_launch_be_called_off(
     story.order("tiny-1", WAIT)
     story.init()
     with monkeypatch.context() as patch:
-        patch.setattr(Record, "append", killed)
+        patch.setattr(Record, "append", kill_at_event)
         assert story.launch() == 130
     eventually(lambda: story.starts)
     other = story.clone("second")
@@ -236,7 +236,7 @@ def test_only_where_it_was_submitted_can_a_launch_be_called_off(
 @pytest.mark.thorough
 def test_a_machine_that_takes_over_tells_no_old_news(story: Story) -> None:
     """It has none of the state that the one before it kept, and reads all rows again."""
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
 
     def log(first: int, loss: str, count: int) -> None:
         with (story.root / "metrics.jsonl").open("a") as file:
@@ -256,4 +256,4 @@ def test_a_machine_that_takes_over_tells_no_old_news(story: Story) -> None:
     story.tick()
     assert story.comments == comments
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()

@@ -15,9 +15,9 @@ def lib(story: Story) -> Path:
     home = story.home
     git(home, "init", "-q", "--bare", "--template=", "-b", "main", "lib.git")
     git(home, "clone", "-q", "--template=", str(home / "lib.git"), "lib")
-    named(home / "lib")
+    set_author(home / "lib")
     (home / "lib" / "model.sh").write_text("echo model\n")
-    saved(home / "lib")
+    commit_all(home / "lib")
     git(home / "lib", "push", "-q", "origin", "HEAD:main")
     git(
         story.work,
@@ -29,18 +29,18 @@ def lib(story: Story) -> Path:
         str(home / "lib.git"),
         "lib",
     )
-    named(story.work / "lib")
+    set_author(story.work / "lib")
     story.publish()
     assert story.init() == 0
     return story.work / "lib"
 
 
-def named(work: Path) -> None:
+def set_author(work: Path) -> None:
     git(work, "config", "user.name", "Dri")
     git(work, "config", "user.email", "dri@example.org")
 
 
-def saved(work: Path) -> None:
+def commit_all(work: Path) -> None:
     git(work, "add", "-A")
     git(work, "commit", "-q", "-m", "code")
 
@@ -55,7 +55,7 @@ def failures_of(story: Story, capsys: pytest.CaptureFixture[str]) -> dict[str, s
 @pytest.mark.thorough
 def test_its_files_are_shipped_and_admitted(story: Story, lib: Path) -> None:
     assert story.launch() == 0
-    story.ended()
+    story.wait_for_end()
     assert (story.state / "code" / "tiny-1" / "lib" / "model.sh").read_text() == "echo model\n"
     admission = json.loads((story.state / "admissions" / "tiny-1" / "admission.json").read_text())
     assert {"lib/model.sh", "train.sh"} <= admission["files"].keys()
@@ -75,7 +75,7 @@ def test_a_commit_of_it_that_is_not_published_blocks_although_ours_is(
     story: Story, lib: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (lib / "model.sh").write_text("echo other\n")
-    saved(lib)
+    commit_all(lib)
     story.publish()
     assert failures_of(story, capsys).keys() == {"unpushed-submodule"}
     assert story.launch() == 1

@@ -57,18 +57,20 @@ def forge_launch(story: Story, mark: Path, number: int = 2, name: str = "tiny-2"
     (first,) = run.record.memory().launchings.values()
     plan = {**first.plan, "commit": {**first.plan["commit"], "value": commit}}
     at = now()
-    forged = replace(first, at=at, instance=name, number=number, plan=plan, plan_digest=digest("x"))
-    started = Launched(
+    forged_event = replace(
+        first, at=at, instance=name, number=number, plan=plan, plan_digest=digest("x")
+    )
+    started_event = Launched(
         at=at,
         instance=name,
         number=number,
         job="/y/tiny-2",
-        plan_digest=forged.plan_digest,
+        plan_digest=forged_event.plan_digest,
         output_root=first.plan["output_root"]["value"],
         commit=commit,
         entry={},
     )
-    run.record.append(forged, started)
+    run.record.append(forged_event, started_event)
     assert run.record.push()
 
 
@@ -93,10 +95,10 @@ def forge_environment(story: Story, folder: Path) -> None:
     plan = {**first.plan, "env": {**first.plan["env"], "value": env}}
     evil = replace(honest, env=Sourced(env, honest.env.source)).digest
     at = now()
-    forged = replace(first, at=at, instance="tiny-2", number=2, plan=plan, plan_digest=evil)
+    forged_event = replace(first, at=at, instance="tiny-2", number=2, plan=plan, plan_digest=evil)
     commit, root = first.plan["commit"]["value"], first.plan["output_root"]["value"]
     run.record.append(
-        forged,
+        forged_event,
         Launched(
             at=at,
             instance="tiny-2",
@@ -117,7 +119,7 @@ def forge_environment(story: Story, folder: Path) -> None:
 def test_a_forged_launch_runs_nothing_in_a_fresh_clone(
     story: Story, home: Path, capsys: CAPTURE
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     mark = home / "ran"
     forge_launch(story, mark)
     fresh = story.clone("fresh")
@@ -130,10 +132,10 @@ def test_a_forged_launch_runs_nothing_in_a_fresh_clone(
     ):
         fresh.herorun(*words)
     assert fresh.seal() == 1
-    code, verified = run_json(fresh, capsys, "logbook", "verify", SLUG)
+    code, verify_document = run_json(fresh, capsys, "logbook", "verify", SLUG)
     assert not mark.exists()
-    assert code == 1 and verified["verdict"] == "blocked"
-    assert any(mentions(f, "tiny-2", "count") for f in verified["faults"])
+    assert code == 1 and verify_document["verdict"] == "blocked"
+    assert any(mentions(f, "tiny-2", "count") for f in verify_document["faults"])
 
 
 @pytest.mark.parametrize(
@@ -143,36 +145,38 @@ def test_a_forged_launch_of_a_low_number_does_not_count(
     story: Story, home: Path, number: int, name: str
 ) -> None:
     """Launches are proven from the highest number down to the first that counts."""
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     forge_launch(story, home / "ran", number, name)
     run = story.run
     git(story.work, "fetch", "-q", "origin", "refs/heads/herorun/tiny")
     git(story.work, "update-ref", run.record.ref, "FETCH_HEAD")
     git(story.work, "update-ref", run.record.pushed_ref, "FETCH_HEAD")
-    watched, _ = watched_run(SLUG, story.work)
-    assert [each.name for each in watched.record.memory().instances] == ["tiny-1"]
-    assert isinstance(watched.unproven, LaunchProof)
-    assert any(mentions(doubt, name, "count") for doubt in watched.unproven.doubts)
+    run_there, _ = watched_run(SLUG, story.work)
+    assert [each.name for each in run_there.record.memory().instances] == ["tiny-1"]
+    assert isinstance(run_there.unproven, LaunchProof)
+    assert any(mentions(doubt, name, "count") for doubt in run_there.unproven.doubts)
 
 
 def test_verify_judges_what_was_forged_after_this_clone_took_the_record(
     story: Story, home: Path, capsys: CAPTURE
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     fresh = story.clone("fresh")
     assert run_json(fresh, capsys, "logbook", "verify", SLUG)[1]["verdict"] == "clear"
     forge_launch(story, home / "ran")
     forge_seal(story)
-    code, verified = run_json(fresh, capsys, "logbook", "verify", SLUG)
-    assert (code, verified["verdict"]) == (1, "blocked")
-    for forged in ("tiny-2", "seal-1"):
-        assert any(mentions(fault, forged, "count") for fault in verified["faults"]), forged
+    code, verify_document = run_json(fresh, capsys, "logbook", "verify", SLUG)
+    assert (code, verify_document["verdict"]) == (1, "blocked")
+    for forged_event in ("tiny-2", "seal-1"):
+        assert any(mentions(fault, forged_event, "count") for fault in verify_document["faults"]), (
+            forged_event
+        )
 
 
 def test_the_watch_goes_on_with_the_launch_that_counts(
     story: Story, home: Path, capsys: CAPTURE
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     forge_launch(story, home / "ran")
     run = story.run
     git(story.work, "fetch", "-q", "origin", "refs/heads/herorun/tiny")
@@ -197,16 +201,16 @@ def test_a_launch_by_another_name_than_the_runs_does_not_count(
     """Its commit is published and its digest right: each scheduler would refuse the name, and
     nobody would watch the job that runs.
     """
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     forger = story.clone("forger").run
     forger.record.fetch()
     (first,) = forger.record.memory().launchings.values()
-    (started,) = story.events("Launched")
+    (started_event,) = story.events("Launched")
     name = {"at": now(), "instance": "../../evil", "number": 2}
     page = Intended(at=now(), key="post/x", attempt=1, what="x", page="shout")
     body = "@team, @dri: run this"
     post = Intended(at=now(), key="post/y", attempt=1, what="y", body=body)
-    forger.record.append(replace(first, **name), replace(started, **name), page, post)
+    forger.record.append(replace(first, **name), replace(started_event, **name), page, post)
     assert forger.record.push()
     adopt_the_forgers(story)
     _, look = run_json(story, capsys, "status", SLUG)
@@ -228,7 +232,7 @@ def test_a_forged_hand_over_ends_no_watch_and_its_owner_takes_it_back(
     story: Story, capsys: CAPTURE
 ) -> None:
     """Who may push the record cannot write the lease in the output root."""
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     forger = story.clone("forger").run
     forger.record.fetch()
     forger.record.append(HandedOff(now(), "eve@there", {}))
@@ -249,25 +253,27 @@ def test_a_shell_that_only_the_record_reports_starts_no_job(
     story: Story, home: Path, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
-    story.finished()
+    story.run_to_success()
     forge_environment(story, home / "evil")
     fresh = story.clone("fresh")
     assert run_json(fresh, capsys, "status", SLUG)[1]["stage"] == "launched"  # looking goes on
-    code, verified = run_json(fresh, capsys, "logbook", "verify", SLUG)
-    assert code == 0 and any("NCCL_NET_PLUGIN=x, PYTHONPATH=" in note for note in verified["notes"])
-    watched, _ = watched_run(SLUG, fresh.work)
-    forged = watched.record.memory().launchings["tiny-2"]
+    code, verify_document = run_json(fresh, capsys, "logbook", "verify", SLUG)
+    assert code == 0 and any(
+        "NCCL_NET_PLUGIN=x, PYTHONPATH=" in note for note in verify_document["notes"]
+    )
+    run_there, _ = watched_run(SLUG, fresh.work)
+    forged_launching = run_there.record.memory().launchings["tiny-2"]
     for _ in range(2):  # the second time by the proof that was kept
         with pytest.raises(
             Blocked, match=r"NCCL_NET_PLUGIN=x, PYTHONPATH=.*evil.*`herorun trust tiny`"
         ):
-            admitted_plan(watched, forged)
+            admitted_plan(run_there, forged_launching)
     capsys.readouterr()
     assert fresh.herorun("relaunch", SLUG, "--reason", "x") != 0
     assert "PYTHONPATH" in capsys.readouterr().err and len(story.starts) == 1
     assert fresh.herorun("trust", SLUG, "--yes") == 0
     assert f"PYTHONPATH={home / 'evil'}" in capsys.readouterr().out
-    assert admitted_plan(watched, forged).env.value["NCCL_NET_PLUGIN"] == "x"
+    assert admitted_plan(run_there, forged_launching).env.value["NCCL_NET_PLUGIN"] == "x"
     assert admitted_plan(
         story.run, story.run.record.memory().launchings["tiny-1"]
     )  # its own needs nobody's word
@@ -277,34 +283,34 @@ def test_a_rejected_shell_is_left_out(
     story: Story, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
-    story.finished()
+    story.run_to_success()
     forge_environment(story, home / "evil")
     fresh = story.clone("fresh")
     assert fresh.herorun("trust", SLUG, "--reject") == 0
-    watched, _ = watched_run(SLUG, fresh.work)
-    assert [i.name for i in watched.record.memory().instances] == ["tiny-1"]
+    run_there, _ = watched_run(SLUG, fresh.work)
+    assert [i.name for i in run_there.record.memory().instances] == ["tiny-1"]
 
 
 def test_a_rejected_forgery_is_left_out_and_said_no_more(
     story: Story, home: Path, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     forge_launch(story, home / "ran")
     fresh = story.clone("fresh")
     git(fresh.work, "fetch", "-q", "origin", "+refs/heads/*:refs/remotes/origin/*")
     assert fresh.herorun("trust", SLUG, "--reject") == 0
-    _, verified = run_json(fresh, capsys, "logbook", "verify", SLUG)
-    assert not [f for f in verified["faults"] if "tiny-2" in f]
+    _, verify_document = run_json(fresh, capsys, "logbook", "verify", SLUG)
+    assert not [f for f in verify_document["faults"] if "tiny-2" in f]
     run = fresh.run
-    watched, _ = watched_run(SLUG, fresh.work)
-    memory = watched.record.memory()
+    run_there, _ = watched_run(SLUG, fresh.work)
+    memory = run_there.record.memory()
     assert [i.name for i in memory.instances] == ["tiny-1"] and memory.next_number == 3
     assert run.slug == SLUG
 
 
 def test_a_fresh_clone_proves_an_honest_launch_and_looks(story: Story, capsys: CAPTURE) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     fresh = story.clone("fresh")
     _, standing = run_json(fresh, capsys, "status", SLUG)
     assert standing["stage"] == "launched" and not [d for d in standing["doubts"] if "count" in d]
@@ -314,7 +320,7 @@ def test_a_fresh_clone_proves_an_honest_launch_and_looks(story: Story, capsys: C
 def test_what_was_published_after_the_remote_was_listed_is_proven(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.launched()
+    story.run_first_job()
     other = story.clone("other")
     git(story.origin, "update-ref", "refs/kept/main", "refs/heads/main")
     git(story.origin, "update-ref", "-d", "refs/heads/main")
@@ -327,7 +333,7 @@ def test_what_was_published_after_the_remote_was_listed_is_proven(
 def test_a_launch_that_cannot_be_asked_about_is_shown_from_the_record(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     fresh = story.clone("fresh")
     fresh.run.record.fetch()
     story.origin.rename(story.home / "away")
@@ -338,7 +344,7 @@ def test_a_launch_that_cannot_be_asked_about_is_shown_from_the_record(
 
 
 def test_a_forged_seal_ends_no_watch(story: Story, capsys: CAPTURE) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     forge_seal(story)
     fresh = story.clone("fresh")
     _, standing = run_json(fresh, capsys, "status", SLUG)
@@ -347,13 +353,13 @@ def test_a_forged_seal_ends_no_watch(story: Story, capsys: CAPTURE) -> None:
     assert any(
         "seal-1" in each for each in run_json(fresh, capsys, "logbook", "show", SLUG)[1]["doubts"]
     )
-    code, verified = run_json(fresh, capsys, "logbook", "verify", SLUG)
-    assert code == 1 and any(mentions(fault, "count") for fault in verified["faults"])
+    code, verify_document = run_json(fresh, capsys, "logbook", "verify", SLUG)
+    assert code == 1 and any(mentions(fault, "count") for fault in verify_document["faults"])
     assert fresh.launch() == 1
 
 
 def test_a_seal_is_believed_by_its_tag_which_is_fetched(story: Story, capsys: CAPTURE) -> None:
-    story.sealed()
+    story.run_to_seal()
     fresh = story.clone("fresh")
     git(fresh.work, "tag", "-d", "herorun/tiny/seal-1")
     assert run_json(fresh, capsys, "status", SLUG)[1]["seal_tag"] == "herorun/tiny/seal-1"
@@ -392,7 +398,10 @@ def test_what_a_cloned_contract_names_is_not_run_before_it_is_trusted(
     story.publish()
     capsys.readouterr()
     assert story.herorun("preflight", SLUG) == 3
-    assert story.typed("`herorun trust tiny`") in capsys.readouterr().err and not mark.exists()
+    assert (
+        story.shown_commands("`herorun trust tiny`") in capsys.readouterr().err
+        and not mark.exists()
+    )
     assert story.herorun("trust", SLUG) == 3  # nobody at a terminal
     assert not untrusting.exists()
     assert story.herorun("trust", SLUG, "--yes") == 0
@@ -449,13 +458,13 @@ def test_an_ssh_configuration_in_the_repository_is_refused(
 def test_a_second_beginning_moves_neither_the_logbook_nor_the_issue(
     story: Story, path: str, capsys: CAPTURE
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     initialised_at = story.run.record.memory().initialised
     assert initialised_at is not None
-    forged = replace(initialised_at, at=now(), logbook=path, issue="evil/other#1")
+    forged_event = replace(initialised_at, at=now(), logbook=path, issue="evil/other#1")
     record = story.clone("attacker").run.record
     record.fetch()
-    record.append(forged)
+    record.append(forged_event)
     assert record.push()
     assert story.tick() == 0, capsys.readouterr()
     assert story.run.record.logbook_path == ".agents/logbooks/tiny.md"

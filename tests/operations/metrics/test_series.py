@@ -66,10 +66,10 @@ def test_stored_rows_are_followed_by_newer_ones_alone(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("at", [None, NOON])
 def test_stored_curves_count_once_they_were_read(at: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    fetched = SimpleNamespace(fetched_at=at)
-    monkeypatch.setattr(series, "read_fetched", lambda folder: fetched)
+    fetched_rows = SimpleNamespace(fetched_at=at)
+    monkeypatch.setattr(series, "read_fetched", lambda folder: fetched_rows)
     run: Any = SimpleNamespace(state=Path("/state"))
-    assert series.stored_curves(run) is (fetched if at else None)
+    assert series.stored_curves(run) is (fetched_rows if at else None)
 
 
 def test_rows_without_times_are_of_the_instance_by_the_order_of_attempts(

@@ -40,9 +40,9 @@ DRIFT = Alert(
     state=AlertState.ENDED,
     message="m",
 )
-CRASHED = replace(SPIKE, check="stopped-by-hand", subject="tiny-1")
+STOPPED_ALERT = replace(SPIKE, check="stopped-by-hand", subject="tiny-1")
 CRASH = "escalate/relaunch/tiny-1/crash"
-VETO, FIXED = "escalate/relaunch/tiny-1/veto", "escalate/relaunch/tiny-1/fixed-once"
+VETO, FIXED_ONCE = "escalate/relaunch/tiny-1/veto", "escalate/relaunch/tiny-1/fixed-once"
 FAILED_OFTEN = "escalate/relaunch/tiny-1/tries"
 NO_JUDGE = SimpleNamespace(question="", answer=None, replayed=None)
 
@@ -51,7 +51,7 @@ def a_reply(yes: bool, at: Any = NOON) -> Any:
     return SimpleNamespace(yes=yes, at=at, summary="approved" if yes else "denied")
 
 
-PAUSED = Ledger(pause=ActionPause(now() + timedelta(hours=1), "ada", NOON))
+PAUSED_LEDGER = Ledger(pause=ActionPause(now() + timedelta(hours=1), "ada", NOON))
 
 
 class World:
@@ -94,7 +94,7 @@ class World:
         self.orders.append((word, list(about), reason))
         return ("ordered",)
 
-    def asked(self, *keys: str) -> None:
+    def ask(self, *keys: str) -> None:
         self.memory.done = dict.fromkeys(keys, NOON)
 
 
@@ -109,15 +109,17 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 def test_without_a_name_all_that_is_open_or_ended_unresolved_is_acknowledged(world: World) -> None:
     outcome = module.acknowledge(world.run, reason="known")
     assert world.orders == [(Word.ACK, [SPIKE.key, DRIFT.key], "known")]
-    silenced, closed = outcome.message.split("; acknowledged ")
-    assert mentions(silenced, "loss-spike", "closes") and mentions(closed, "loss-drift", "closed")
+    silenced_message, closed_message = outcome.message.split("; acknowledged ")
+    assert mentions(silenced_message, "loss-spike", "closes") and mentions(
+        closed_message, "loss-drift", "closed"
+    )
     assert outcome.warnings == ("ordered",)
 
 
 @pytest.mark.parametrize("state", ["down", "degraded"])
 def test_closing_an_alert_says_where_the_run_is_still_down(world: World, state: str) -> None:
     world.memory.last_decided = SimpleNamespace(run=state)
-    world.asked(CRASH)
+    world.ask(CRASH)
     outcome = module.acknowledge(world.run)
     status = f"`herorun status {world.run.slug}`"
     assert any(status in warning for warning in outcome.warnings) == (state == "down")
@@ -128,12 +130,12 @@ def test_closing_an_alert_says_where_the_run_is_still_down(world: World, state: 
     [
         ({"done": {CRASH: NOON}}, ("starts nothing", "babysitter", "ends", "monitors")),
         (
-            {"done": {CRASH: NOON}, "alerts": {CRASHED.id: CRASHED}},
+            {"done": {CRASH: NOON}, "alerts": {STOPPED_ALERT.id: STOPPED_ALERT}},
             ("starts nothing", "another", "person"),
         ),
         ({"loop_runs": True}, ("the babysitter", "relaunch", "herorun stop tiny")),
         ({}, ("one runs", "next tick", "herorun stop tiny")),
-        ({"ledger": PAUSED}, ("one runs", "pause")),
+        ({"ledger": PAUSED_LEDGER}, ("one runs", "pause")),
         ({"answers": {"tiny-1": a_reply(True)}}, ("relaunch", "next tick")),
         ({"answers": {"tiny-1": a_reply(False)}}, ("starts nothing", "babysitter", "ends")),
         ({"loop_runs": True, "done": {CRASH: NOON}}, ("starts nothing", "babysitter", "ends")),
@@ -155,8 +157,8 @@ def test_an_acknowledgement_says_whether_the_run_is_still_monitored_or_relaunche
 
 @pytest.mark.parametrize("is_open", [True, False])
 def test_a_no_says_whether_the_run_is_still_monitored(world: World, is_open: bool) -> None:
-    world.asked(CRASH)
-    world.memory.alerts = {CRASHED.id: CRASHED} if is_open else {}
+    world.ask(CRASH)
+    world.memory.alerts = {STOPPED_ALERT.id: STOPPED_ALERT} if is_open else {}
     message = module.answer(world.run, False).message
     assert ("ends" in message, "another" in message) == (not is_open, is_open)
 
@@ -189,7 +191,7 @@ def test_the_nearest_name_is_proposed_for_one_that_is_not_open(world: World) -> 
 
 
 def test_only_questions_about_the_current_instance_are_open(world: World) -> None:
-    world.asked("escalate/relaunch/tiny-0/veto", VETO, "stop/tiny-1", FAILED_OFTEN)
+    world.ask("escalate/relaunch/tiny-0/veto", VETO, "stop/tiny-1", FAILED_OFTEN)
     assert open_questions(world.memory) == (VETO, FAILED_OFTEN)
     world.memory.current = None
     assert open_questions(world.memory) == ()
@@ -207,7 +209,7 @@ def test_only_questions_about_the_current_instance_are_open(world: World) -> Non
 def test_a_yes_that_led_to_another_failure_is_open_again(
     world: World, answer: Any, failed_at: Any, is_open: bool
 ) -> None:
-    world.asked(VETO)
+    world.ask(VETO)
     world.memory.answers = {"tiny-1": answer}
     if failed_at:
         world.memory.failed = {"relaunch/tiny-1": SimpleNamespace(last=failed_at)}
@@ -220,17 +222,17 @@ def test_a_yes_that_led_to_another_failure_is_open_again(
         ((), (), (), (Option.RELAUNCH,)),
         ((), (SPIKE,), (), (Option.ROLLBACK,)),
         ((), (), ("taint",), (Option.ROLLBACK,)),
-        ((FIXED,), (), (), (Option.LAUNCH, Option.DENY)),
+        ((FIXED_ONCE,), (), (), (Option.LAUNCH, Option.DENY)),
         ((VETO,), (), (), (Option.LAUNCH, Option.DENY)),
         ((VETO,), (SPIKE,), (), (Option.ROLLBACK, Option.FORK, Option.LAUNCH, Option.DENY)),
-        ((FIXED,), (SPIKE,), (), (Option.LAUNCH, Option.DENY)),
-        ((FAILED_OFTEN, FIXED), (), (), (Option.LAUNCH, Option.DENY)),
+        ((FIXED_ONCE,), (SPIKE,), (), (Option.LAUNCH, Option.DENY)),
+        ((FAILED_OFTEN, FIXED_ONCE), (), (), (Option.LAUNCH, Option.DENY)),
     ],
 )
 def test_what_a_person_can_do_depends_on_the_question_and_the_numbers(
     world: World, keys: Any, alerts: Any, taints: Any, ways: Any
 ) -> None:
-    world.asked(*keys)
+    world.ask(*keys)
     world.memory.alerts = {alert.id: alert for alert in alerts}
     world.memory.ledger = Ledger(taints=taints)
     assert ways_on(world.run, world.memory, CHECKS) == ways
@@ -252,7 +254,7 @@ def test_after_what_comes_again_no_relaunch_of_the_same_commit_is_proposed(
     world.memory.endings = {"tiny-1": SimpleNamespace(seen=text, cause=cause)}
     world.memory.alerts = {}
     assert ways_on(world.run, world.memory, CHECKS) == (way,)
-    world.asked(FAILED_OFTEN)
+    world.ask(FAILED_OFTEN)
     world.run.contract.babysit.recovery = Recovery.OBSERVE
     assert ways_on(world.run, world.memory, CHECKS) == (way, Option.DENY)
 
@@ -272,7 +274,7 @@ def test_the_next_command_is_the_first_way_on_that_the_gate_allows(world: World)
 
 
 def test_where_a_person_alone_acts_they_relaunch_by_hand(world: World) -> None:
-    world.asked(FAILED_OFTEN)
+    world.ask(FAILED_OFTEN)
     assert Option.RELAUNCH not in ways_on(world.run, world.memory, CHECKS)
     world.run.contract.babysit.recovery = Recovery.OBSERVE
     assert ways_on(world.run, world.memory, CHECKS) == (Option.RELAUNCH, Option.DENY)
@@ -282,7 +284,7 @@ def test_where_a_person_alone_acts_they_relaunch_by_hand(world: World) -> None:
 def test_the_time_of_a_relaunch_is_promised_only_where_a_babysitter_runs(
     world: World, loop_runs: bool
 ) -> None:
-    world.asked(FAILED_OFTEN)
+    world.ask(FAILED_OFTEN)
     world.loop_runs = loop_runs
     assert ("15m" in module.answer(world.run, True).message) is loop_runs
 
@@ -294,7 +296,7 @@ def test_the_time_of_a_relaunch_is_promised_only_where_a_babysitter_runs(
 def test_an_answer_is_recorded_for_each_open_question(
     world: World, yes: bool, word: Word, warnings: tuple[str, ...]
 ) -> None:
-    world.asked(FAILED_OFTEN)
+    world.ask(FAILED_OFTEN)
     outcome = module.answer(world.run, yes, "because")
     assert world.orders == [(word, [FAILED_OFTEN], "because")]
     assert outcome.warnings == warnings
@@ -302,7 +304,7 @@ def test_an_answer_is_recorded_for_each_open_question(
 
 @pytest.mark.parametrize("recovery", [Recovery.OBSERVE, Recovery.RELAUNCH])
 def test_a_yes_cannot_relaunch_what_only_a_person_starts(world: World, recovery: Any) -> None:
-    world.asked(VETO)
+    world.ask(VETO)
     world.run.contract.babysit.recovery = recovery
     with pytest.raises(Blocked, match="`herorun relaunch`"):
         module.answer(world.run, True)
@@ -314,7 +316,7 @@ def test_a_yes_cannot_relaunch_what_only_a_person_starts(world: World, recovery:
 def test_an_answer_without_a_question_is_wrong_or_already_given(world: World) -> None:
     with pytest.raises(WrongUse):
         module.answer(world.run, True)
-    world.asked(VETO)
+    world.ask(VETO)
     world.memory.answers = {"tiny-1": a_reply(False)}
     assert module.answer(world.run, False).warnings == ("not pushed",)
     with pytest.raises(WrongUse, match="`herorun relaunch`"):
@@ -335,7 +337,7 @@ def test_the_question_about_another_version_is_answered_first_and_alone(
     world: World, yes: bool, word: Word, warnings: tuple[str, ...]
 ) -> None:
     world.memory.judge = VERSION
-    world.asked(FAILED_OFTEN)
+    world.ask(FAILED_OFTEN)
     outcome = module.answer(world.run, yes)
     assert world.orders == [(word, ["escalate/judge/2"], "")]
     assert outcome.warnings == warnings
@@ -350,6 +352,6 @@ def test_an_answer_about_a_version_can_be_changed_while_nothing_else_is_asked(
     assert world.orders == []
     module.answer(world.run, False)
     assert world.orders == [(Word.DENY, ["escalate/judge/2"], "")]
-    world.asked(FAILED_OFTEN)
+    world.ask(FAILED_OFTEN)
     module.answer(world.run, False)
     assert world.orders[1:] == [(Word.DENY, [FAILED_OFTEN], "")]

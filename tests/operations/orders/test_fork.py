@@ -23,8 +23,8 @@ REASON = "fp8 from here on"
 def forked_story() -> Iterator[Story]:
     """Forked, the contract committed as it was written, begun, and launched."""
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
-        story = Story(Path(folder).resolve()).begin(waiver=[SIGNED])
-        story.launched(CRASH)
+        story = Story(Path(folder).resolve()).begin(waiver=[SIGNED_WAIVER])
+        story.run_first_job(CRASH)
         assert story.herorun(*FORK, "--reason", REASON) == 0
         story.publish()
         assert story.herorun(*FORK, "--launch", "--no-babysit") == 0
@@ -32,7 +32,7 @@ def forked_story() -> Iterator[Story]:
         story.end()
 
 
-SIGNED = {
+SIGNED_WAIVER = {
     "check": "dirty-tree",
     "reason": "known",
     "approved_by": "@dri",

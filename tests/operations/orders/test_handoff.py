@@ -51,7 +51,7 @@ def hand_off(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, Any]:
 def test_its_owner_hands_it_over_with_what_the_next_one_must_know(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     before = lease(story)
     reason = "my night is over"
     code, output = hand_off(story, capsys, "--to", THERE, "--reason", reason)
@@ -70,7 +70,7 @@ def test_its_owner_hands_it_over_with_what_the_next_one_must_know(
     assert mentions(
         (story.state / "issue.md").read_text().replace("\u200b", ""), "tiny", "eve@there"
     )
-    assert story.published
+    assert story.is_published
     # Whoever gave it away does nothing any more; whoever was given it watches.
     lines = len(story.lines)
     assert story.tick() == 1
@@ -87,7 +87,7 @@ def test_its_owner_hands_it_over_with_what_the_next_one_must_know(
 def test_a_run_of_another_machine_is_handed_over_there_as_asked(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     path = story.root / "_herorun" / "lease.json"
     path.write_bytes(lease(story).hand_to(THERE).bytes())
     code, text = hand_off(story, capsys, "--to", "bob@node8")
@@ -97,7 +97,7 @@ def test_a_run_of_another_machine_is_handed_over_there_as_asked(
 
 
 def test_a_loop_ends_when_the_run_is_handed_over(story: Story, capsys: CAPTURE) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert hand_off(story, capsys, "--to", THERE)[0] == 0
     assert story.herorun("babysit", SLUG) == 1
     assert mentions(capsys.readouterr().err, "handed over", THERE)
@@ -107,7 +107,7 @@ def test_a_loop_ends_when_the_run_is_handed_over(story: Story, capsys: CAPTURE) 
 def test_a_lease_that_moves_is_not_taken(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     document = lease(story)
     mine = story.run
     as_eve(monkeypatch)
@@ -132,7 +132,7 @@ def replace_owner(run: Run, owner: str) -> Run:
 def test_whether_it_is_stale_is_not_known_at_the_first_sight(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     before = lease(story)
     (story.state / "lease-seen.json").unlink(missing_ok=True)
     as_eve(monkeypatch)
@@ -146,13 +146,15 @@ def test_whether_it_is_stale_is_not_known_at_the_first_sight(
 def test_a_lease_that_stood_still_for_two_cadences_is_taken(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     before = lease(story)
     as_eve(monkeypatch)
     assert hand_off(story, capsys, "--take")[0] == 3
     lease_seen_json = story.state / "lease-seen.json"
-    marked = json.loads(lease_seen_json.read_text())
-    lease_seen_json.write_text(json.dumps({**marked, "uptime": marked["uptime"] - 86_400}))
+    lease_document = json.loads(lease_seen_json.read_text())
+    lease_seen_json.write_text(
+        json.dumps({**lease_document, "uptime": lease_document["uptime"] - 86_400})
+    )
     code, output = hand_off(story, capsys, "--take")
     assert code == 0 and mentions(output["message"], THERE, "`herorun babysit tiny`")
     assert mentions(output["warnings"][0], str(story.state), "tiny-1", THERE)
@@ -167,7 +169,7 @@ def test_a_lease_that_stood_still_for_two_cadences_is_taken(
 def test_the_former_owner_stops_nothing_any_more(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     run = story.run
     path = story.root / "_herorun" / "lease.json"
     path.write_bytes(lease(story).hand_to(THERE).bytes())
@@ -182,15 +184,15 @@ def test_a_tick_that_only_observes_leaves_no_heartbeat(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else this clone would look like the one whose babysitter runs."""
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     heartbeat = story.state / "heartbeat.json"
     heartbeat.unlink(missing_ok=True)
 
-    def held(*_: object) -> None:
+    def raise_lease_held(*_: object) -> None:
         raise LeaseHeldElsewhere(f"{THERE} monitors tiny")
 
     with monkeypatch.context() as patch:
-        patch.setattr(tick, "_acting_tick", held)
+        patch.setattr(tick, "_acting_tick", raise_lease_held)
         answer = ask(story, capsys, "babysit", SLUG, "--once", "--json")
     assert any(THERE in doubt for doubt in answer.document["doubts"])
     assert not heartbeat.exists()
@@ -201,7 +203,7 @@ def test_a_tick_that_only_observes_leaves_no_heartbeat(
 def test_a_lease_on_a_mount_that_hangs_hangs_no_act(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     run, over = story.run, threading.Event()
     monkeypatch.setattr(leasing, "DEADLINE", 0.05)
     monkeypatch.setattr(LocalStore, "swap", lambda *_: over.wait(60))
@@ -218,7 +220,7 @@ def test_a_lease_on_a_mount_that_hangs_hangs_no_act(
 def test_wrong_words_are_one_sentence(
     story: Story, capsys: CAPTURE, words: tuple[str, ...]
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     code, output = hand_off(story, capsys, *words)
     assert (code, output.count("\n")) == (2, 1)
 
@@ -229,7 +231,7 @@ def test_wrong_words_are_one_sentence(
 @pytest.mark.thorough
 def test_where_the_contract_says_so_the_record_is_the_lease(story: Story, capsys: CAPTURE) -> None:
     story.sign(babysit={"lease": "record"})
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert not (story.root / "_herorun" / "lease.json").exists()
     lease_before = story.run.record.memory().lease
     assert lease_before and (lease_before.owner, lease_before.fence) == (host.owner(), 1)
@@ -247,10 +249,10 @@ def test_a_root_that_refuses_the_first_owner_makes_the_record_the_lease(
     story.init()
     run = story.run
 
-    def refused(path: str, data: bytes) -> None:
+    def refuse_write(path: str, data: bytes) -> None:
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr(run.store, "create", refused, raising=False)
+    monkeypatch.setattr(run.store, "create", refuse_write, raising=False)
     assert take_lease(run).owner == host.owner()
     assert leasing.by_record(story.run)
 

@@ -178,12 +178,12 @@ def test_a_push_that_failed_for_a_moment_is_tried_again(
     hook = begun_story.refuse_pushes()
     real = Record.push
 
-    def mended(record: Record) -> Any:
-        pushed = real(record)
+    def push_twice(record: Record) -> Any:
+        push_result = real(record)
         hook.unlink(missing_ok=True)
-        return pushed
+        return push_result
 
-    monkeypatch.setattr(Record, "push", mended)
+    monkeypatch.setattr(Record, "push", push_twice)
     monkeypatch.setattr(noting, "FIRST_PAUSE", 0.01)
     assert note(begun_story, "flat") == 0
     assert begun_story.lines[-1].id in begun_story.journal_there
@@ -194,7 +194,7 @@ def test_a_note_for_the_issue_from_another_clone_stands_on_the_holders_page(stor
     """The page is a file, and belongs to whoever holds the lease: a page in the other clone nobody
     would read.
     """
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.tick()
     other = story.clone("elsewhere")
     assert note(other, "flat", "--issue") == 0
@@ -203,4 +203,4 @@ def test_a_note_for_the_issue_from_another_clone_stands_on_the_holders_page(stor
     story.tick()
     assert [key for key in story.comments if key.startswith("note/")]
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()

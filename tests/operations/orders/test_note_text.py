@@ -11,11 +11,11 @@ CAPTURE = pytest.CaptureFixture[str]
 
 def test_a_text_alone_is_a_note_also_without_the_run(story: Story, capsys: CAPTURE) -> None:
     story.init()
-    note, unnamed = "switch 7 was replaced", "loss as before"
+    note, unnamed_note = "switch 7 was replaced", "loss as before"
     assert ask(story, capsys, "note", SLUG, note).code == 0
-    assert ask(story, capsys, "note", unnamed).code == 0
+    assert ask(story, capsys, "note", unnamed_note).code == 0
     logbook = ask(story, capsys, "logbook", "show").out
-    assert f"- Note: {note}" in logbook and f"- Note: {unnamed}" in logbook
+    assert f"- Note: {note}" in logbook and f"- Note: {unnamed_note}" in logbook
 
 
 def test_a_mistyped_run_and_half_a_note_are_no_notes(story: Story, capsys: CAPTURE) -> None:

@@ -58,7 +58,7 @@ def story_with_question(story: Story) -> Story:
 
     def make() -> int:
         story.sign(babysit={"recovery": "ask"})
-        story.launched(CRASH)
+        story.run_first_job(CRASH)
         return story.tick() - 1
 
     assert story.make_or_copy("asked", make) == 0
@@ -86,7 +86,7 @@ def test_a_run_whose_job_is_forgotten_can_be_ended(
 ) -> None:
     monkeypatch.setattr(local, "Absent", lambda: missing)
     story.sign(scheduler={"settle": "10ms"})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     shutil.rmtree(story.jobs / "tiny-1")
     assert story.herorun("stop", SLUG) == 3
     refusal = capsys.readouterr().err
@@ -123,18 +123,18 @@ def test_an_interrupted_launch_whose_job_is_forgotten_is_stopped_as_one_that_was
     monkeypatch.setattr(local, "Absent", lambda: Unknown("the queue lost it", forgotten=True))
     monkeypatch.setattr(start_instance, "SETTLING", 0.0)
     story.sign(scheduler={"settle": "10ms"})
-    story.init() if not is_relaunch else story.launched(CRASH)
+    story.init() if not is_relaunch else story.run_first_job(CRASH)
     name = "tiny-2" if is_relaunch else "tiny-1"
-    with monkeypatch.context() as patched:
-        patched.setattr(start_instance, "_confirm", fails(CouldNotLook("cut here")))
+    with monkeypatch.context() as patch:
+        patch.setattr(start_instance, "_confirm", fails(CouldNotLook("cut here")))
         story.tick() if is_relaunch else story.launch()
     assert story.run.record.memory().unsettled
     eventually(lambda: len(story.starts) == (2 if is_relaunch else 1))
-    story.ended(name)
+    story.wait_for_end(name)
     shutil.rmtree(story.jobs / name)
     capsys.readouterr()
     assert story.launch() == 3
-    assert story.typed(f"`herorun stop {SLUG}`") in capsys.readouterr().err
+    assert story.shown_commands(f"`herorun stop {SLUG}`") in capsys.readouterr().err
     (doubt,) = [each for each in status(story, capsys)["doubts"] if name in each]
     assert f"`herorun stop {SLUG}`" in doubt
     monkeypatch.setattr(forgotten_job, "find_recent_write", lambda *_: None)  # hours later
@@ -154,7 +154,7 @@ def test_a_forgotten_job_is_not_ended_while_its_rows_cannot_be_read(
     """Nothing then shows that no process of it writes."""
     monkeypatch.setattr(local, "Absent", lambda: Unknown("the queue lost it", forgotten=True))
     story.sign(scheduler={"settle": "10ms"})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     shutil.rmtree(story.jobs / "tiny-1")
     write_long_ago(story)
     rows = story.root / "metrics.jsonl"
@@ -174,8 +174,8 @@ def test_a_stop_of_what_has_just_failed_does_not_promise_the_end_of_monitoring(
     story: Story, capsys: CAPTURE
 ) -> None:
     """No tick has told the crash yet. The next one does, and waits for a person."""
-    story.launched(CRASH)
-    ends = story.typed(f"`herorun ack {SLUG}`")
+    story.run_first_job(CRASH)
+    ends = story.shown_commands(f"`herorun ack {SLUG}`")
     assert ends in ask(story, capsys, "stop", SLUG).out
     assert story.tick() == 1
     assert ends not in ask(story, capsys, "stop", SLUG).out
@@ -185,7 +185,7 @@ def test_a_stop_of_what_has_just_failed_does_not_promise_the_end_of_monitoring(
 
 def test_a_stop_that_is_repeated_says_the_same(story: Story, capsys: CAPTURE) -> None:
     """An end that herorun caused needs no alert: no tick reports anything to acknowledge."""
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert mentions(ask(story, capsys, "stop", SLUG).out, "monitors")
     assert mentions(ask(story, capsys, "stop", SLUG).out, "monitors")
     story.tick()
@@ -202,7 +202,7 @@ def test_a_job_that_writes_has_not_ended_although_its_scheduler_does_not_list_it
     story: Story, capsys: CAPTURE
 ) -> None:
     story.sign(scheduler={"settle": "10ms"})
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     away = story.jobs.rename(story.jobs.with_name("away"))
     try:
         time.sleep(0.05)
@@ -213,13 +213,13 @@ def test_a_job_that_writes_has_not_ended_although_its_scheduler_does_not_list_it
         shutil.rmtree(story.jobs, ignore_errors=True)
         away.rename(story.jobs)
     assert story.herorun("stop", SLUG) == 0
-    story.ended()
+    story.wait_for_end()
     assert len(story.starts) == 1
 
 
 def test_another_clone_proposes_no_stop_that_it_would_refuse(story: Story, capsys: CAPTURE) -> None:
     story.sign(scheduler={"settle": "10ms"})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     other = story.clone("other")
     (doubt,) = status(other, capsys)["doubts"]
     assert "herorun stop" not in doubt and str(story.state) in doubt
@@ -228,7 +228,7 @@ def test_another_clone_proposes_no_stop_that_it_would_refuse(story: Story, capsy
 
 @pytest.mark.thorough
 def test_a_stop_ends_the_job_and_nobody_starts_it_again(story: Story, capsys: CAPTURE) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert ask(story, capsys, "stop", SLUG, "--reason", "wrong data").code == 0
     story.tick()
     story.tick()
@@ -246,7 +246,7 @@ def test_a_stop_ends_the_job_and_nobody_starts_it_again(story: Story, capsys: CA
 
 @pytest.mark.thorough
 def test_a_second_stop_is_the_same_stop(story: Story, capsys: CAPTURE) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.herorun("stop", SLUG)
     answer = ask(story, capsys, "stop", SLUG)
     assert answer.code == 0 and mentions(answer.out, "already", "ended")
@@ -267,14 +267,17 @@ def test_a_stop_that_is_repeated_while_the_job_heeds_it_is_one_stop(story: Story
 
 
 def test_a_stop_of_a_job_that_died_just_now_keeps_it_down(story: Story, capsys: CAPTURE) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     answer = ask(story, capsys, "stop", SLUG, "--reason", "the node is sick")
     assert answer.code == 0 and mentions(answer.out, "already", "ended", "not relaunch")
     story.tick()
     assert len(story.starts) == 1 and words(story) == ["stop"]
     status_now = status(story, capsys)
     assert status_now["stopped_by"] == "Dri"  # an alert says that it died by itself
-    assert f"to restart {story.typed('herorun relaunch')}" in ask(story, capsys, "status", SLUG).out
+    assert (
+        f"to restart {story.shown_commands('herorun relaunch')}"
+        in ask(story, capsys, "status", SLUG).out
+    )
     assert "crashed" in [alert["check"] for alert in status_now["alerts"]]
     assert mentions(ask(story, capsys, "stop", SLUG).out, "not relaunch")
     assert words(story) == ["stop"]
@@ -286,7 +289,7 @@ def test_a_stop_from_another_clone_says_of_no_job_that_it_has_ended(
     story: Story, capsys: CAPTURE
 ) -> None:
     """The local scheduler knows the jobs of its own clone alone."""
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     other = story.clone("other")
     assert other.herorun("stop", SLUG, "--reason", "x") == 3
     assert mentions(capsys.readouterr().err, "tiny-1", str(story.state))
@@ -313,7 +316,7 @@ def test_a_job_that_nobody_can_see_is_not_touched(
 ) -> None:
     from herorun.core.ports import Unknown
 
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     with monkeypatch.context() as patch:
         patch.setattr(Local, "find", lambda *_: Unknown("squeue: time-out"))
         for order in (("stop", SLUG), ("relaunch", SLUG, "--stop-first")):
@@ -326,7 +329,7 @@ def test_a_job_that_nobody_can_see_is_not_touched(
 def test_an_end_that_does_not_come_starts_nothing(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     monkeypatch.setattr(Local, "stop", lambda *_: None)
     answer = ask(story, capsys, "relaunch", SLUG, "--stop-first", "--wait", "300ms", "--no-babysit")
     assert answer.code == 3 and mentions(answer.err, "still", "running")
@@ -339,30 +342,33 @@ def test_an_end_that_does_not_come_starts_nothing(
 @pytest.mark.thorough
 def test_a_person_relaunches_an_ended_run_through_the_gate(story: Story, capsys: CAPTURE) -> None:
     story.sign(babysit={"recovery": "observe"})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     answer = ask(story, capsys, "relaunch", SLUG, "--reason", "new switch", "--no-babysit")
     assert answer.code == 0 and mentions(answer.out, "tiny-2", "place", "tiny-1")
     assert f"{story.root}/step-2" in "".join(answer.out.split())
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert story.starts[1] == f"tiny-2 {story.root}/step-2"
     again = ask(story, capsys, "relaunch", SLUG, "--reason", "new switch", "--no-babysit")
     assert again.code == 0 and mentions(again.out, "already", "tiny-2", "finished")
     assert len(story.starts) == 2
-    requested = story.events("Launching")[1]
-    assert mentions(requested.why, "tiny-1", "ordered", "Dri", "new switch")
+    requested_events = story.events("Launching")[1]
+    assert mentions(requested_events.why, "tiny-1", "ordered", "Dri", "new switch")
 
 
 @pytest.mark.thorough
 def test_a_running_job_is_relaunched_only_when_told_to_stop_it(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.launched(WAIT)
-    blocked = ask(story, capsys, "relaunch", SLUG, "--reason", "it's hung")
-    (proposed,) = re.findall(r"`herorun ([^`]*)`", " ".join(blocked.err.split()))
-    argv = shlex.split(proposed)
-    assert (blocked.code, argv[-2:]) == (1, ["--reason", "it's hung"]) and "--stop-first" in argv
+    story.run_first_job(WAIT)
+    blocked_answer = ask(story, capsys, "relaunch", SLUG, "--reason", "it's hung")
+    (proposed_command,) = re.findall(r"`herorun ([^`]*)`", " ".join(blocked_answer.err.split()))
+    argv = shlex.split(proposed_command)
+    assert (blocked_answer.code, argv[-2:]) == (
+        1,
+        ["--reason", "it's hung"],
+    ) and "--stop-first" in argv
     assert ask(story, capsys, *argv, "--no-babysit").code == 0
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert [start.partition(" ")[0] for start in story.starts] == ["tiny-1", "tiny-2"]
     assert words(story) == ["stop", "relaunch"]
     assert keys(story, "escalate/") == []
@@ -374,17 +380,17 @@ def test_what_status_says_to_type_starts_it_again_also_right_after_an_order(
 ) -> None:
     """The very same order again, minutes after it, is taken for the one before."""
     story.order("tiny-2", CRASH)
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     for number in (2, 3):
         order = shlex.split(ask(story, capsys, "status", SLUG, "--json").document["next"])
         answer = ask(story, capsys, *order[1:], "--no-babysit")
         assert answer.code == 0 and f"tiny-{number} was submitted" in answer.out
-        story.ended(f"tiny-{number}")
+        story.wait_for_end(f"tiny-{number}")
 
 
 @pytest.mark.thorough
 def test_what_the_gate_refuses_no_person_gets_past(story: Story, capsys: CAPTURE) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     (story.root / "step-2" / "metadata.json").unlink()
     answer = ask(story, capsys, "relaunch", SLUG, "--no-babysit")
     assert answer.code == 1 and mentions(answer.err, "complete", "checkpoint")
@@ -395,14 +401,14 @@ def test_what_the_gate_refuses_no_person_gets_past(story: Story, capsys: CAPTURE
 def test_an_order_that_the_gate_refused_is_no_start_of_what_a_rollback_began(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     newest = story.root / "step-2" / "metadata.json"
     whole = newest.read_text()
     newest.unlink()
     assert ask(story, capsys, "relaunch", SLUG, "--no-babysit").code == 1
     newest.write_text(whole)
     rollback(story.run, 2, babysit=False)
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     answer = ask(story, capsys, "relaunch", SLUG, "--no-babysit")
     assert answer.code == 1 and mentions(
         answer.err, "start", "4"
@@ -420,7 +426,7 @@ def test_a_yes_relaunches_at_the_next_tick_and_only_once(
         assert ask(story_with_question, capsys, "approve", SLUG, "--reason", "go on").code == 0
     assert words(story_with_question) == ["approve"] and len(story_with_question.starts) == 1
     story_with_question.tick()
-    story_with_question.ended("tiny-2")
+    story_with_question.wait_for_end("tiny-2")
     story_with_question.tick()
     assert len(story_with_question.starts) == 2
     assert mentions(
@@ -441,18 +447,18 @@ def test_a_no_is_kept_and_not_asked_again(story_with_question: Story, capsys: CA
 
 @pytest.mark.thorough
 def test_nothing_can_be_answered_that_was_not_asked(story: Story, capsys: CAPTURE) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     for word in ("approve", "deny"):
         answer = ask(story, capsys, word, SLUG)
         assert answer.code == 2 and mentions(
-            answer.err, "question", story.typed("`herorun status tiny`")
+            answer.err, "question", story.shown_commands("`herorun status tiny`")
         )
 
 
 @pytest.mark.thorough
 def test_where_the_contract_only_observes_no_yes_relaunches(story: Story, capsys: CAPTURE) -> None:
     story.sign(babysit={"recovery": "observe"})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tick()
     assert ask(story, capsys, "approve", SLUG).code == 1
     story.tick()
@@ -464,7 +470,7 @@ def test_an_answer_holds_for_its_instance_alone(story_with_question: Story) -> N
     story_with_question.order("tiny-2", f"save 3; {CRASH}")
     story_with_question.herorun("approve", SLUG)
     story_with_question.tick()
-    story_with_question.ended("tiny-2")
+    story_with_question.wait_for_end("tiny-2")
     story_with_question.tick()
     assert len(story_with_question.starts) == 2
     assert keys(story_with_question, "escalate/")[-1] == "escalate/relaunch/tiny-2/recovery"
@@ -480,7 +486,7 @@ def test_a_pause_holds_the_hands_and_not_the_eyes(story: Story, capsys: CAPTURE)
     story.launch()
     assert ask(story, capsys, "pause", SLUG, "--until", "2h", "--reason", "maintenance").code == 0
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()
     assert story.tick() == 1
     assert len(story.starts) == 1 and len(keys(story, "tell/crashed")) == 1
     pause = status(story, capsys)["paused"]
@@ -488,7 +494,7 @@ def test_a_pause_holds_the_hands_and_not_the_eyes(story: Story, capsys: CAPTURE)
     assert mentions(ask(story, capsys, "status", SLUG).out, "paused", "until", "maintenance")
     assert ask(story, capsys, "resume", SLUG).code == 0
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert len(story.starts) == 2
 
 
@@ -497,7 +503,7 @@ def test_a_pause_holds_a_relaunch_that_a_tick_has_just_decided(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The launch gate takes a second, in which a person may order the pause."""
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     gate = relaunch.gate_of
 
     def meanwhile(*args: Any, **more: Any) -> Any:
@@ -516,14 +522,14 @@ def test_a_pause_holds_a_relaunch_that_a_tick_has_just_decided(
 
 @pytest.mark.thorough
 def test_a_pause_ends_by_itself(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.herorun("pause", SLUG, "--until", "1h")
     story.tick()
     assert len(story.starts) == 1
     for module in (tick, evaluate, intent):
         monkeypatch.setattr(module, "now", lambda: now() + timedelta(hours=2))
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert len(story.starts) == 2
 
 
@@ -591,7 +597,7 @@ def test_orders_need_a_record_and_no_seal(story: Story, capsys: CAPTURE) -> None
     )
     for name, *rest in orders:
         assert ask(story, capsys, name, SLUG, *rest).code == 1
-    story.finished()
+    story.run_to_success()
     story.seal()
     for name, *rest in orders:
         answer = ask(story, capsys, name, SLUG, *rest)
@@ -604,9 +610,9 @@ def test_orders_need_a_record_and_no_seal(story: Story, capsys: CAPTURE) -> None
 @pytest.mark.thorough
 def test_the_same_failure_twice_without_a_new_checkpoint_is_put_to_a_person(story: Story) -> None:
     story.order("tiny-2", CRASH)
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     for _ in range(3):
         assert story.tick() == 1
     assert len(story.starts) == 2
@@ -621,14 +627,14 @@ def test_another_failure_without_a_new_checkpoint_waits_a_minute(
     # both end after step 3
     story.sign(babysit={"thresholds": {"repeated-crash": {"same_step": 3}}})
     story.order("tiny-2", "exit 7")
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     story.tick()
     assert len(story.starts) == 2 and keys(story, "escalate/") == []
     at(monkeypatch, 0.02)
     story.tick()
-    story.ended("tiny-3")
+    story.wait_for_end("tiny-3")
     assert len(story.starts) == 3
     why = story.events("Launching")[2].why
     assert mentions(why, "recoverable: unknown", "2 of 3", "1d")
@@ -636,9 +642,9 @@ def test_another_failure_without_a_new_checkpoint_waits_a_minute(
 
 @pytest.mark.thorough
 def test_the_reason_of_a_relaunch_says_why_it_can_be_recovered_from(story: Story) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     why = story.events("Launching")[1].why
     assert mentions(why, "tiny-1", "signal SIGKILL", "recoverable: unknown", "1 of 3", "1d")
 
@@ -646,7 +652,7 @@ def test_the_reason_of_a_relaunch_says_why_it_can_be_recovered_from(story: Story
 @pytest.mark.thorough
 def test_beyond_its_accelerator_hours_a_relaunch_is_a_question(story: Story) -> None:
     story.sign(budget={"accelerator_hours": 1e-9}, hardware={"count": 8})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tick()
     assert len(story.starts) == 1
     assert keys(story, "escalate/") == ["escalate/relaunch/tiny-1/hours"]
@@ -655,11 +661,11 @@ def test_beyond_its_accelerator_hours_a_relaunch_is_a_question(story: Story) -> 
 @pytest.mark.thorough
 def test_a_check_that_the_contract_names_stops_a_running_job(story: Story) -> None:
     story.sign(babysit={"stop_on": ["not-finite"]})
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     with (story.root / "metrics.jsonl").open("a") as file:
         file.write('{"step": 3, "train/loss": NaN}\n{"step": 4, "train/loss": NaN}\n')
     story.tick()
-    story.ended()
+    story.wait_for_end()
     story.tick()
     assert len(story.starts) == 1
     assert [e.key for e in story.events("Done") if e.key.startswith("stop/")] == ["stop/tiny-1"]
@@ -682,13 +688,13 @@ def test_what_is_no_health_check_cannot_stop(story: Story, capsys: CAPTURE) -> N
 def test_an_interrupted_order_continues_where_it_was(
     story: Story, monkeypatch: pytest.MonkeyPatch, module: ModuleType, where: str
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     order = ("relaunch", SLUG, "--stop-first", "--no-babysit")
     with monkeypatch.context() as patch:
         patch.setattr(module, where, _interrupt)
         assert story.herorun(*order) == 130
     assert story.herorun(*order) == 0
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert len(story.starts) == 2 and words(story) == ["stop", "relaunch"]
     assert not story.run.record.memory().intended
 
@@ -702,7 +708,7 @@ def test_a_relaunch_that_was_submitted_and_not_recorded_is_not_submitted_again(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story.order("tiny-2", LATER)
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     real = Local.submit
 
     def submit(*args: Any) -> None:
@@ -724,16 +730,16 @@ def test_a_run_that_a_person_stopped_elsewhere_names_the_way_on(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A babysitter that runs relaunches nothing that a person stopped."""
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     real = Local.find
 
-    def cancelled(self: Local, name: str, since: Any) -> Any:
+    def search_cancelled(self: Local, name: str, since: Any) -> Any:
         answer = real(self, name, since)
         return replace(answer, job=replace(answer.job, state=JobState.CANCELLED, signal=None))
 
     with hold_lock(story.run.lock("babysitter")):
         assert ask(story, capsys, "status", SLUG, "--json").document["next"] == ""
-        monkeypatch.setattr(Local, "find", cancelled)
+        monkeypatch.setattr(Local, "find", search_cancelled)
         answer = ask(story, capsys, "status", SLUG, "--json").document
     assert (answer["run"], answer["next"]) == ("down", f"herorun relaunch {SLUG}")
 
@@ -742,7 +748,7 @@ def test_a_run_that_a_person_stopped_elsewhere_names_the_way_on(
 def test_a_run_that_is_down_is_reported_with_its_code_and_the_order_that_brings_it_back(
     story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     capsys.readouterr()
     assert story.herorun("status", SLUG, "--json") == 1
     document = json.loads(capsys.readouterr().out)
@@ -762,7 +768,7 @@ def test_a_run_that_is_down_is_reported_with_its_code_and_the_order_that_brings_
 def test_who_watches_is_apart_from_what_is_seen(
     story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.tick()
     heart = story.state / "heartbeat.json"
     heart.write_text(json.dumps({"at": "2026-01-01T00:00:00Z"}))
@@ -804,18 +810,18 @@ def test_a_no_that_comes_after_the_relaunch_says_so(
     other.run.record.fetch()
     story_with_question.herorun("approve", SLUG)
     story_with_question.tick()
-    story_with_question.ended("tiny-2")
+    story_with_question.wait_for_end("tiny-2")
     capsys.readouterr()
     with monkeypatch.context() as at_once:
         at_once.setattr(Record, "fetch", lambda *_, **__: None)
         assert other.herorun("deny", SLUG) == 1
-    way = other.typed("`herorun stop tiny`")
+    way = other.shown_commands("`herorun stop tiny`")
     assert mentions(capsys.readouterr().out, "tiny-2", "tiny-1", way)
 
 
 def test_an_alert_that_no_tick_recorded_is_not_acknowledged(story: Story, capsys: CAPTURE) -> None:
     story.sign(babysit={"recovery": "ask"})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     answer = ask(story, capsys, "ack", SLUG)
     assert answer.code == 1 and mentions(answer.err, "crashed", "babysit tiny --once`")
     assert words(story) == []

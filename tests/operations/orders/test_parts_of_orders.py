@@ -54,11 +54,11 @@ def test_a_fork_that_is_launched_at_once_ends_with_the_code_of_the_launch(
     old: Any = SimpleNamespace(slug="tiny", repository=SimpleNamespace(top=tmp_path))
     new = object()
     begin_outcome = OrderOutcome(old, "begun", warnings=("not pushed",))
-    launched = SimpleNamespace(exit_code=code, warnings=("no babysitter",))
+    launched_calls = SimpleNamespace(exit_code=code, warnings=("no babysitter",))
     monkeypatch.setattr(fork, "open_run", lambda slug, start: new)
     monkeypatch.setattr(fork, "_check_fork", lambda old, new, step: new)
     monkeypatch.setattr(fork, "_begin_fork", lambda old, new, show: begin_outcome)
-    monkeypatch.setattr(fork, "launch", lambda run, **_: launched if run is new else None)
+    monkeypatch.setattr(fork, "launch", lambda run, **_: launched_calls if run is new else None)
     monkeypatch.setattr(fork, "_describe_launched", lambda outcome: "launched")
     outcome = fork.fork(old, tmp_path, "small", and_launch=True)
     assert (outcome.code, outcome.warnings) == (code, ("not pushed", "no babysitter"))
@@ -91,10 +91,10 @@ def test_the_same_relaunch_by_hand_is_done_once_and_no_success_after_its_end(
     run: Any = ToldRun([])
     run.prepare, run.lock = (lambda: None), lambda name: tmp_path / name
     run.record = SimpleNamespace(memory=lambda: memory)
-    started: list[str] = []
+    started_instances: list[str] = []
 
     def start(run: Any, name: str, *_: Any) -> str:
-        started.append(name)
+        started_instances.append(name)
         return "relaunched"
 
     monkeypatch.setattr(relaunch, "memory_for_orders", lambda run: memory)
@@ -114,7 +114,7 @@ def test_the_same_relaunch_by_hand_is_done_once_and_no_success_after_its_end(
         lambda run, message, babysit, code: OrderOutcome(run, message, code),
     )
     outcome = relaunch.relaunch_by_hand(run)
-    assert started == ([] if again else ["tiny-2"])
+    assert started_instances == ([] if again else ["tiny-2"])
     assert ("tiny-1" in outcome.message) is again
     assert outcome.code == code
     assert ("herorun THE-NEXT" in outcome.message) is bool(code)

@@ -35,12 +35,12 @@ def went_back() -> Iterator[Story]:
         story.order("tiny-2", CRASH)
         assert story.init() == 0
         assert story.launch() == 0
-        story.ended()
+        story.wait_for_end()
         assert story.herorun(*BACK) == 0
-        story.ended("tiny-2")
+        story.wait_for_end("tiny-2")
         story.tick()  # the same failure again, so a person has to order it
         assert story.herorun("relaunch", SLUG, "--no-babysit") == 0
-        story.ended("tiny-3")
+        story.wait_for_end("tiny-3")
         yield story
         story.end()
 
@@ -82,11 +82,11 @@ def test_what_was_given_up_is_not_gone_back_to(went_back: Story, capsys: CAPTURE
 
 def test_rows_of_what_was_given_up_are_no_progress(story: Story, capsys: CAPTURE) -> None:
     """The new instance ends with exit code 0 and without a row; the old one had reached step 4."""
-    story.launched()
+    story.run_first_job()
     assert ask(story, capsys, "status", SLUG, "--json").document["progress"] == "~4/4"
     (story.data / "orders" / "tiny-2-at-once").touch()
     assert story.herorun(*BACK) == 0
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     entry = ask(story, capsys, "status", SLUG, "--json").document
     assert entry["progress"] == "~2/4"
     assert entry["summary"]["step"] == 2
@@ -95,44 +95,44 @@ def test_rows_of_what_was_given_up_are_no_progress(story: Story, capsys: CAPTURE
 
 
 @pytest.fixture
-def crashed(story: Story) -> Story:
-    return story.launched(CRASH)
+def crashed_story(story: Story) -> Story:
+    return story.run_first_job(CRASH)
 
 
 @pytest.mark.thorough
-def test_a_dry_run_says_it_and_does_nothing(crashed: Story, capsys: CAPTURE) -> None:
-    tip = crashed.run.record.tip
+def test_a_dry_run_says_it_and_does_nothing(crashed_story: Story, capsys: CAPTURE) -> None:
+    tip = crashed_story.run.record.tip
     capsys.readouterr()
-    assert crashed.herorun(*BACK, "--dry-run", "--json") == 0
+    assert crashed_story.herorun(*BACK, "--dry-run", "--json") == 0
     output = capsys.readouterr()
     document = json.loads(output.out)
     assert mentions(document["message"], "nothing", "done")
     assert [fact for fact in document["facts"] if fact.startswith("Discards: 1 step,")]
     assert [fact for fact in document["facts"] if f"  {fact}\n" not in output.err] == []
-    assert (crashed.run.record.tip, len(crashed.starts)) == (tip, 1)
+    assert (crashed_story.run.record.tip, len(crashed_story.starts)) == (tip, 1)
 
 
 @pytest.mark.thorough
-def test_what_cannot_be_gone_back_to(crashed: Story, capsys: CAPTURE) -> None:
-    (crashed.root / "step-3").mkdir()
+def test_what_cannot_be_gone_back_to(crashed_story: Story, capsys: CAPTURE) -> None:
+    (crashed_story.root / "step-3").mkdir()
     for step, why in (
         ("1", "no checkpoint of that step is in its roots"),
         ("3", "it is incomplete"),
     ):
-        answer = ask(crashed, capsys, "rollback", SLUG, "--to", step)
+        answer = ask(crashed_story, capsys, "rollback", SLUG, "--to", step)
         assert (answer.code, why in answer.err) == (1, True), answer.err
-    assert len(crashed.starts) == 1
+    assert len(crashed_story.starts) == 1
 
 
 @pytest.mark.thorough
 def test_a_live_job_is_not_joined_by_another(story: Story, capsys: CAPTURE) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.herorun(*BACK) == 1
-    (proposed,) = re.findall(r"`herorun ([^`]*)`", capsys.readouterr().err)
+    (proposed_command,) = re.findall(r"`herorun ([^`]*)`", capsys.readouterr().err)
     assert len(story.starts) == 1
-    assert story.herorun(*shlex.split(proposed), "--no-babysit") == 0
+    assert story.herorun(*shlex.split(proposed_command), "--no-babysit") == 0
     assert story.run.record.memory().launchings["tiny-2"].given_up.reason == "a spike at 3"
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     assert story.starts[1] == f"tiny-2 {story.root}/step-2"
     assert story.herorun(*BACK, "--stop-first") == 0  # the very same order again
     assert len(story.starts) == 2
@@ -140,7 +140,7 @@ def test_a_live_job_is_not_joined_by_another(story: Story, capsys: CAPTURE) -> N
 
 @pytest.mark.thorough
 def test_an_interrupted_rollback_is_not_overtaken_by_a_relaunch(
-    crashed: Story, monkeypatch: pytest.MonkeyPatch
+    crashed_story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The person ordered it, and herorun died: the babysitter must not go on from the newest
     checkpoint meanwhile.
@@ -149,18 +149,18 @@ def test_an_interrupted_rollback_is_not_overtaken_by_a_relaunch(
 
     monkeypatch.setattr(rollback, "intended_once", _dies)
     with pytest.raises(KeyboardInterrupt):
-        rollback.rollback(crashed.run, 2, "a spike at 3", babysit=False)
-    crashed.tick()
-    assert len(crashed.starts) == 1
+        rollback.rollback(crashed_story.run, 2, "a spike at 3", babysit=False)
+    crashed_story.tick()
+    assert len(crashed_story.starts) == 1
     assert any(
-        key.startswith("escalate/relaunch/tiny-1") for key in crashed.run.record.memory().done
+        key.startswith("escalate/relaunch/tiny-1") for key in crashed_story.run.record.memory().done
     )
     with pytest.raises(Blocked, match=r"rollback.*2.*herorun status tiny"):
-        relaunch(crashed.run, "tiny-1", "again")
+        relaunch(crashed_story.run, "tiny-1", "again")
     monkeypatch.undo()
-    assert crashed.herorun(*BACK) == 0
-    crashed.ended("tiny-2")
-    assert len(crashed.starts) == 2
+    assert crashed_story.herorun(*BACK) == 0
+    crashed_story.wait_for_end("tiny-2")
+    assert len(crashed_story.starts) == 2
 
 
 def _dies(*_: object) -> None:
@@ -170,7 +170,7 @@ def _dies(*_: object) -> None:
 @pytest.mark.thorough
 def test_under_resume_never_it_continues_only_as_another_run(story: Story, capsys: CAPTURE) -> None:
     story.sign(tracker={"resume": "never"})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     for words in (BACK, ("relaunch", SLUG, "--no-babysit")):
         answer = ask(story, capsys, *words)
         assert answer.code == 1 and mentions(answer.err, "resume", '"never"')

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from builders import NOON, a_job
-from core.story import launched
+from core.story import launch_events
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.event import Decided, Done, Failed, Intended, Ordered, Word
 from herorun.core.evidence import JobState
@@ -23,23 +23,23 @@ from herorun.operations.orders.relaunch import _may_be_relaunched, _relaunch
 from herorun.operations.orders.rollback import _done_already, _start_once
 from herorun.operations.orders.stop import find_job, stop_and_wait
 from herorun.operations.record import post
-from operations.in_memory import OWNER, START, ToldRun, fails, intended
+from operations.in_memory import OWNER, START, ToldRun, an_intent, fails
 from screens.notices import Notice
 from wording import mentions
 
-LIVE, ENDED = Found(a_job()), Found(a_job(JobState.CANCELLED))
+LIVE, ENDED_SEARCH = Found(a_job()), Found(a_job(JobState.CANCELLED))
 STOP = "stop/tiny-1"
 
 
 @pytest.fixture
-def acted() -> list[Any]:
+def actions() -> list[Any]:
     return []
 
 
 @pytest.fixture
-def run(acted: list[Any], monkeypatch: pytest.MonkeyPatch) -> Any:
+def run(actions: list[Any], monkeypatch: pytest.MonkeyPatch) -> Any:
     """Its scheduler gives the `answers` one after the other, the last one again and again."""
-    run = ToldRun(acted)
+    run = ToldRun(actions)
     run.person = "ada"
     run.answers = [LIVE]
     run.scheduler.find = lambda name, since: (
@@ -57,7 +57,7 @@ def run(acted: list[Any], monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(module, "order", record_order)
         monkeypatch.setattr(module, "push_warning", lambda run: ("pushed",))
     monkeypatch.setattr(relaunch, "record_before_replacing", lambda run: None)
-    clock = SimpleNamespace(monotonic=lambda: 0.0, sleep=acted.append)
+    clock = SimpleNamespace(monotonic=lambda: 0.0, sleep=actions.append)
     monkeypatch.setattr(stop, "time", clock)
     return run
 
@@ -66,12 +66,16 @@ def kinds(run: Any) -> list[tuple[type, str]]:
     return [(type(each), getattr(each, "key", "")) for each in run.record.new]
 
 
-def test_a_stop_is_ordered_told_once_and_confirmed(run: Any, acted: list[Any]) -> None:
-    run.answers = [LIVE, LIVE, ENDED]
+def test_a_stop_is_ordered_told_once_and_confirmed(run: Any, actions: list[Any]) -> None:
+    run.answers = [LIVE, LIVE, ENDED_SEARCH]
     outcome = stop_and_wait(run, "tiny-1", "it burns", 60.0)
-    assert acted == [("stop", "tiny-1", OWNER), 0.2]
-    ordered, before, after = run.record.new
-    assert (ordered.word, ordered.about, ordered.reason) == (Word.STOP, ("tiny-1",), "it burns")
+    assert actions == [("stop", "tiny-1", OWNER), 0.2]
+    order_event, before, after = run.record.new
+    assert (order_event.word, order_event.about, order_event.reason) == (
+        Word.STOP,
+        ("tiny-1",),
+        "it burns",
+    )
     assert before == Intended(
         at=NOON, key=STOP, attempt=1, what="stop tiny-1: ordered by ada: it burns"
     )
@@ -79,10 +83,12 @@ def test_a_stop_is_ordered_told_once_and_confirmed(run: Any, acted: list[Any]) -
     assert (outcome.code, outcome.warnings) == (0, ("ordered",))
 
 
-def test_a_stop_waits_out_a_moment_in_which_the_end_is_in_doubt(run: Any, acted: list[Any]) -> None:
-    run.answers = [LIVE, Found(a_job(JobState.UNKNOWN)), ENDED]
+def test_a_stop_waits_out_a_moment_in_which_the_end_is_in_doubt(
+    run: Any, actions: list[Any]
+) -> None:
+    run.answers = [LIVE, Found(a_job(JobState.UNKNOWN)), ENDED_SEARCH]
     assert stop_and_wait(run, "tiny-1", "it burns", 60.0).code == 0
-    assert acted == [("stop", "tiny-1", OWNER), 0.2]
+    assert actions == [("stop", "tiny-1", OWNER), 0.2]
 
 
 def test_a_job_that_ends_well_at_a_stop_was_not_stopped_for_sure(run: Any) -> None:
@@ -93,61 +99,63 @@ def test_a_job_that_ends_well_at_a_stop_was_not_stopped_for_sure(run: Any) -> No
 
 @pytest.mark.parametrize("doubt", [Found(a_job(JobState.UNKNOWN)), Unknown("no answer")])
 def test_a_stop_whose_end_stays_in_doubt_says_that_it_was_asked(
-    run: Any, acted: list[Any], doubt: Any, notice: Notice
+    run: Any, actions: list[Any], doubt: Any, notice: Notice
 ) -> None:
     run.answers = [LIVE, doubt]
     with pytest.raises(CouldNotLook) as error:
         stop_and_wait(run, "tiny-1", "it burns", 0.0)
     assert str(error.value) == notice
-    assert acted[0] == ("stop", "tiny-1", OWNER)
+    assert actions[0] == ("stop", "tiny-1", OWNER)
 
 
-def test_a_job_that_does_not_stop_is_no_success(run: Any, acted: list[Any]) -> None:
+def test_a_job_that_does_not_stop_is_no_success(run: Any, actions: list[Any]) -> None:
     with pytest.raises(CouldNotLook, match="tiny-1"):
         stop_and_wait(run, "tiny-1", "", 0.0)
-    assert acted == [("stop", "tiny-1", OWNER)]
+    assert actions == [("stop", "tiny-1", OWNER)]
     assert run.record.new[1].what == "stop tiny-1: ordered by ada"
     with pytest.raises(CouldNotLook):
         stop_and_wait(run, "tiny-1", "", 0.0)
     assert [type(each) for each in run.record.new].count(Ordered) == 1
-    assert [each[1:] for each in acted] == [("tiny-1", OWNER)] * 2
+    assert [each[1:] for each in actions] == [("tiny-1", OWNER)] * 2
 
 
 def test_a_stop_that_was_interrupted_after_the_scheduler_was_told_is_closed(
-    run: Any, acted: list[Any]
+    run: Any, actions: list[Any]
 ) -> None:
-    run.answers = [ENDED]
+    run.answers = [ENDED_SEARCH]
     what = "stop tiny-1: ordered by ada: it: burns"
     run.record.append(Intended(at=NOON, key=STOP, attempt=1, what=what))
     outcome = stop_and_wait(run, "tiny-1", "it: burns", 60.0)
-    assert acted == [] and outcome.warnings == ("pushed",)
+    assert actions == [] and outcome.warnings == ("pushed",)
     assert kinds(run) == [(Intended, STOP), (Done, STOP)]
     assert run.record.new[1].lines["Evidence"] == "ordered by ada: it: burns"
 
 
 @pytest.mark.parametrize(
     ("answer", "is_ordered"),
-    [(ENDED, True), (Absent(), True), (Found(a_job(JobState.SUCCEEDED)), False)],
+    [(ENDED_SEARCH, True), (Absent(), True), (Found(a_job(JobState.SUCCEEDED)), False)],
 )
 def test_a_job_that_is_gone_stays_down_unless_it_ended_well(
-    answer: Any, is_ordered: bool, run: Any, acted: list[Any]
+    answer: Any, is_ordered: bool, run: Any, actions: list[Any]
 ) -> None:
     run.answers = [answer]
     for _ in range(2):  # the second time it stands in the record
         stop_and_wait(run, "tiny-1", "enough", 60.0)
-    expected = [Ordered(NOON, "ada", Word.STOP, ("tiny-1",), "enough")] if is_ordered else []
-    assert (run.record.new, acted) == (expected, [])
+    expectation = [Ordered(NOON, "ada", Word.STOP, ("tiny-1",), "enough")] if is_ordered else []
+    assert (run.record.new, actions) == (expectation, [])
 
 
 @pytest.mark.parametrize(
     "answer",
     [Unknown("squeue is down"), Found(a_job(JobState.UNKNOWN)), Found(a_job(JobState.GONE))],
 )
-def test_nothing_is_done_to_a_job_that_nobody_saw(answer: Any, run: Any, acted: list[Any]) -> None:
+def test_nothing_is_done_to_a_job_that_nobody_saw(
+    answer: Any, run: Any, actions: list[Any]
+) -> None:
     run.answers = [answer]
     with pytest.raises(CouldNotLook) as error:
         stop_and_wait(run, "tiny-1", "", 60.0)
-    assert (run.record.new, acted) == ([], [])
+    assert (run.record.new, actions) == ([], [])
     is_gone = answer == Found(a_job(JobState.GONE))  # then no later query says more
     assert ("Repeat" in str(error.value)) is not is_gone
 
@@ -155,7 +163,7 @@ def test_nothing_is_done_to_a_job_that_nobody_saw(answer: Any, run: Any, acted: 
 def test_a_job_is_asked_for_since_its_launch(run: Any) -> None:
     calls: list[Any] = []
     run.scheduler.find = lambda name, since: calls.append((name, since)) or Absent()
-    run.record.append(*launched(2, NOON, "tiny-1"))
+    run.record.append(*launch_events(2, NOON, "tiny-1"))
     assert (find_job(run, "tiny-1"), find_job(run, "tiny-2")) == (None, None)
     assert calls == [("tiny-1", START), ("tiny-2", NOON)]
 
@@ -196,9 +204,9 @@ def test_only_the_same_word_about_the_same_instance_was_ordered_before(run: Any)
 
 
 @pytest.fixture
-def relaunches(acted: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def relaunches(actions: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     def start_next(run: Any, instance: str, why: str, by_itself: bool) -> str:
-        acted.append((instance, why, by_itself))
+        actions.append((instance, why, by_itself))
         return "tiny-2"
 
     monkeypatch.setattr("herorun.operations.launch.relaunch.relaunch", start_next)
@@ -207,23 +215,23 @@ def relaunches(acted: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_job_that_lives_is_relaunched_only_behind_its_stop(
-    run: Any, acted: list[Any], relaunches: None
+    run: Any, actions: list[Any], relaunches: None
 ) -> None:
     with pytest.raises(Blocked, match="THE WAY"):
         _relaunch(run, "tiny-1", False, "", 60.0)
-    assert (run.record.new, acted) == ([], [])
-    run.answers = [LIVE, LIVE, ENDED]
+    assert (run.record.new, actions) == ([], [])
+    run.answers = [LIVE, LIVE, ENDED_SEARCH]
     _relaunch(run, "tiny-1", True, "again", 60.0)
-    assert acted == [("stop", "tiny-1", OWNER), ("tiny-1", "ordered by ada: again", False)]
+    assert actions == [("stop", "tiny-1", OWNER), ("tiny-1", "ordered by ada: again", False)]
     assert run.record.new[-1] == Done(NOON, "relaunch/tiny-1", 1, result="tiny-2")
     words = [each.word for each in run.record.new if isinstance(each, Ordered)]
     assert words == [Word.STOP, Word.RELAUNCH]
 
 
 def test_a_relaunch_is_ordered_once_however_often_it_fails(
-    run: Any, acted: list[Any], relaunches: None, monkeypatch: pytest.MonkeyPatch
+    run: Any, actions: list[Any], relaunches: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run.answers = [ENDED]
+    run.answers = [ENDED_SEARCH]
     refuses = fails(Blocked("the gate"))
     monkeypatch.setattr("herorun.operations.launch.relaunch.relaunch", refuses)
     for _ in range(2):
@@ -236,12 +244,12 @@ def test_a_relaunch_is_ordered_once_however_often_it_fails(
 def test_numeric_trouble_is_never_relaunched(run: Any, relaunches: None) -> None:
     for cause in (Cause.INFRA, Cause.NUMERIC):
         ending = Ending(instance="tiny-1", cause=cause, fingerprint="f", why="w", ended=NOON)
-        ticked = Decided(at=NOON, run="down", monitor="fresh", progress="", failure=ending)
-        run.record.append(ticked)
-        expected = (
+        decision = Decided(at=NOON, run="down", monitor="fresh", progress="", failure=ending)
+        run.record.append(decision)
+        expectation = (
             pytest.raises(Blocked, match="THE WAY") if cause is Cause.NUMERIC else nullcontext()
         )
-        with expected:
+        with expectation:
             _may_be_relaunched(run, "tiny-1", "")
     _may_be_relaunched(run, "tiny-2", "")
 
@@ -250,7 +258,7 @@ def test_numeric_trouble_is_never_relaunched(run: Any, relaunches: None) -> None
 
 
 def test_a_rollback_that_could_not_start_is_a_failure_of_its_intent(
-    run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
+    run: Any, actions: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = "rollback/tiny-1/40"
     target = SimpleNamespace(step=40)
@@ -263,17 +271,17 @@ def test_a_rollback_that_could_not_start_is_a_failure_of_its_intent(
     )
 
     def start(run: Any, plan: Any, again: Any) -> str:
-        acted.append((plan, again))
+        actions.append((plan, again))
         return "tiny-2"
 
     monkeypatch.setattr(rollback, "start_again", fails(CouldNotLook("the gate is unknown")))
     with pytest.raises(CouldNotLook):
-        _start_once(run, intended(key), back, "spike")
+        _start_once(run, an_intent(key), back, "spike")
     assert run.record.new == [Failed(NOON, key, 1, "the gate is unknown")]
     monkeypatch.setattr(rollback, "start_again", start)
-    assert _start_once(run, intended(key, 2), back, "spike") == "tiny-2"
+    assert _start_once(run, an_intent(key, 2), back, "spike") == "tiny-2"
     assert run.record.new[-1] == Done(NOON, key, 2, result="tiny-2")
-    ((plan, again),) = acted
+    ((plan, again),) = actions
     assert (plan, again.instance, again.facts) == ("PLAN", "tiny-1", {"a": "b"})
     assert (again.given_up, again.by_itself) == (("UP", "spike"), False)
     assert again.why == "rollback after tiny-1 to step 40, ordered by ada: spike"

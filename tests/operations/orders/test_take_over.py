@@ -23,10 +23,10 @@ class World:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
         self.journal = Journal()
-        self.seen: list[Any] = [LEASE]
-        self.done: list[Any] = []
+        self.observations: list[Any] = [LEASE]
+        self.steps: list[Any] = []
         self.error: Exception | None = None
-        self.slept: list[float] = []
+        self.sleeps: list[float] = []
         record: Any = self.journal
         record.fetch = lambda: None
         record.push = lambda: SimpleNamespace(why="")
@@ -44,7 +44,7 @@ class World:
         monkeypatch.setattr(module, "must_be_launched", lambda *_: None)
         monkeypatch.setattr(module, "gather", self._gather)
         monkeypatch.setattr(module, "now", lambda: NOON)
-        monkeypatch.setattr(module, "take_lease", lambda run: self.done.append("took"))
+        monkeypatch.setattr(module, "take_lease", lambda run: self.steps.append("took"))
         monkeypatch.setattr(module, "seize_lease", self._seize)
         monkeypatch.setattr(
             module, "facts_for_owner", lambda run, giver, taker, why: {"Decision": why}
@@ -53,15 +53,19 @@ class World:
         monkeypatch.setattr(module, "push_warning", lambda run: ("pushed",))
 
     def _gather(self, kinds: Any, sources: Any, inputs: Any) -> Any:
-        return {LeaseSeen: self.seen.pop(0) if len(self.seen) > 1 else self.seen[0]}
+        return {
+            LeaseSeen: self.observations.pop(0)
+            if len(self.observations) > 1
+            else self.observations[0]
+        }
 
     def _seize(self, run: Any, lease: LeaseSeen) -> None:
         if self.error:
             raise self.error
-        self.done.append(("seized", lease.fence))
+        self.steps.append(("seized", lease.fence))
 
     def take_over(self, reason: str = "", wait: float = 0.0) -> Any:
-        return module.take_over(self.run, reason, wait, self.slept.append)
+        return module.take_over(self.run, reason, wait, self.sleeps.append)
 
 
 @pytest.fixture
@@ -71,13 +75,13 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> World:
 
 def test_a_stale_lease_is_intended_seized_and_recorded(world: World) -> None:
     outcome = world.take_over("eve is gone")
-    intent, handed, last = world.journal.new
-    assert isinstance(intent, Intended) and isinstance(handed, HandedOff)
+    intent, hand_over, last = world.journal.new
+    assert isinstance(intent, Intended) and isinstance(hand_over, HandedOff)
     assert isinstance(last, Done)
     assert (intent.key, intent.attempt, intent.what) == (KEY, 1, "eve@far: eve is gone")
-    assert (handed.to, handed.facts) == (OWNER, {"Decision": "eve is gone"})
+    assert (hand_over.to, hand_over.facts) == (OWNER, {"Decision": "eve is gone"})
     assert (last.key, last.attempt, last.result) == (KEY, 1, OWNER)
-    assert (world.done, outcome.warnings) == ([("seized", 4)], ("posted",))
+    assert (world.steps, outcome.warnings) == ([("seized", 4)], ("posted",))
 
 
 def test_a_lease_that_could_not_be_seized_leaves_a_failure_and_is_tried_again(
@@ -86,8 +90,8 @@ def test_a_lease_that_could_not_be_seized_leaves_a_failure_and_is_tried_again(
     world.error = Blocked("it moved")
     with pytest.raises(Blocked, match="it moved"):
         world.take_over()
-    _, failed = world.journal.new
-    assert isinstance(failed, Failed) and (failed.key, failed.attempt) == (KEY, 1)
+    _, failed_event = world.journal.new
+    assert isinstance(failed_event, Failed) and (failed_event.key, failed_event.attempt) == (KEY, 1)
     world.error = None
     world.take_over()
     assert [event.attempt for event in world.journal.new if isinstance(event, Intended)] == [1, 2]
@@ -95,23 +99,23 @@ def test_a_lease_that_could_not_be_seized_leaves_a_failure_and_is_tried_again(
 
 def test_an_interrupted_takeover_is_finished_by_the_word_it_began_with(world: World) -> None:
     world.journal.append(Intended(at=NOON, key=KEY, attempt=1, what="eve@far: it began so"))
-    world.seen = [Nothing("it is ours by now")]
+    world.observations = [Nothing("it is ours by now")]
     world.take_over("another word")
-    _, handed, last = world.journal.new
-    assert (handed.facts, last.key) == ({"Decision": "it began so"}, KEY)
-    assert world.done == []
+    _, hand_over, last = world.journal.new
+    assert (hand_over.facts, last.key) == ({"Decision": "it began so"}, KEY)
+    assert world.steps == []
 
 
 def test_an_own_lease_is_renewed_and_the_record_corrected_where_it_names_another(
     world: World,
 ) -> None:
-    world.seen = [LeaseSeen(owner=OWNER, slug="tiny", unchanged_since=NOON)]
+    world.observations = [LeaseSeen(owner=OWNER, slug="tiny", unchanged_since=NOON)]
     assert world.take_over().warnings == ("pushed",)
-    assert (world.done, world.journal.new) == (["took"], [])
+    assert (world.steps, world.journal.new) == (["took"], [])
     world.journal.append(HandedOff(NOON, "eve@far", {}))
     world.take_over()
-    _, handed = world.journal.new
-    assert (handed.to, "eve@far" in handed.facts["Decision"]) == (OWNER, True)
+    _, hand_over = world.journal.new
+    assert (hand_over.to, "eve@far" in hand_over.facts["Decision"]) == (OWNER, True)
 
 
 def a_lease(minutes: int, beat: int = 7) -> LeaseSeen:
@@ -136,14 +140,14 @@ def a_lease(minutes: int, beat: int = 7) -> LeaseSeen:
 def test_a_lease_that_may_be_alive_is_left(
     world: World, observations: list[Any], error: type[Exception]
 ) -> None:
-    world.seen = list(observations)
+    world.observations = list(observations)
     with pytest.raises(error):
         world.take_over(wait=0.0 if len(observations) == 1 else 60.0)
-    assert (world.journal.new, world.done) == ([], [])
-    assert world.slept == ([] if len(observations) == 1 else [module.LEASE_POLL_INTERVAL])
+    assert (world.journal.new, world.steps) == ([], [])
+    assert world.sleeps == ([] if len(observations) == 1 else [module.LEASE_POLL_INTERVAL])
 
 
 def test_a_lease_is_watched_until_it_is_stale(world: World) -> None:
-    world.seen = [a_lease(29), a_lease(29), a_lease(30)]
+    world.observations = [a_lease(29), a_lease(29), a_lease(30)]
     world.take_over(wait=60.0)
-    assert (world.done, len(world.slept)) == ([("seized", 4)], 2)
+    assert (world.steps, len(world.sleeps)) == ([("seized", 4)], 2)

@@ -19,7 +19,7 @@ def a_question(
     to_accept: tuple[str, ...] = (),
     seals: tuple[str, ...] = (),
     unproven: Any = None,
-    closed: str = "",
+    closed_text: str = "",
     items: tuple[str, ...] = (),
 ) -> module.TrustQuestion:
     """`apply_proof` fills in what nothing proves, as it does when a run is opened."""
@@ -35,7 +35,7 @@ def a_question(
     def apply_proof(run: Any, contract: Any) -> None:
         assert contract is run.contract
         run.to_prove, run.to_accept, run.unproven, run.closed = (
-            to_prove, to_accept, unproven, closed,
+            to_prove, to_accept, unproven, closed_text,
         )  # fmt: skip
 
     monkeypatch.setattr(module, "open_run", lambda name, start: run)
@@ -66,8 +66,8 @@ def test_a_run_of_which_nothing_is_doubted_asks_nothing(
     ("changes", "launches"),
     [
         ({"unproven": LaunchProof(("a",), ("b",))}, ("a", "b")),
-        ({"closed": "it is closed"}, ("it is closed",)),
-        ({"unproven": LaunchProof(("a",)), "closed": "it is closed"}, ("a",)),
+        ({"closed_text": "it is closed"}, ("it is closed",)),
+        ({"unproven": LaunchProof(("a",)), "closed_text": "it is closed"}, ("a",)),
     ],
 )
 def test_what_nothing_proves_is_asked_in_words(
@@ -79,7 +79,7 @@ def test_what_nothing_proves_is_asked_in_words(
 
 
 @pytest.mark.parametrize(
-    ("changes", "forged"),
+    ("changes", "forged_ids"),
     [
         ({"to_prove": ("x",), "to_accept": ("y",)}, ("id of x",)),
         ({"to_accept": ("y",)}, ("id of y",)),
@@ -87,12 +87,12 @@ def test_what_nothing_proves_is_asked_in_words(
     ],
 )
 def test_a_rejection_is_about_what_is_bad_and_else_about_all(
-    monkeypatch: pytest.MonkeyPatch, folder: Path, changes: Any, forged: tuple[str, ...]
+    monkeypatch: pytest.MonkeyPatch, folder: Path, changes: Any, forged_ids: tuple[str, ...]
 ) -> None:
     question = a_question(monkeypatch, folder, **changes)
-    assert question.forged == forged
+    assert question.forged == forged_ids
     module.reject(question)
-    assert read_trusted_items(folder, REJECTIONS) == {*forged, *changes.get("seals", ())}
+    assert read_trusted_items(folder, REJECTIONS) == {*forged_ids, *changes.get("seals", ())}
     assert read_trusted_items(folder, LAUNCHES) == frozenset()
 
 

@@ -38,7 +38,7 @@ def wandb(monkeypatch: pytest.MonkeyPatch) -> Iterator[WandbService]:
 
 @pytest.fixture
 def begun_story(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story:
-    return stores.begun(story, gcs, s3, wandb)
+    return stores.begin_on_stores(story, gcs, s3, wandb)
 
 
 def rows(wandb: WandbService, slug: str = SLUG) -> dict[int, Any]:
@@ -53,7 +53,7 @@ def crashes_after_106(begun_story: Story, wandb: WandbService) -> None:
     """It has saved 102 and 106 in S3 and 104 in Cloud Storage, and W&B has what it logged."""
     (begun_story.data / "orders" / "tiny-1-107").touch()
     assert begun_story.launch() == 0
-    eventually(lambda: len(stores.logged(wandb)) == 7, 60)
+    eventually(lambda: len(stores.logged_steps(wandb)) == 7, 60)
     temporary = stores.roots(begun_story)["temporary_root"]
     eventually(
         lambda: (
@@ -67,7 +67,7 @@ def crashes_after_106(begun_story: Story, wandb: WandbService) -> None:
         json.loads((begun_story.jobs / "tiny-1" / "started.json").read_text())["pid"],
         signal.SIGKILL,
     )
-    begun_story.ended()
+    begun_story.wait_for_end()
 
 
 def starts(begun_story: Story) -> list[str]:
@@ -81,8 +81,8 @@ def test_a_run_goes_back_is_sealed_and_forked_and_wandb_shows_what_was_reported(
     crashes_after_106(begun_story, wandb)
     before = rows(wandb)
     assert sorted(before) == list(range(100, 107))
-    _, blocked = seal_json(begun_story, capsys, 1)
-    assert {"job-not-succeeded", "unfinished-tracker-run", "missing-final-metrics"} <= blocked
+    _, blocked_seal = seal_json(begun_story, capsys, 1)
+    assert {"job-not-succeeded", "unfinished-tracker-run", "missing-final-metrics"} <= blocked_seal
 
     capsys.readouterr()
     assert begun_story.herorun(*BACK, "--dry-run") == 0
@@ -96,7 +96,7 @@ def test_a_run_goes_back_is_sealed_and_forked_and_wandb_shows_what_was_reported(
     assert launching.facts["Tracker shows"] == shows
     assert launching.facts["Checkpoints no longer used"] == f"{temporary}/step-106"
     assert starts(begun_story)[1] == f"{root}/step-104"
-    begun_story.ended("tiny-2")
+    begun_story.wait_for_end("tiny-2")
 
     after = rows(wandb)
     assert sorted(after) == list(range(100, 112))
@@ -104,7 +104,10 @@ def test_a_run_goes_back_is_sealed_and_forked_and_wandb_shows_what_was_reported(
     assert (begun_story.tick(), begun_story.tick()) == (0, 0)
     stores.accepts(begun_story, "open-alerts", "resume-mismatch")
     told_of, _ = seal_json(begun_story, capsys, 0)
-    assert told_of["tag"] == TAG and begun_story.stated["final_checkpoint"] == f"{root}/step-112"
+    assert (
+        told_of["tag"] == TAG
+        and begun_story.statement_facts["final_checkpoint"] == f"{root}/step-112"
+    )
     assert begun_story.herorun("verify-seal", TAG) == 0
     forked_from_108(begun_story, wandb, capsys)
 

@@ -9,7 +9,7 @@ from herorun.operations.record.contract_template import FROM, fill_template
 from herorun.runs.templates import template
 from wording import mentions
 
-TOLD = {
+TEMPLATE_OPTIONS = {
     "dri": "@dri",
     "output_root": "gs://bucket/runs/",
     "scheduler": "slurm",
@@ -24,7 +24,7 @@ def test_nothing_said_is_the_template_as_it_stands() -> None:
 
 
 def test_each_setting_stands_in_its_table_and_says_where_it_is_from() -> None:
-    text = fill_template(template("run.toml"), TOLD)
+    text = fill_template(template("run.toml"), TEMPLATE_OPTIONS)
     document = tomllib.loads(text)
     assert document["dri"] == "@dri"
     assert document["output"] == {
@@ -46,9 +46,9 @@ def test_each_setting_stands_in_its_table_and_says_where_it_is_from() -> None:
 
 @pytest.mark.parametrize(("key", "missing"), [("entity", "project"), ("project", "entity")])
 def test_half_of_a_tracker_is_none(key: str, missing: str) -> None:
-    with pytest.raises(WrongUse) as refused:
+    with pytest.raises(WrongUse) as error:
         fill_template(template("run.toml"), {key: "team"})
-    assert mentions(str(refused.value), f"lacks {missing}", "wandb")
+    assert mentions(str(error.value), f"lacks {missing}", "wandb")
 
 
 def test_another_kind_gets_the_keys_that_are_set() -> None:

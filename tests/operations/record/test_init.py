@@ -38,8 +38,8 @@ def test_also_when_the_branch_is_named_later(story: Story) -> None:
         story.sign(logbook={"branch": branch})
         git(story.work, "push", "-q", "origin", "HEAD:refs/heads/trunk")
         before = git(story.origin, "for-each-ref")
-        pushed = story.run.record.push()
-        assert f"[logbook] branch = '{branch}'" in pushed.why
+        push = story.run.record.push()
+        assert f"[logbook] branch = '{branch}'" in push.why
         assert git(story.origin, "for-each-ref") == before
 
 
@@ -132,7 +132,7 @@ def test_before_the_record_is_begun_no_page_is_opened(story: Story) -> None:
 
 @pytest.mark.thorough
 def test_a_newer_record_is_looked_at_and_not_written(story: Story, capsys: CAPTURE) -> None:
-    story.finished()
+    story.run_to_success()
     story.tamper(".jsonl", lambda text: text + '{"v":2,"kind":"Rewound","event":{"to":7}}\n')
     story.tamper(
         "tiny.md", lambda text: text + "\n### 2026-11-21 00:02 UTC - Rewound\n\n- Status: new\n"
@@ -140,9 +140,9 @@ def test_a_newer_record_is_looked_at_and_not_written(story: Story, capsys: CAPTU
     status = ask(story, capsys, "status", SLUG, "--json")
     assert status.code == 0 and status.document["run"] == "finished"
     assert "Rewound" in ask(story, capsys, "logbook", "show", SLUG).out
-    verified = ask(story, capsys, "logbook", "verify", SLUG, "--json")
-    assert (verified.code, verified.document["faults"]) == (3, [])
-    assert mentions(str(verified.document["notes"]), "1 journal", "newer")
+    verified_answer = ask(story, capsys, "logbook", "verify", SLUG, "--json")
+    assert (verified_answer.code, verified_answer.document["faults"]) == (3, [])
+    assert mentions(str(verified_answer.document["notes"]), "1 journal", "newer")
     assert mentions(ask(story, capsys, "verify", SLUG).out, "next", "upgrade", f"verify {SLUG}")
     assert story.run.record.memory().newer
     with pytest.raises(WrongUse, match=r"2.*therefore"):
@@ -172,7 +172,7 @@ def test_a_contract_that_nobody_filled_in_begins_no_record(story: Story, capsys:
 
 # --- what the head says of the contract -----------------------------------------------------------
 
-KEYED = "[trainer]\nseed = 7\nnum_train_steps = 4\n"
+KEY_CONFIG = "[trainer]\nseed = 7\nnum_train_steps = 4\n"
 
 
 def head(story: Story) -> str:
@@ -227,7 +227,7 @@ def test_a_table_that_no_adapter_takes_begins_no_record(
 def test_the_final_step_is_the_number_and_its_key_and_jsonl_is_not_called_wandb(
     story: Story,
 ) -> None:
-    (story.work / "config.toml").write_text(KEYED)
+    (story.work / "config.toml").write_text(KEY_CONFIG)
     story.sign(final_step="trainer.num_train_steps")
     assert story.herorun("init", SLUG) == 0
     for text in (head(story), (story.state / "issue.md").read_text()):
@@ -244,13 +244,13 @@ def test_a_contract_that_changed_before_the_launch_amends_the_head(
     before = story.run.contract.goal
     story.sign(goal="show more", stop_when="loss > 4")
     assert story.launch() == 0
-    story.ended()
+    story.wait_for_end()
     text = head(story)
     assert mentions(text, f"- Goal: {before}\n") and " UTC - amended by tiny-1" in text
-    amended = f"Goal: {before} -&gt; show more"
-    assert f"- {amended}" in text
+    amended_text = f"Goal: {before} -&gt; show more"
+    assert f"- {amended_text}" in text
     issue = (story.state / "issue.md").read_text()
-    assert mentions(issue, "Contract amended", amended, "Stop/escalation criteria")
+    assert mentions(issue, "Contract amended", amended_text, "Stop/escalation criteria")
     assert story.herorun("logbook", "verify", SLUG) == 0
     story.tamper("tiny.md", lambda page: page.replace("show more", "show less"))
     assert story.herorun("logbook", "verify", SLUG) == 1
@@ -259,7 +259,7 @@ def test_a_contract_that_changed_before_the_launch_amends_the_head(
 
 @pytest.mark.thorough
 def test_an_unchanged_contract_amends_nothing(story: Story) -> None:
-    story.launched()
+    story.run_first_job()
     assert "amended" not in head(story)
     assert not story.events("Amended")
 

@@ -28,16 +28,16 @@ class World:
             each.mkdir()
         self.on_record: Lease | None = None
         self.accepts = True  # whether a lease that we write on the record counts
-        self.pushed: Any = SimpleNamespace(why="")
+        self.push_result: Any = SimpleNamespace(why="")
         self.launchings: dict[str, Any] = {}
-        self.handed: Any = None
-        self.written: list[Any] = []
+        self.hand_over: Any = None
+        self.written_events: list[Any] = []
         record = SimpleNamespace(
             branch="herorun/tiny",
             remote="origin",
             memory=self._memory,
             append=self._append,
-            push=lambda: self.pushed,
+            push=lambda: self.push_result,
         )
         self.run: Any = SimpleNamespace(
             slug="tiny",
@@ -51,10 +51,12 @@ class World:
         )
 
     def _memory(self) -> Any:
-        return SimpleNamespace(lease=self.on_record, launchings=self.launchings, handed=self.handed)
+        return SimpleNamespace(
+            lease=self.on_record, launchings=self.launchings, handed=self.hand_over
+        )
 
     def _append(self, event: Any) -> None:
-        self.written.append(event)
+        self.written_events.append(event)
         if self.accepts:
             self.on_record = Lease(event.owner, event.slug, event.fence, event.beat, event.clone)
 
@@ -94,7 +96,7 @@ def test_a_first_lease_is_made_and_then_renewed_in_the_root(world: World) -> Non
     assert module.take_lease(world.run) == world.own == world.in_root
     assert module.take_lease(world.run).beat == 1
     assert world.in_root == world.own.renew()
-    assert world.written == []
+    assert world.written_events == []
 
 
 def test_a_lease_of_another_owner_stays_as_it_is(world: World) -> None:
@@ -156,12 +158,12 @@ def test_a_root_that_refuses_the_first_owner_leaves_the_lease_to_the_record(
     else:
         with pytest.raises(CouldNotLook, match="refused"):
             module.take_lease(world.run)
-        assert world.written == []
+        assert world.written_events == []
 
 
 def test_a_lease_on_the_record_counts_once_the_remote_has_it(world: World) -> None:
     world.run.contract.babysit.lease = "record"
-    world.pushed = Refused()
+    world.push_result = Refused()
     with pytest.raises(CouldNotLook, match="away"):
         module.take_lease(world.run)
     world.run.record.remote = None
@@ -271,7 +273,7 @@ def test_the_root_names_this_clone_alone(world: World, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("owner", "handed", "lease", "is_watched"),
+    ("owner", "hand_over", "lease", "is_watched"),
     [
         ("eve@far", None, a_lease_seen(OTHER), True),
         ("eve@far", None, Unavailable("late"), True),
@@ -287,11 +289,11 @@ def test_a_run_that_never_was_ours_is_watched_elsewhere_while_its_lease_moves(
     world: World,
     monkeypatch: pytest.MonkeyPatch,
     owner: str | None,
-    handed: Any,
+    hand_over: Any,
     lease: Any,
     is_watched: bool,
 ) -> None:
-    world.handed = handed
+    world.hand_over = hand_over
     world.launchings = {"tiny-1": SimpleNamespace(by=owner)} if owner is not None else {}
     monkeypatch.setattr(module, "now", lambda: NOON)
     monkeypatch.setattr(module, "gather", lambda kinds, sources, inputs: {LeaseSeen: lease})

@@ -10,7 +10,7 @@ from stories import SLUG, Story, git
 def test_a_record_without_its_journal_is_damaged(
     story: Story, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
 ) -> None:
-    story.launched()
+    story.run_first_job()
     tree = git(story.work, "rev-parse", "HEAD^{tree}").strip()  # in which there is none
     ref = f"refs/herorun/record/{SLUG}"
     commit = git(story.work, "commit-tree", tree, "-p", ref, "-m", "remove").strip()

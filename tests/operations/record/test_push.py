@@ -37,16 +37,16 @@ def four(story: Story) -> list[Record]:
 @pytest.fixture
 def pushes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many refs each call of `git push` named."""
-    counted: list[int] = []
+    push_counts: list[int] = []
     real = Repository.git
 
     def git(self: Repository, *args: str, **keywords: object) -> object:
         if args[0] == "push":
-            counted.append(sum(":refs/heads/" in arg for arg in args))
+            push_counts.append(sum(":refs/heads/" in arg for arg in args))
         return real(self, *args, **keywords)
 
     monkeypatch.setattr(Repository, "git", git)
-    return counted
+    return push_counts
 
 
 def there(story: Story) -> dict[str, str]:
@@ -194,12 +194,12 @@ class Loops:
     """Ticks of several runs that push, a thread each."""
 
     def __init__(self, cadence: timedelta = timedelta(minutes=10)) -> None:
-        self.together, self.told = PushPacer(), list[Pushed]()
+        self.together, self.pushes = PushPacer(), list[Pushed]()
         self._cadence, self._threads = cadence, list[threading.Thread]()
 
     def push(self, record: Record, urgent: bool = False) -> None:
         def act() -> None:
-            self.told.append(self.together.push(record, self._cadence, urgent))
+            self.pushes.append(self.together.push(record, self._cadence, urgent))
 
         self._threads.append(threading.Thread(target=act))
         self._threads[-1].start()
@@ -209,14 +209,14 @@ class Loops:
         for _ in _until(lambda: len(queue._waiting) == count):
             threading.Event().wait(0.005)
 
-    def joined(self) -> list[Pushed]:
+    def join(self) -> list[Pushed]:
         for thread in self._threads:
             thread.join(60)
-        return self.told
+        return self.pushes
 
 
-def sent(remote: GitServer) -> int:
-    return sum(line.startswith("POST") and "receive-pack" in line for line in remote.asked)
+def count_pushes(remote: GitServer) -> int:
+    return sum(line.startswith("POST") and "receive-pack" in line for line in remote.requests)
 
 
 def test_quiet_ticks_wait_for_each_other_and_an_urgent_one_takes_them_along(
@@ -224,14 +224,16 @@ def test_quiet_ticks_wait_for_each_other_and_an_urgent_one_takes_them_along(
 ) -> None:
     loops = Loops()
     loops.push(four[0])
-    assert all(loops.joined()) and sent(remote) == 1  # the first waits for nobody
+    assert all(loops.join()) and count_pushes(remote) == 1  # the first waits for nobody
     for record in four[1:3]:
         loops.push(record)
     loops.wait_for(2)
-    assert sent(remote) == 1
+    assert count_pushes(remote) == 1
     loops.push(four[3], urgent=True)
-    assert len(loops.joined()) == 4 and all(loops.told)
-    assert sent(remote) == 2 and there(story) == {record.slug: record.tip for record in four}
+    assert len(loops.join()) == 4 and all(loops.pushes)
+    assert count_pushes(remote) == 2 and there(story) == {
+        record.slug: record.tip for record in four
+    }
 
 
 def test_an_urgent_push_waits_longer_after_a_slow_one(
@@ -262,15 +264,15 @@ def test_what_waits_goes_out_by_itself_and_at_the_end(
     short = Loops(timedelta(seconds=1))
     for record in four[:2]:
         short.push(record)
-        assert all(short.joined())
-    assert sent(remote) == 2
+        assert all(short.join())
+    assert count_pushes(remote) == 2
     long = Loops()
     long.push(four[2])
-    assert all(long.joined())
+    assert all(long.join())
     long.push(four[3])
     long.wait_for(1)
     long.together.end()
-    assert all(long.joined()) and sent(remote) == 4 and len(there(story)) == 4
+    assert all(long.join()) and count_pushes(remote) == 4 and len(there(story)) == 4
 
 
 def test_a_record_with_nothing_new_waits_for_nobody(
@@ -279,13 +281,13 @@ def test_a_record_with_nothing_new_waits_for_nobody(
     loops = Loops()
     for _ in range(2):
         loops.push(four[0])
-        assert all(loops.joined())
-    assert sent(remote) == 1
+        assert all(loops.join())
+    assert count_pushes(remote) == 1
 
 
-def _until(reached: Callable[[], bool]) -> Iterator[int]:
+def _until(is_reached: Callable[[], bool]) -> Iterator[int]:
     for turn in range(2000):
-        if reached():
+        if is_reached():
             return
         yield turn
     raise AssertionError("it never came to that")

@@ -22,7 +22,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> JobSession:
     return session
 
 
-def listed(session: JobSession) -> list[dict[str, Any]]:
+def listed_jobs(session: JobSession) -> list[dict[str, Any]]:
     if not session.file.exists():
         return []
     document = json.loads(session.file.read_text())
@@ -42,7 +42,7 @@ def a_run(kind: str, options: dict[str, Any], **scheduler: Any) -> Any:
 def test_a_launch_is_listed_with_the_place_of_its_job(session: JobSession) -> None:
     run = a_run("slurm", {"host": "login", "time_limit": "1h"})
     registry.register_launch(run, a_job(id="4711"), "first launch")
-    (entry,) = listed(session)
+    (entry,) = listed_jobs(session)
     assert (entry["id"], entry["type"], entry["host"]) == ("4711", "slurm", "login")
     assert "tiny" in entry["description"] and "first launch" in entry["description"]
     assert (session.folder.parent / ".gitignore").read_text() == "*\n"
@@ -51,12 +51,12 @@ def test_a_launch_is_listed_with_the_place_of_its_job(session: JobSession) -> No
 def test_the_id_is_the_one_by_which_others_find_the_job(session: JobSession) -> None:
     run = a_run("local", {}, external_id=lambda job: f"/state/jobs/{job.instance}")
     registry.register_launch(run, a_job(), "first launch")
-    assert [entry["id"] for entry in listed(session)] == ["/state/jobs/tiny-1"]
+    assert [entry["id"] for entry in listed_jobs(session)] == ["/state/jobs/tiny-1"]
 
 
 def test_a_job_that_nobody_finds_by_id_is_not_listed(session: JobSession) -> None:
     registry.register_launch(a_run("of_a_plug_in", {}), a_job(), "first launch")
-    assert listed(session) == []
+    assert listed_jobs(session) == []
 
 
 def test_where_nobody_reads_the_list_none_is_written(
@@ -64,7 +64,7 @@ def test_where_nobody_reads_the_list_none_is_written(
 ) -> None:
     monkeypatch.setattr(registry, "session_of_launch", lambda start: None)
     registry.register_launch(a_run("slurm", {}), a_job(id="4711"), "first launch")
-    assert listed(session) == []
+    assert listed_jobs(session) == []
 
 
 @pytest.mark.parametrize("error", [CouldNotLook("it cannot be read"), OSError("full")])
@@ -82,7 +82,7 @@ def test_an_id_of_the_wrong_form_is_refused(session: JobSession) -> None:
     entry = entry_of("slurm", "no number", NOON, ("manual", "s-1"), {})
     with pytest.raises(WrongUse, match="no number"):
         registry.register(session, entry)
-    assert listed(session) == []
+    assert listed_jobs(session) == []
 
 
 @pytest.mark.parametrize(

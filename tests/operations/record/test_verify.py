@@ -35,7 +35,7 @@ def healthy_record(story: Story) -> Story:
     return story
 
 
-def verified(story: Story) -> RecordVerification:
+def verification_of(story: Story) -> RecordVerification:
     return verify_record(open_record(SLUG, story.work))
 
 
@@ -58,7 +58,7 @@ def force_pushed(story: Story) -> None:
 @pytest.mark.thorough
 def test_a_remote_that_another_machine_rewrote_is_a_fault(healthy_record: Story) -> None:
     force_pushed(healthy_record)
-    verification = verified(healthy_record)
+    verification = verification_of(healthy_record)
     assert verification.verdict == "blocked"
     assert mentions(verification.faults[0], "branch", "origin") and mentions(
         verification.faults[0], "rewritten", "forked"
@@ -68,30 +68,30 @@ def test_a_remote_that_another_machine_rewrote_is_a_fault(healthy_record: Story)
 @pytest.mark.thorough
 def test_a_remote_that_was_put_back_to_an_older_commit_is_a_fault(healthy_record: Story) -> None:
     git(healthy_record.work, "push", "-q", "-f", "origin", f"{REF}~1:{BRANCH}")
-    verification = verified(healthy_record)
+    verification = verification_of(healthy_record)
     assert verification.verdict == "blocked"
     (fault,) = verification.faults
     assert mentions(fault, "branch", "origin", "reset")
     assert healthy_record.run.record.push()  # lines that wait put it right
     healthy_record.run.record.append(note("two"))
     assert healthy_record.run.record.push()
-    assert verified(healthy_record).faults == ()
+    assert verification_of(healthy_record).faults == ()
 
 
 @pytest.mark.thorough
 def test_also_where_the_contract_is_gone(healthy_record: Story) -> None:
     force_pushed(healthy_record)
     (healthy_record.work / "runs" / "tiny.toml").unlink()
-    assert mentions(str(verified(healthy_record).faults), "branch", "origin")
+    assert mentions(str(verification_of(healthy_record).faults), "branch", "origin")
 
 
 @pytest.mark.thorough
 def test_also_on_a_branch_of_the_contracts_choice_that_is_gone_since(story: Story) -> None:
     story.sign(logbook={"branch": "logs"})
-    story.launched()
+    story.run_first_job()
     git(story.origin, "update-ref", "-d", "refs/heads/logs")
     (story.work / "runs" / "tiny.toml").unlink()
-    (fault,) = verified(story).faults
+    (fault,) = verification_of(story).faults
     assert mentions(fault, "anchor: ", "logs", "gone", "origin")
 
 
@@ -99,7 +99,7 @@ def test_also_on_a_branch_of_the_contracts_choice_that_is_gone_since(story: Stor
 def test_nothing_of_the_looking_stays(healthy_record: Story) -> None:
     elsewhere(healthy_record, "theirs")
     before = git(healthy_record.work, "for-each-ref")
-    verified(healthy_record)
+    verification_of(healthy_record)
     assert git(healthy_record.work, "for-each-ref") == before
 
 
@@ -113,11 +113,11 @@ def test_the_remote_is_asked_once(
         elsewhere(healthy_record, "theirs")
     git_commands, real = list[str](), Repository.git
 
-    def listed(self: Repository, *words: str, **options: Any) -> Any:
+    def count_listing(self: Repository, *words: str, **options: Any) -> Any:
         git_commands.append(words[0])
         return real(self, *words, **options)
 
-    monkeypatch.setattr(Repository, "git", listed)
+    monkeypatch.setattr(Repository, "git", count_listing)
     assert verify_run(SLUG, healthy_record.work).verdict == "clear"
     assert [each for each in git_commands if each in ("ls-remote", "fetch")] == calls
 
@@ -125,7 +125,7 @@ def test_the_remote_is_asked_once(
 @pytest.mark.thorough
 def test_a_remote_that_is_ahead_is_verified_to_its_end(healthy_record: Story) -> None:
     elsewhere(healthy_record, "theirs")
-    verification = verified(healthy_record)
+    verification = verification_of(healthy_record)
     assert (verification.verdict, verification.entries, verification.commits) == ("clear", 3, 3)
     assert mentions(verification.notes[0], "origin", "ahead")
 
@@ -135,20 +135,20 @@ def test_what_another_clone_spoiled_is_found(healthy_record: Story) -> None:
     other = elsewhere(healthy_record, "theirs")
     other.tamper("tiny.md", lambda text: text.replace("- Status: one", "- Status: won"))
     git(other.work, "push", "-q", "origin", f"{REF}:{BRANCH}")
-    assert mentions(str(verified(healthy_record).faults), "differs", "journal")
+    assert mentions(str(verification_of(healthy_record).faults), "differs", "journal")
 
 
 @pytest.mark.thorough
 def test_two_machines_that_both_continued_are_no_fault(healthy_record: Story) -> None:
     elsewhere(healthy_record, "theirs")
     healthy_record.run.record.append(note("ours"))
-    verification = verified(healthy_record)
+    verification = verification_of(healthy_record)
     assert verification.verdict == "clear" and mentions(verification.notes[0], "both", "commits")
 
 
 def test_a_branch_that_was_pushed_and_is_gone_is_a_fault(healthy_record: Story) -> None:
     git(healthy_record.origin, "update-ref", "-d", BRANCH)
-    (fault,) = verified(healthy_record).faults
+    (fault,) = verification_of(healthy_record).faults
     assert mentions(fault, "anchor: ", "herorun/tiny", "gone", "origin")
 
 
@@ -161,14 +161,14 @@ def sealed_elsewhere(story: Story) -> None:
 def test_an_anchor_that_cannot_be_seen_leaves_it_unknown(healthy_record: Story) -> None:
     sealed_elsewhere(healthy_record)
     healthy_record.origin.rename(healthy_record.home / "elsewhere")
-    verification = verified(healthy_record)
+    verification = verification_of(healthy_record)
     assert (verification.verdict, verification.faults) == ("unknown", ())
     assert mentions(verification.notes, "herorun/tiny/seal-1", "121212121", "clone")
 
 
 def test_an_anchor_that_the_whole_line_lacks_is_a_fault(healthy_record: Story) -> None:
     sealed_elsewhere(healthy_record)
-    verification = verified(healthy_record)
+    verification = verification_of(healthy_record)
     assert verification.verdict == "blocked"
     assert mentions(verification.faults[0], "herorun/tiny/seal-1", "121212121", "part")
 
@@ -184,18 +184,18 @@ def test_a_shallow_clone_cannot_say_what_was_before(healthy_record: Story) -> No
         f"file://{healthy_record.origin}",
         str(shallow.work),
     )
-    verification = verified(shallow)
+    verification = verification_of(shallow)
     assert (verification.verdict, verification.commits, verification.faults) == ("unknown", 1, ())
     assert mentions(verification.notes[0], "clone", "shallow")
     git(shallow.work, "fetch", "-q", "--unshallow")
-    assert verified(shallow).verdict == "clear"
+    assert verification_of(shallow).verdict == "clear"
 
 
 def test_an_event_that_is_dated_long_before_the_last_one_is_reported(healthy_record: Story) -> None:
     """It proves nothing: a clone that was offline adds its own later."""
     healthy_record.run.record.append(note("two", NOON + timedelta(minutes=90)))
     healthy_record.run.record.append(note("three", NOON + timedelta(minutes=20)))
-    verification = verified(healthy_record)
+    verification = verification_of(healthy_record)
     assert verification.verdict == "clear"
     assert mentions(verification.notes[-1], "dated", "came")
 
@@ -205,7 +205,7 @@ def test_a_strange_path_next_to_the_record_changes_no_verdict(healthy_record: St
     commit_files(
         record.repository, record.ref, record.tip, {"a\x01b\nc d": b"x"}, "by hand\n", NOON
     )
-    assert verified(healthy_record).verdict == "clear"
+    assert verification_of(healthy_record).verdict == "clear"
 
 
 # --- git's own damage -----------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def test_a_damaged_object_is_never_an_empty_record(healthy_record: Story, name: 
         with pytest.raises(CouldNotLook):
             healthy_record.run.record.memory()
     with pytest.raises(CouldNotLook):
-        verified(healthy_record)
+        verification_of(healthy_record)
     for words in commands:
         assert healthy_record.herorun(*words) == 3
 
@@ -246,12 +246,12 @@ def test_a_damaged_object_is_never_an_empty_record(healthy_record: Story, name: 
 def test_a_damaged_line_is_placed_and_no_note_repeats_it(healthy_record: Story) -> None:
     healthy_record.tamper(".jsonl", lambda text: text[5:])
     record = healthy_record.run.record
-    with pytest.raises(HerorunError) as caught:
+    with pytest.raises(HerorunError) as error:
         record.memory()
-    assert f"{str(record.tip)[:9]}, {record.journal_path}/" in str(caught.value)
+    assert f"{str(record.tip)[:9]}, {record.journal_path}/" in str(error.value)
     verification = verify_run(SLUG, healthy_record.work)
     assert verification.verdict == "blocked" and len(verification.faults) == 2
-    assert not any(str(caught.value) in note for note in verification.notes)
+    assert not any(str(error.value) in note for note in verification.notes)
 
 
 def test_a_record_that_is_not_read_is_not_called_damaged(
@@ -268,7 +268,7 @@ def test_a_record_that_is_not_read_is_not_called_damaged(
 
 @pytest.mark.thorough
 def test_a_seal_of_another_clone_is_no_fault_where_its_tag_was_not_fetched(story: Story) -> None:
-    story.finished()
+    story.run_to_success()
     other = story.clone("elsewhere")
     other.run.record.fetch()
     assert story.seal() == 0

@@ -29,29 +29,29 @@ def hang(_: Any) -> Any:
     raise CouldNotLook("the disk hangs")
 
 
-@pytest.mark.parametrize("succeeded", [False, True])
+@pytest.mark.parametrize("has_succeeded", [False, True])
 def test_a_run_that_is_down_continues_by_the_command_that_the_gate_accepts(
-    succeeded: bool, monkeypatch: pytest.MonkeyPatch
+    has_succeeded: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run: Any = ToldRun([])
-    tainted = object()
-    decided: list[Any] = []
+    is_tainted = object()
+    decisions: list[Any] = []
 
     def continuation_command(proposer: Any) -> str:
-        assert (proposer.run, proposer.memory) == (run, tainted)
+        assert (proposer.run, proposer.memory) == (run, is_tainted)
         return "herorun rollback tiny --to 41"
 
     monkeypatch.setattr(patrol, "ways_of", lambda run: WAYS)
     monkeypatch.setattr(patrol, "patrol_state_of", lambda look: PatrolState.DOWN)
     monkeypatch.setattr(patrol, "_was_launched_here", lambda run: True)
     monkeypatch.setattr(patrol, "_herorun", lambda run: "herorun -C /lab")
-    monkeypatch.setattr(patrol, "with_taints_now", lambda run, memory: tainted)
+    monkeypatch.setattr(patrol, "with_taints_now", lambda run, memory: is_tainted)
     monkeypatch.setattr(patrol, "continuation_command", continuation_command)
     monkeypatch.setattr(patrol, "evaluate", hang)
-    monkeypatch.setattr(patrol, "decide", lambda look, ways, before: decided.append(ways))
-    patrol.decide_advice(run, a_look(alive=Liveness.NO, succeeded=succeeded))
-    (ways,) = decided
-    if succeeded:
+    monkeypatch.setattr(patrol, "decide", lambda look, ways, before: decisions.append(ways))
+    patrol.decide_advice(run, a_look(alive=Liveness.NO, succeeded=has_succeeded))
+    (ways,) = decisions
+    if has_succeeded:
         assert ways == WAYS
         return
     assert ways.resume == "herorun -C /lab rollback tiny --to 41"
@@ -69,7 +69,7 @@ def test_a_wait_observes_this_run_and_leaves_the_signal_as_it_was(
     monkeypatch.setattr(wait.process_registry, "register_watcher", lambda *_: nullcontext("own"))
     monkeypatch.setattr(wait, "retire_earlier_waits", lambda own: [])
     monkeypatch.setattr(wait, "_loop", lambda see, *rest: (see, *rest))
-    ended = wait.wait_for(run, lambda *about: about, condition, 60.0, 9, show=pytest.fail)
-    assert ended[:4] == ((run, condition), condition, 60.0, 9)
-    assert "tiny" in ended[4]
+    wait_end = wait.wait_for(run, lambda *about: about, condition, 60.0, 9, show=pytest.fail)
+    assert wait_end[:4] == ((run, condition), condition, 60.0, 9)
+    assert "tiny" in wait_end[4]
     assert signal.getsignal(signal.SIGTERM) is before

@@ -19,7 +19,7 @@ BUSY = ("neighbour", "threads", "unmonitored")
 QUICK = {"gpu_sample_seconds": 0, "memory_fraction": 1.0}  # others may use this machine's memory
 
 
-def patrolled(story: Story, **patrol: Any) -> Story:
+def patrol_story(story: Story, **patrol: Any) -> Story:
     story.sign(patrol={**QUICK, **patrol})
     return story
 
@@ -37,7 +37,9 @@ def states(answer: Answer) -> tuple[int, str, list[str]]:
 def test_a_run_from_its_launch_to_its_results(story: Story, capsys: CAPTURE) -> None:
     """Alive; then gone without its marker; then done, with its numbers word for word."""
     marker, results_file = story.data / "EVAL_DONE", story.data / "results.csv"
-    outcome = patrolled(story, markers=[str(marker)], results=[str(results_file)]).launched(WAIT)
+    outcome = patrol_story(story, markers=[str(marker)], results=[str(results_file)]).run_first_job(
+        WAIT
+    )
     lines = len(outcome.lines)
     code, state, rows = states(ask(outcome, capsys, "patrol", SLUG, "--json"))
     assert (code, state, rows) == (0, "running", [])
@@ -46,7 +48,7 @@ def test_a_run_from_its_launch_to_its_results(story: Story, capsys: CAPTURE) -> 
     # only of this machine, where it is busy, and of the babysitter that is not there
     assert all("CPUs" in each or "babysit" in each for each in advice)
     (outcome.data / "go").touch()
-    outcome.ended()
+    outcome.wait_for_end()
 
     answer = ask(outcome, capsys, "patrol", SLUG)
     assert answer.code == 1 and "not done (tiny-1 ended as succeeded" in answer.out
@@ -71,7 +73,9 @@ def test_a_crash_in_the_jobs_own_log_is_reported_with_the_resume_command(
         "echo 'step 3 loss 2.5'; echo 'torch.OutOfMemoryError: CUDA out of memory. Tried to "
         f"allocate 2.00 GiB'; {CRASH}"
     )
-    patrolled_story = patrolled(story, resume_command="sh resume.sh --from latest").launched(words)
+    patrolled_story = patrol_story(
+        story, resume_command="sh resume.sh --from latest"
+    ).run_first_job(words)
     answer = ask(patrolled_story, capsys, "patrol", SLUG, "--json")
     assert states(answer) == (1, "down", ["gone"])
     (advice,) = advice_of(answer)
@@ -83,12 +87,12 @@ def test_a_crash_in_the_jobs_own_log_is_reported_with_the_resume_command(
 
 @pytest.mark.thorough
 def test_another_runs_crash_in_a_shared_log_is_not_this_ones(story: Story, capsys: CAPTURE) -> None:
-    shared = story.data / "master.log"
-    shared.write_text(
+    shared_path = story.data / "master.log"
+    shared_path.write_text(
         "[run-c] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
     )
-    patrolled_story = patrolled(story)
-    patrolled_story.order("tiny-1", f"echo 'step 3 loss 2.5' | tee -a {shared}; {WAIT}")
+    patrolled_story = patrol_story(story)
+    patrolled_story.order("tiny-1", f"echo 'step 3 loss 2.5' | tee -a {shared_path}; {WAIT}")
     assert (patrolled_story.init(), patrolled_story.launch()) == (0, 0)
     patrolled_story.reaches(2)
     assert states(ask(patrolled_story, capsys, "patrol", SLUG, "--json")) == (0, "running", [])
@@ -103,7 +107,7 @@ def test_a_copy_is_whole_by_its_count_and_never_by_its_folder(
         (folder / "deep").mkdir(parents=True)
     for name in ("a", "deep/b"):
         (source / name).write_text("12")
-    patrolled_story = patrolled(story, copies={str(copy): str(source)}).launched(WAIT)
+    patrolled_story = patrol_story(story, copies={str(copy): str(source)}).run_first_job(WAIT)
     (copy / "a").write_text("12")
     answer = ask(patrolled_story, capsys, "patrol", SLUG, "--json")
     assert states(answer) == (1, "running", ["copy"])
@@ -117,7 +121,7 @@ def test_a_copy_is_whole_by_its_count_and_never_by_its_folder(
 
 @pytest.mark.thorough
 def test_a_damaged_memory_of_the_tick_before_is_none(story: Story, capsys: CAPTURE) -> None:
-    patrolled_story = patrolled(story).launched(WAIT)
+    patrolled_story = patrol_story(story).run_first_job(WAIT)
     for text in ("", "{", '{"at": "noon"}', "[1]"):
         (patrolled_story.state / "patrol.json").write_text(text)
         answer = ask(patrolled_story, capsys, "patrol", SLUG)
@@ -153,7 +157,7 @@ def test_a_wrong_table_is_one_sentence(
 
 @pytest.mark.thorough
 def test_the_state_is_written_for_this_user_alone(story: Story, capsys: CAPTURE) -> None:
-    patrolled_story = patrolled(story).launched(WAIT)
+    patrolled_story = patrol_story(story).run_first_job(WAIT)
     ask(patrolled_story, capsys, "patrol", SLUG)
     path = Path(patrolled_story.state / "patrol.json")
     assert path.stat().st_mode & 0o077 == 0 and json.loads(path.read_text())["step"] is None
@@ -162,7 +166,7 @@ def test_the_state_is_written_for_this_user_alone(story: Story, capsys: CAPTURE)
 def test_a_trainer_that_ends_well_before_its_final_step_is_down(
     story: Story, capsys: CAPTURE
 ) -> None:
-    short = patrolled(story).launched("exit 0")
+    short = patrol_story(story).run_first_job("exit 0")
     for _ in range(2):
         answer = ask(short, capsys, "patrol", SLUG, "--json")
         assert states(answer) == (1, "down", ["gone"])
@@ -175,12 +179,12 @@ def test_a_trainer_that_ends_well_before_its_final_step_is_down(
 def test_a_trainer_that_reached_its_final_step_is_done_by_evidence_that_is_read_now(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unread(run: Any, memory: Any) -> Any:
+    def raise_unread(run: Any, memory: Any) -> Any:
         raise CouldNotLook("nothing answers")
 
-    whole = patrolled(story).launched("true")
+    whole = patrol_story(story).run_first_job("true")
     assert states(ask(whole, capsys, "patrol", SLUG, "--json")) == (0, "done", ["done"])
-    monkeypatch.setattr(probe, "evaluate", unread)
+    monkeypatch.setattr(probe, "evaluate", raise_unread)
     assert states(ask(whole, capsys, "patrol", SLUG, "--json"))[:2] == (3, "unknown")
 
 
@@ -198,8 +202,8 @@ def test_what_the_babysitter_writes_into_the_output_root_is_no_output(tmp_path: 
 
 @pytest.mark.thorough
 def test_a_success_without_its_final_checkpoint_is_not_done(story: Story, capsys: CAPTURE) -> None:
-    patrolled(story).launched("save() { :; }")
-    story.ended()
+    patrol_story(story).run_first_job("save() { :; }")
+    story.wait_for_end()
     answer = ask(story, capsys, "patrol", SLUG, "--json")
     assert states(answer) == (1, "down", ["unsaved"])
     assert mentions(answer.document["line"], "not done", "final step")
@@ -211,6 +215,6 @@ def test_what_a_patrol_leaves_to_the_dri_is_what_a_tick_does(
     story: Story, capsys: CAPTURE, recovery: str
 ) -> None:
     story.sign(babysit={"recovery": recovery}, patrol=QUICK)
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     (advice,) = advice_of(ask(story, capsys, "patrol", SLUG, "--json"))
     assert (advice["row"], "DRI" in advice["message"]) == ("gone", recovery == "ask")

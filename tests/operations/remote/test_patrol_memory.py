@@ -40,7 +40,7 @@ from wording import mentions
 CHAIN = {"folder": "/c", "stage": [{"name": "eval", "run": "true"}]}
 
 
-LAUNCHED = Memory(instances=(an_instance(),))
+LAUNCHED_MEMORY = Memory(instances=(an_instance(),))
 STOP = Ordered(at=NOON, word=Word.STOP, about=("tiny-1",), by="ada")
 
 
@@ -102,11 +102,11 @@ def test_the_commands_of_a_run(tmp_path: Path) -> None:
     assert others.transfer == (("/d/set", "rsync -a --partial '/my work/set/' /d/set/"),)
     assert "herorun-patrol-tiny.timer" in others.remove
     box = RemoteTarget(SshLogin(host="box1"))
-    ours = ways_of(a_run(tmp_path, LAUNCHED, box, chain=CHAIN, **tables))
+    ours = ways_of(a_run(tmp_path, LAUNCHED_MEMORY, box, chain=CHAIN, **tables))
     assert ours.resume == "herorun -C '/my work' status tiny"
     assert ours.chain.startswith("herorun -C '/my work' box chain tiny | ssh ")
     assert ours.transfer[0][1].endswith("'/my work/set/' box1:/d/set/")
-    own = ways_of(a_run(tmp_path, LAUNCHED, patrol={"resume_command": "make again"}))
+    own = ways_of(a_run(tmp_path, LAUNCHED_MEMORY, patrol={"resume_command": "make again"}))
     assert own.resume == "make again"
 
 
@@ -127,7 +127,7 @@ def test_the_gate_is_asked_for_the_command_of_a_run_that_is_down(
     command: str,
 ) -> None:
     propose(monkeypatch, "herorun relaunch tiny # herorun")
-    run = a_run(tmp_path, LAUNCHED if current else None, patrol=table)
+    run = a_run(tmp_path, LAUNCHED_MEMORY if current else None, patrol=table)
     (row,) = decide_advice(run, a_look(alive=Liveness.NO, **changes)).advice
     assert (row.row, row.command) == ("gone", command)
     monitoring = [] if not current else ["unmonitored"]
@@ -142,7 +142,7 @@ def test_the_gate_is_asked_for_the_command_of_a_run_that_is_down(
 def test_a_patrol_says_where_a_babysitter_relaunches_the_run_itself(
     tmp_path: Path, recovery: str
 ) -> None:
-    run = a_run(tmp_path, LAUNCHED, babysit={"recovery": recovery})
+    run = a_run(tmp_path, LAUNCHED_MEMORY, babysit={"recovery": recovery})
     assert not ways_of(run).relaunches_itself
     with hold_lock(run.lock("babysitter"), what="the babysitter"):
         ways = ways_of(run)
@@ -166,7 +166,7 @@ def test_what_comes_before_the_next_command_depends_on_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, names: tuple[str, ...]
 ) -> None:
     propose(monkeypatch, f"herorun {verb} tiny")
-    (row,) = decide_advice(a_run(tmp_path, LAUNCHED), a_look(alive=Liveness.NO)).advice
+    (row,) = decide_advice(a_run(tmp_path, LAUNCHED_MEMORY), a_look(alive=Liveness.NO)).advice
     assert row.command == f"herorun -C '/my work' {verb} tiny"
     assert mentions(row.message, *names)
 
@@ -189,7 +189,7 @@ def test_what_comes_before_the_next_command_depends_on_it(
 def test_whose_order_a_relaunch_would_override(
     tmp_path: Path, order: dict[str, Any], names: tuple[str, ...]
 ) -> None:
-    ways = ways_of(a_run(tmp_path, replace(LAUNCHED, **order)))
+    ways = ways_of(a_run(tmp_path, replace(LAUNCHED_MEMORY, **order)))
     assert bool(ways.stays_down) is bool(names)
     assert ways.is_settled is (bool(names) and "paused" not in names)
     (row,) = decide(a_look(alive=Liveness.NO), ways).advice
@@ -200,7 +200,7 @@ def test_whose_order_a_relaunch_would_override(
 
 @pytest.mark.parametrize("owner", ["", "eve@node7"])
 def test_a_patrol_says_whether_the_run_is_monitored(tmp_path: Path, owner: str) -> None:
-    run = a_run(tmp_path, LAUNCHED)
+    run = a_run(tmp_path, LAUNCHED_MEMORY)
     run.other_babysit_owner = owner
     ways = ways_of(run)
     assert ways.monitor == patrol.NO_MONITOR and mentions(
@@ -209,8 +209,8 @@ def test_a_patrol_says_whether_the_run_is_monitored(tmp_path: Path, owner: str) 
     with hold_lock(run.lock("babysitter"), what="another babysitter"):
         ways = ways_of(run)
     assert ways.monitor != patrol.NO_MONITOR and not ways.unmonitored
-    ticked = replace(LAUNCHED, last_seen=now() - timedelta(minutes=3))
-    ways = ways_of(a_run(tmp_path, ticked))
+    ticked_memory = replace(LAUNCHED_MEMORY, last_seen=now() - timedelta(minutes=3))
+    ways = ways_of(a_run(tmp_path, ticked_memory))
     assert mentions(ways.monitor, "3m") and not ways.unmonitored
     advice = decide(a_look(), ways)
     assert ways.monitor in patrol_line(a_look(), advice)
@@ -218,7 +218,7 @@ def test_a_patrol_says_whether_the_run_is_monitored(tmp_path: Path, owner: str) 
 
 
 @pytest.mark.parametrize(
-    ("minutes", "tables", "owner", "unread", "code"),
+    ("minutes", "tables", "owner", "unread_part", "code"),
     [
         (25, {}, "", "", 0),  # within two cadences, of 15 minutes each
         (35, {}, "", "", 1),
@@ -229,11 +229,11 @@ def test_a_patrol_says_whether_the_run_is_monitored(tmp_path: Path, owner: str) 
     ],
 )
 def test_a_live_run_that_nobody_has_monitored_for_two_cadences_is_something_to_do(
-    tmp_path: Path, minutes: int, tables: dict[str, Any], owner: str, unread: str, code: int
+    tmp_path: Path, minutes: int, tables: dict[str, Any], owner: str, unread_part: str, code: int
 ) -> None:
-    launched = Memory(instances=(an_instance(started=now() - timedelta(minutes=minutes)),))
-    run = a_run(tmp_path, launched, babysit={"cadence": "15m", **tables})
-    run.other_babysit_owner, run.record.remote_unread = owner, unread
+    launched_memory = Memory(instances=(an_instance(started=now() - timedelta(minutes=minutes)),))
+    run = a_run(tmp_path, launched_memory, babysit={"cadence": "15m", **tables})
+    run.other_babysit_owner, run.record.remote_unread = owner, unread_part
     advice = decide(a_look(), ways_of(run))
     assert advice.code == code and bool(advice.advice) is not bool(tables)
     assert ("unmonitored" in news_facts(a_look(), advice)) is bool(code)  # --notify sends it
@@ -243,8 +243,10 @@ def test_a_live_run_that_nobody_has_monitored_for_two_cadences_is_something_to_d
 
 
 def test_a_babysitter_that_hangs_neither_monitors_nor_relaunches(tmp_path: Path) -> None:
-    ticked = replace(LAUNCHED, last_seen=now() - timedelta(minutes=3))  # as by a tick by hand
-    run = a_run(tmp_path, ticked, babysit={"recovery": "relaunch"})
+    ticked_memory = replace(
+        LAUNCHED_MEMORY, last_seen=now() - timedelta(minutes=3)
+    )  # as by a tick by hand
+    run = a_run(tmp_path, ticked_memory, babysit={"recovery": "relaunch"})
     heart = {"at": timestamp(now() - timedelta(hours=9)), "pid": 4711}
     (tmp_path / "heartbeat.json").write_text(canonical(heart))
     with hold_lock(run.lock("babysitter"), what="the babysitter"):

@@ -238,8 +238,10 @@ def test_the_chain_runs_on_the_box_and_continues_after_a_failing_stage(
     assert mentions(dead.document["line"], "job gone", "chain waiting")
     box.ssh(f"touch {data}/go")
     eventually(lambda: box.ssh(f"cat {data}/pushed", check=False).stdout != "")
-    failed = look(box_story, capsys)
-    assert states(failed) == (1, "down", ["chain-failed"]), failed.document  # train nothing again
+    failed_answer = look(box_story, capsys)
+    assert states(failed_answer) == (1, "down", ["chain-failed"]), (
+        failed_answer.document
+    )  # train nothing again
     assert box.ssh(f"ls {shlex.quote(folder)}/eval.DONE", check=False).returncode
 
     box.ssh(f"touch {data}/weights; rm {data}/pushed")

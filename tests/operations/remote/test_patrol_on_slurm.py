@@ -59,7 +59,7 @@ class Queue:
         contract = tomllib.loads(path.read_text())
         path.write_text(tomli_w.dumps({**contract, "scheduler": scheduler, "patrol": patrol}))
 
-    def ended(self, number: str) -> None:
+    def wait_for_end(self, number: str) -> None:
         """Slurm calls a job over before its queue has let it go."""
         eventually(
             lambda: self.cluster.ask("squeue", "-h", "-j", number, check=False) == "", within=120
@@ -108,7 +108,7 @@ def test_it_runs_while_it_is_in_the_queue_and_then_its_accounts_say_how_it_ended
     assert "step 7/20" in alive.document["line"]
 
     (queue.path / "go").touch()
-    queue.ended(number)
+    queue.wait_for_end(number)
     answer = look(queue, capsys)
     assert states(answer) == (0, "done", ["done"]), answer.document
     assert mentions(answer.document["line"], "succeeded")
@@ -121,7 +121,7 @@ def test_one_that_waits_is_alive_and_one_that_failed_is_down_with_its_exit_code(
     waiting = look(queue, capsys)
     assert states(waiting) == (0, "running", []), waiting.document
     queue.cluster.ask("scontrol", "release", number)
-    queue.ended(number)
+    queue.wait_for_end(number)
     answer = look(queue, capsys)
     assert states(answer) == (1, "down", ["gone"]), answer.document
     (advice,) = [each for each in answer.document["advice"] if each["row"] == "gone"]

@@ -55,7 +55,7 @@ def a_run(contract: Contract, current: Any = None, **traits: Any) -> Any:
     )
 
 
-def launched() -> Any:
+def launched_instance() -> Any:
     return SimpleNamespace(name="tiny-1", since=NOON - HEARTBEAT)
 
 
@@ -74,7 +74,7 @@ def box(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe._host_files, "count_files", lambda folder: ("counted", folder))
 
 
-def asked(run: Any, condition: str = "") -> dict[str, Any]:
+def probe_answers(run: Any, condition: str = "") -> dict[str, Any]:
     questions = probe._questions(run, probe.HERE, run.record.memory().current, condition)
     return {part: ask() for part, ask in questions.items()}
 
@@ -94,7 +94,7 @@ PATROL = {
 
 def test_a_job_of_others_is_asked_for_by_all_that_the_contract_names(box: None) -> None:
     contract = a_contract(patrol=PATROL, chain=CHAIN, output={"root": "/d", "temporary_root": None})
-    answers = asked(a_run(contract), condition="/d/AWAITED")
+    answers = probe_answers(a_run(contract), condition="/d/AWAITED")
     alive = {
         "session": "train",
         "socket": contract.patrol.socket,
@@ -123,23 +123,23 @@ def test_a_job_of_our_own_is_asked_of_its_scheduler(box: None) -> None:
         patrol={"copies": {"/d/set": "set"}},
         output={"root": "s3://bucket/tiny", "temporary_root": None},
     )
-    run = a_run(contract, launched())
-    answers = asked(run)
+    run = a_run(contract, launched_instance())
+    answers = probe_answers(run)
     assert answers["job"] == ("find", "tiny-1", NOON - HEARTBEAT)
     assert answers["tail"] == ("tail", "tiny-1", 400)
     files = {"markers": [], "results": [], "disks": [], "roots": [], "chain": ""}
     assert answers["files"] == ("files", 20.0, files)
     run.scheduler.leaves_files = run.scheduler.on_the_machine = False
-    assert list(asked(run)) == ["job", "tail", "copy /d/set"]
+    assert list(probe_answers(run)) == ["job", "tail", "copy /d/set"]
 
 
 def test_nothing_to_look_at_is_wrong_use_unless_a_marker_is_awaited(box: None) -> None:
     run = a_run(a_contract())
     with pytest.raises(WrongUse, match="tiny"):
-        asked(run)
-    assert "files" in asked(run, condition="/d/DONE")
+        probe_answers(run)
+    assert "files" in probe_answers(run, condition="/d/DONE")
     for fields in ({"session": "s"}, {"process": "p"}):
-        assert "alive" in asked(a_run(a_contract(patrol=fields)))
+        assert "alive" in probe_answers(a_run(a_contract(patrol=fields)))
 
 
 def test_a_job_is_asked_of_its_scheduler_by_its_id(
@@ -148,31 +148,33 @@ def test_a_job_is_asked_of_its_scheduler_by_its_id(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     (tmp_path / "squeue").write_text("#!/bin/sh\necho squeue: error: nobody is there >&2; exit 1\n")
     (tmp_path / "squeue").chmod(0o755)
-    old = asked(a_run(a_contract(patrol={"slurm_job": "42"})))["named"]
-    job_question = asked(a_run(a_contract(patrol={"job": "42", "job_scheduler": "slurm"})))["named"]
+    old = probe_answers(a_run(a_contract(patrol={"slurm_job": "42"})))["named"]
+    job_question = probe_answers(a_run(a_contract(patrol={"job": "42", "job_scheduler": "slurm"})))[
+        "named"
+    ]
     assert (
         isinstance(job_question, Unknown)
         and "nobody is there" in job_question.why
         and job_question == old
     )
-    process = asked(a_run(a_contract(patrol={"job": "4194000"})))["named"]  # of `local`
+    process = probe_answers(a_run(a_contract(patrol={"job": "4194000"})))["named"]  # of `local`
     assert process == Absent()
     with pytest.raises(WrongUse, match=r"\[patrol\] job: '42; rm'"):
-        asked(a_run(a_contract(patrol={"slurm_job": "42; rm"})))
+        probe_answers(a_run(a_contract(patrol={"slurm_job": "42; rm"})))
 
 
 def test_a_run_that_was_relaunched_meanwhile_is_probed_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Otherwise the end of tiny-1 would be judged by the evidence of tiny-2."""
-    run, judged = a_run(a_contract(), launched()), []
+    run, judged_instances = a_run(a_contract(), launched_instance()), []
     memory = run.record.memory()
-    relaunched = SimpleNamespace(
+    relaunched_memory = SimpleNamespace(
         **{**vars(memory), "current": SimpleNamespace(name="tiny-2", since=NOON)}
     )
 
     def together(questions: Any, seconds: float) -> dict[str, Any]:
-        run.record.memory = lambda: relaunched
+        run.record.memory = lambda: relaunched_memory
         return {"job": questions["job"]()}
 
     def parse(run: Any, reach: Any, name: str, answers: Any, condition: str) -> Any:
@@ -180,13 +182,13 @@ def test_a_run_that_was_relaunched_meanwhile_is_probed_again(
         return a_look(name=name, alive=Liveness.NO, succeeded=True, launched_at=NOON)
 
     def judge(run: Any, memory: Any) -> Any:
-        judged.append(memory.current.name)
+        judged_instances.append(memory.current.name)
         return SimpleNamespace(alerts={}, monitor=MonitorHealth.FRESH, run=RunHealth.DOWN), {}
 
     monkeypatch.setattr(probe, "_together", together)
     monkeypatch.setattr(probe, "_parse_probe", parse)
     monkeypatch.setattr(probe, "evaluate", judge)
-    assert probe.probe_host(run).name == "tiny-2" and judged == ["tiny-1", "tiny-2"]
+    assert probe.probe_host(run).name == "tiny-2" and judged_instances == ["tiny-1", "tiny-2"]
 
 
 def test_each_question_fails_alone() -> None:
@@ -211,7 +213,7 @@ def test_what_hangs_is_left_behind() -> None:
     assert isinstance(answers["a"], MachineUnread) and answers["b"] == 7
 
 
-def encoded(text: bytes) -> str:
+def encode_text(text: bytes) -> str:
     return base64.b64encode(text).decode()
 
 
@@ -225,7 +227,7 @@ MACHINE = {
 }
 
 
-def parsed(contract: Contract, answers: dict[str, Any], current: Any = None) -> Any:
+def parse_answers(contract: Contract, answers: dict[str, Any], current: Any = None) -> Any:
     run = a_run(contract, current)
     return probe._parse_probe(run, probe.HERE, "tiny-1", answers, "/d/AWAITED")
 
@@ -236,21 +238,21 @@ def test_every_answer_has_its_place(box: None) -> None:
         "now": 100.0,
         "newest": {"/d": 70.0},
         "markers": {"/d/DONE": 0.0, "/c/eval.DONE": None, "/d/AWAITED": 60.0},
-        "results": {"/d/r.csv": {"text": encoded(b"acc"), "whole": True}},
+        "results": {"/d/r.csv": {"text": encode_text(b"acc"), "whole": True}},
         "disks": {"/d": [1, 2, 3, 4], "/scratch": {"why": "hangs"}},
-        "chain": {"runs": True, "failed": None, "stage": encoded(b"eval")},
+        "chain": {"runs": True, "failed": None, "stage": encode_text(b"eval")},
     }
-    copied = {"copies": {"/d/set": {"files": 1, "bytes": 2}}}
-    tail = {"tail": encoded(b"step 5\n"), "size": 7, "done": True, "now": 9.0, "changed": 4.0}
+    copied_folders = {"copies": {"/d/set": {"files": 1, "bytes": 2}}}
+    tail = {"tail": encode_text(b"step 5\n"), "size": 7, "done": True, "now": 9.0, "changed": 4.0}
     answers = {
         "job": Found(a_job(JobState.SUCCEEDED)),
         "files": files,
-        "count_copies": copied,
+        "count_copies": copied_folders,
         "machine": MACHINE,
         "matched_lines": tail,
         "copy /d/set": {"files": 3, "bytes": 4},
     }
-    look = parsed(contract, answers, launched())
+    look = parse_answers(contract, answers, launched_instance())
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     assert (look.name, look.where, look.launched_at) == ("tiny-1", "box1", NOON)
     assert (look.alive, look.succeeded, look.has_success_pattern) == (Liveness.NO, True, True)
@@ -269,7 +271,7 @@ def test_every_answer_has_its_place(box: None) -> None:
 
 def test_a_box_that_answered_nothing_is_unreachable_and_has_no_figures(box: None) -> None:
     blind = MachineUnread("the link is cut")
-    look = parsed(
+    look = parse_answers(
         a_contract(patrol={"session": "s", "gpu_sample_seconds": 0}),
         {"alive": blind, "files": blind, "machine": blind},
     )
@@ -279,7 +281,9 @@ def test_a_box_that_answered_nothing_is_unreachable_and_has_no_figures(box: None
 
 
 def test_what_lives_has_no_reason(box: None) -> None:
-    look = parsed(a_contract(), {"job": Found(a_job()), "files": MachineUnread("x")}, launched())
+    look = parse_answers(
+        a_contract(), {"job": Found(a_job()), "files": MachineUnread("x")}, launched_instance()
+    )
     assert (look.alive, look.why) == (Liveness.YES, "")
 
 
@@ -298,7 +302,13 @@ def test_the_schedulers_own_tail_is_searched_here(
 
 
 def test_a_first_line_cut_in_two_is_left_out_of_a_longer_log() -> None:
-    cut = {"tail": encoded(b"step 5\nx\n"), "size": 90, "done": None, "now": 4.0, "changed": 9.0}
+    cut = {
+        "tail": encode_text(b"step 5\nx\n"),
+        "size": 90,
+        "done": None,
+        "now": 4.0,
+        "changed": 9.0,
+    }
     log = probe._read_log_by_end(a_run(a_contract()), {"matched_lines": cut})
     assert log == LogEnd(line="", step=None, size=90, age=0.0)
 

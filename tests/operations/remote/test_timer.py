@@ -24,7 +24,7 @@ WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 @pytest.fixture
-def watched(story: Story) -> Story:
+def watched_story(story: Story) -> Story:
     """A run whose job nobody has started, looked at by its process."""
     story.sign(patrol={"process": "nobody-starts-[t]his", "gpu_sample_seconds": 0})
     return story
@@ -40,9 +40,9 @@ def argv_of(unit: str) -> list[str]:
 
 @pytest.mark.thorough
 def test_the_service_ticks_by_its_own_command_and_with_nothing_in_its_environment(
-    watched: Story, capsys: CAPTURE
+    watched_story: Story, capsys: CAPTURE
 ) -> None:
-    document = ask(watched, capsys, "timer", SLUG, "--json").document
+    document = ask(watched_story, capsys, "timer", SLUG, "--json").document
     (service,) = [file["text"] for file in document["files"] if file["path"].endswith(".service")]
     (folder,) = re.findall(r"^WorkingDirectory=(.*)$", service, re.MULTILINE)
     argv = argv_of(service)
@@ -59,29 +59,29 @@ def test_the_service_ticks_by_its_own_command_and_with_nothing_in_its_environmen
     )
     assert (process.returncode, process.stderr) == (1, ""), process
     assert re.match(r"\S+Z tiny: down \(.*no such process", process.stdout), process
-    allowed = re.findall(r"^SuccessExitStatus=(.*)$", service, re.MULTILINE)[0].split()
-    assert str(process.returncode) in allowed
+    allowed_names = re.findall(r"^SuccessExitStatus=(.*)$", service, re.MULTILINE)[0].split()
+    assert str(process.returncode) in allowed_names
 
 
 @pytest.mark.thorough
 def test_crons_line_ticks_and_writes_its_log_where_nothing_of_the_run_was_written_before(
-    watched: Story, capsys: CAPTURE
+    watched_story: Story, capsys: CAPTURE
 ) -> None:
-    log = watched.work / ".herorun" / SLUG / "patrol.log"
+    log = watched_story.work / ".herorun" / SLUG / "patrol.log"
     assert not log.parent.exists()
-    line = ask(watched, capsys, "timer", SLUG, "--for", "cron").out
+    line = ask(watched_story, capsys, "timer", SLUG, "--for", "cron").out
     # as cron hands it to the shell
     command = line.rstrip("\n").split(" ", 5)[5].replace("\\%", "%")
     env = {
         "PATH": "/usr/bin:/bin",
         "SHELL": "/bin/sh",
-        "HOME": str(watched.home),
-        "TMPDIR": str(watched.home),
+        "HOME": str(watched_story.home),
+        "TMPDIR": str(watched_story.home),
     }
     process = subprocess.run(
         ["/bin/sh", "-c", command],
         env=env,
-        cwd=watched.home,
+        cwd=watched_story.home,
         capture_output=True,
         text=True,
         timeout=60,

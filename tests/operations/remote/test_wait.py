@@ -63,7 +63,7 @@ def quiet(story: Story, **patrol: Any) -> Story:
 @pytest.fixture
 def waiting(story: Story) -> Story:
     """A run whose job waits at step 3."""
-    return quiet(story).launched(WAIT)
+    return quiet(story).run_first_job(WAIT)
 
 
 @pytest.mark.thorough
@@ -102,7 +102,7 @@ def test_it_waits_for_the_end_and_ends_with_it(waiting: Story) -> None:
 
 @pytest.mark.thorough
 def test_a_crash_ends_it_at_once_with_what_is_to_be_done(story: Story, capsys: CAPTURE) -> None:
-    quiet(story).launched(CRASH)
+    quiet(story).run_first_job(CRASH)
     answer = ask(story, capsys, "await", SLUG, "--step", "4", "--every", "90s")
     assert answer.code == 1 and mentions(answer.out, "down", "4") and "relaunch tiny" in answer.out
 
@@ -135,8 +135,10 @@ def test_the_list_forgets_the_dead_retires_the_stale_and_leaves_the_rest(
                 json.dumps({**own, "run": "x", "pid": stranger.pid, "born": "boot 1"})
             )
             (state / "2-await-y.json").write_text("{")
-            tried = ask(waiting, capsys, "watchers", "--dry-run", "--json").document["watchers"]
-            assert sorted(each["state"] for each in tried) == ["damaged", "over", "stale"]
+            rows_by_name = ask(waiting, capsys, "watchers", "--dry-run", "--json").document[
+                "watchers"
+            ]
+            assert sorted(each["state"] for each in rows_by_name) == ["damaged", "over", "stale"]
             assert len(list(state.glob("*.json"))) == 3 and late.poll() is None
             watchers = ask(waiting, capsys, "watchers", "--json").document["watchers"]
             assert {each["state"]: each["action"] for each in watchers} == {
@@ -256,7 +258,7 @@ def test_every_command_of_the_handbook_works_when_it_is_typed(
     story: Story, capsys: CAPTURE
 ) -> None:
     """By somebody with no memory, while the run lives, on its machine and in a fresh clone."""
-    quiet(story).launched(WAIT)
+    quiet(story).run_first_job(WAIT)
     page = ask(story, capsys, "handbook", SLUG, "--out", "-").out
     blocks = page.split("```sh\n")[1:]
     lines = [line for block in blocks for line in block.partition("\n```")[0].splitlines()]

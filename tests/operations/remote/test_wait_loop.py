@@ -26,7 +26,7 @@ BLIND = {"alive": Liveness.UNKNOWN, "unreachable": "the link is cut."}
 
 
 @pytest.fixture
-def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def sleeps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     seconds: list[float] = []
     clock = SimpleNamespace(sleep=seconds.append, monotonic=lambda: 0.0)
     monkeypatch.setattr(wait, "time", clock)
@@ -46,40 +46,40 @@ def looks(*each: HostObservation | Exception) -> Callable[[], WaitObservation]:
     return see
 
 
-def waited(*each: HostObservation | Exception, most: int = 0, step: int = 200) -> WaitEnd:
+def wait_for(*each: HostObservation | Exception, most: int = 0, step: int = 200) -> WaitEnd:
     return wait._loop(looks(*each), WaitCondition(step=step), 60.0, most or len(each), "tiny")
 
 
-def test_it_ends_at_the_look_that_saw_it(slept: list[float]) -> None:
-    ended = waited(
+def test_it_ends_at_the_look_that_saw_it(sleeps: list[float]) -> None:
+    wait_end = wait_for(
         a_look(), CouldNotLook("cut"), a_look(log=LogEnd(line="step 200", step=200)), most=9
     )
-    assert (ended.code, ended.polls, slept) == (0, 3, [60.0, 60.0])
-    assert "step 200" in ended.line and ended.assessment is not None
+    assert (wait_end.code, wait_end.polls, sleeps) == (0, 3, [60.0, 60.0])
+    assert "step 200" in wait_end.line and wait_end.assessment is not None
 
 
-def test_what_can_no_longer_come_ends_it_with_1(slept: list[float]) -> None:
-    ended = waited(a_look(alive=Liveness.NO), most=9)
-    assert (ended.code, ended.polls, slept) == (1, 1, [])
+def test_what_can_no_longer_come_ends_it_with_1(sleeps: list[float]) -> None:
+    wait_end = wait_for(a_look(alive=Liveness.NO), most=9)
+    assert (wait_end.code, wait_end.polls, sleeps) == (1, 1, [])
 
 
 @pytest.mark.parametrize(
     ("last", "code"), [(a_look(), 1), (a_look(**BLIND), 3), (CouldNotLook("cut"), 3)]
 )
 def test_at_its_bound_a_last_look_that_saw_nothing_is_unknown(
-    last: HostObservation | Exception, code: int, slept: list[float]
+    last: HostObservation | Exception, code: int, sleeps: list[float]
 ) -> None:
-    ended = waited(a_look(), last)
-    assert (ended.code, ended.polls, slept) == (code, 2, [60.0])
-    assert (ended.assessment is None) == isinstance(last, Exception)
+    wait_end = wait_for(a_look(), last)
+    assert (wait_end.code, wait_end.polls, sleeps) == (code, 2, [60.0])
+    assert (wait_end.assessment is None) == isinstance(last, Exception)
 
 
-def test_wrong_use_ends_it_at_once(slept: list[float]) -> None:
+def test_wrong_use_ends_it_at_once(sleeps: list[float]) -> None:
     with pytest.raises(WrongUse):
-        waited(WrongUse("no session"), a_look())
+        wait_for(WrongUse("no session"), a_look())
 
 
-def test_it_is_still_from_its_last_movement_on(slept: list[float]) -> None:
+def test_it_is_still_from_its_last_movement_on(sleeps: list[float]) -> None:
     """A look that saw nothing is no movement, and a moving one starts the hour again."""
 
     def at(minutes: int, step: int = 120, **changes: Any) -> HostObservation:
@@ -87,9 +87,9 @@ def test_it_is_still_from_its_last_movement_on(slept: list[float]) -> None:
         moment = NOON + timedelta(minutes=minutes)
         return a_look(at=moment, log=log, output_age=None, **changes)
 
-    hangs = waited(at(0), at(30, **BLIND), at(60), most=9)
+    hangs = wait_for(at(0), at(30, **BLIND), at(60), most=9)
     assert (hangs.code, hangs.polls) == (1, 3)
-    assert waited(at(0), at(30, 121), at(60, 121)).message != hangs.message
+    assert wait_for(at(0), at(30, 121), at(60, 121)).message != hangs.message
 
 
 def test_a_signal_ends_the_wait_and_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,10 +104,10 @@ def test_a_signal_ends_the_wait_and_is_reported_once(monkeypatch: pytest.MonkeyP
         return lambda: os.kill(os.getpid(), signal.SIGTERM)
 
     notes: list[str] = []
-    with pytest.raises(EndedBySignal) as ended:
+    with pytest.raises(EndedBySignal) as error:
         wait.wait_for(run, observer, WaitCondition(step=9), 60.0, 2, notes.append)
-    assert (ended.value.exit_code, notes) == (130, [])
-    assert mentions(str(ended.value), "tiny", "SIGTERM")
+    assert (error.value.exit_code, notes) == (130, [])
+    assert mentions(str(error.value), "tiny", "SIGTERM")
 
 
 @pytest.mark.parametrize(("every", "most"), [(0.9, 5), (60.0, 0), (86_400.0, 31)])
@@ -129,8 +129,8 @@ def test_the_run_is_evaluated_only_for_what_needs_it(monkeypatch: pytest.MonkeyP
     assert wait._observe_run(run, WaitCondition(state="down")) == facts
     assert wait._observe_run(run, WaitCondition("/d/DONE")) == {}
     evidence.clear()
-    unseen = {"run": "healthy", "job": None, "step": None}
-    assert wait._observe_run(run, WaitCondition(step=0)) == unseen
+    unknown_fields = {"run": "healthy", "job": None, "step": None}
+    assert wait._observe_run(run, WaitCondition(step=0)) == unknown_fields
     memory.current = None
     assert wait._observe_run(run, WaitCondition(step=0)) == {}
 

@@ -65,8 +65,8 @@ def test_each_watcher_and_what_is_done_about_it(
         "endless": ("running", ""),
         "in time": ("running", ""),
     }
-    tried = {row.path.name: row.state for row in reconcile(act=False)}
-    assert tried == {name: state for name, (state, _) in rows.items()}
+    state_by_name = {row.path.name: row.state for row in reconcile(act=False)}
+    assert state_by_name == {name: state for name, (state, _) in rows.items()}
     assert all(path.exists() for path in registry)
     assert {row.path.name: (row.state, row.action) for row in reconcile(act=True)} == rows
     assert {path.name for path in registry if not path.exists()} == {"damaged", "gone"}
@@ -140,7 +140,7 @@ def test_the_file_of_a_wait_keeps_the_names_of_every_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    stored = {
+    stored_wait = {
         "kind": "await",
         "run": "tiny",
         "top": "",
@@ -151,7 +151,7 @@ def test_the_file_of_a_wait_keeps_the_names_of_every_version(
         "until": 0.0,
     }
     process_registry.folder().mkdir(parents=True)
-    (process_registry.folder() / "4-await-tiny.json").write_text(json.dumps(stored))
+    (process_registry.folder() / "4-await-tiny.json").write_text(json.dumps(stored_wait))
     (own,) = process_registry.registered_watchers().values()
     assert own is not None and (own.kind, own.process_start) == ("wait", "boot 1")
     with process_registry.register_watcher("wait", "tiny", "", "step 5", NOW) as later:
@@ -159,7 +159,7 @@ def test_the_file_of_a_wait_keeps_the_names_of_every_version(
             process_registry.folder() / "4-await-tiny.json"
         }
         assert json.loads(path.read_text()) == {
-            **stored,
+            **stored_wait,
             "pid": later.pid,
             "born": later.process_start,
         }

@@ -215,12 +215,12 @@ def a_goodput(**changes: Any) -> dict[str, Any]:
 
 
 def an_alert(
-    check: str, severity: str, step: int, message: str, resolved: str | None
+    check: str, severity: str, step: int, message: str, resolved_at: str | None
 ) -> dict[str, Any]:
     fields = {"check": check, "subject": "", "severity": severity, "step": step, "since": AT}
     fields |= {"last_step": step + 9, "noticed_step": step + 40}
-    state = {"state": "resolved" if resolved else "firing", "acknowledged": False}
-    return {**fields, **state, "resolved": resolved, "message": message}
+    state = {"state": "resolved" if resolved_at else "firing", "acknowledged": False}
+    return {**fields, **state, "resolved": resolved_at, "message": message}
 
 
 def a_link(name: str, text: str, url: str) -> dict[str, str]:
@@ -241,9 +241,9 @@ def an_instance(
         "log_place": f"/data/jobs/{name}/log",
         "log_url": "",
     }
-    ended = {"ended": AT if end else None, "end_state": end, "steps": 2400 if end else None}
-    ended["diagnosis"] = f"{name} is {end}" if end else ""
-    return {**fields, "started": AT, **ended, "changes": changes}
+    end_fields = {"ended": AT if end else None, "end_state": end, "steps": 2400 if end else None}
+    end_fields["diagnosis"] = f"{name} is {end}" if end else ""
+    return {**fields, "started": AT, **end_fields, "changes": changes}
 
 
 LOGBOOK = """\

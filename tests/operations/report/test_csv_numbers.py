@@ -52,9 +52,9 @@ def test_a_comma_is_read_as_the_file_writes_numbers(tmp_path, text, rows):
     ],
 )
 def test_what_could_be_another_number_is_refused(tmp_path, text, notice):
-    with pytest.raises(WrongUse) as refused:
+    with pytest.raises(WrongUse) as error:
         read(tmp_path, text)
-    assert str(refused.value) == notice
+    assert str(error.value) == notice
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_a_line_that_is_too_long_is_refused_before_it_is_held(tmp_path, monkeypa
 def test_a_file_of_a_header_alone_is_not_called_calm(tmp_path):
     path = tmp_path / "curve.csv"
     path.write_text("step,loss\n")
-    (unjudged,) = backtest([path], None).unjudged
-    assert mentions(unjudged, f"{path}", "no rows")
+    (unjudged_curve,) = backtest([path], None).unjudged
+    assert mentions(unjudged_curve, f"{path}", "no rows")
 
 
 CURVE = [f"{2.5 + 0.001 * (step % 7):.4f}" for step in range(300)]

@@ -24,7 +24,7 @@ def table(header: list[str]) -> CsvTable:
     return CsvTable(Path("curve.csv"), header, step, frozenset(), curve_file.Notation.POINT)
 
 
-def shown(rows: Sequence[Row]) -> list[str]:
+def shown_lines(rows: Sequence[Row]) -> list[str]:
     return [repr((row.step, list(row.values.items()), row.at, row.attempt)) for row in rows]
 
 
@@ -41,7 +41,7 @@ def test_columns_are_the_rows_of_their_lines(header: list[str]) -> None:
         chunk = table(header).columnar(lines, 2)
         if chunk is not None:
             columnar += 1
-            assert shown(chunk) == shown(list(table(header).rows(lines, 2)))
+            assert shown_lines(chunk) == shown_lines(list(table(header).rows(lines, 2)))
     assert columnar > 500
 
 
@@ -71,10 +71,10 @@ def test_lines_from_an_odd_one_on_are_read_too(tmp_path: Path, odd: str) -> None
     path.write_text("\n".join(["step,note", *lines]) + "\n", encoding="utf-8")
     table = CsvTable(path, ["step", "note"], "step", frozenset(), curve_file.Notation.POINT)
     with path.open(newline="", encoding="utf-8") as file:
-        expected = list(table.rows(list(csv.reader(file, strict=True))[1:], 2))
+        expected_rows = list(table.rows(list(csv.reader(file, strict=True))[1:], 2))
     text = path.read_text(encoding="utf-8").splitlines(keepends=True)[1:]
     chunks = curve_file._rows_of_lines(table, iter(text), ",", 2)
-    assert shown([row for chunk in chunks for row in chunk]) == shown(expected)
+    assert shown_lines([row for chunk in chunks for row in chunk]) == shown_lines(expected_rows)
 
 
 @pytest.mark.parametrize(

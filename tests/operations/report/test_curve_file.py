@@ -7,7 +7,7 @@ import pytest
 from herorun.core.errors import WrongUse
 from herorun.operations.report.curve_file import columns_of, names_of, rows_of
 
-EXPORTED = """"Step","calm-lake-7 - train/loss","calm-lake-7 - train/loss__MIN"
+EXPORT = """"Step","calm-lake-7 - train/loss","calm-lake-7 - train/loss__MIN"
 "10","2.5","2.5"
 "20","2.25","2.25"
 "30","NaN","NaN"
@@ -37,7 +37,7 @@ def read(tmp_path, text, name="curve.csv"):
         'lr,"loss",step\n"0.001","2.5",10\n0.001,2.250,20.0\n1e-3,NaN,3e1\n',
         "iteration,train_loss\n10,2.5\n20,2.25\n30,nan\n",
         "global_step,train/loss,eval/loss\n10,2.5,\n20,2.25,3\n30,nan,\n",
-        EXPORTED,
+        EXPORT,
         "iter,Loss/train,note\n10,2.5,warm\n20,2.25,-\n30,nan,\n",
         "step,loss\n10,2.5\n20,2.25\nstep,loss\n30,nan\n\n",
     ],
@@ -82,6 +82,6 @@ def test_another_json_document_is_no_curve(tmp_path, notice):
     path = tmp_path / "config.json"
     path.write_text('{\n  "a": 1\n}')
 
-    with pytest.raises(WrongUse, match="config") as caught:
+    with pytest.raises(WrongUse, match="config") as error:
         list(rows_of(path))
-    assert str(caught.value) == notice
+    assert str(error.value) == notice

@@ -40,7 +40,7 @@ def states(matches: Values, metric: str = "herorun_run_state") -> list[str]:
 
 
 def test_a_run_that_was_watched(story: Story, capsys: CAPTURE) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.tick()
     story.tick()
     capsys.readouterr()
@@ -64,7 +64,7 @@ def test_a_run_that_was_watched(story: Story, capsys: CAPTURE) -> None:
 
 
 def test_what_was_seen_long_ago_is_unknown(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.tick()
     later = now() + timedelta(hours=2)
     monkeypatch.setattr(overview, "now", lambda: later)
@@ -79,7 +79,7 @@ def test_a_run_that_is_down_is_unmonitored_unless_a_person_has_decided_something
     story: Story, monkeypatch: pytest.MonkeyPatch, has_decision: bool
 ) -> None:
     story.sign(babysit={"recovery": "ask"})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tick()
     if has_decision:
         assert story.herorun("deny", SLUG) == 0
@@ -91,7 +91,7 @@ def test_a_run_that_is_down_is_unmonitored_unless_a_person_has_decided_something
 
 
 def test_a_crash_its_relaunch_and_what_is_not_pushed(story: Story) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     hook = story.refuse_pushes()
     story.tick()
     samples = values(exposition(RunExporter(story.work, [SLUG])))
@@ -103,7 +103,7 @@ def test_a_crash_its_relaunch_and_what_is_not_pushed(story: Story) -> None:
 
 
 def test_a_run_that_cannot_be_read_hides_no_other(story: Story, capsys: CAPTURE) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.tick()
     (story.work / "runs" / "tiny.toml").write_text("slug = [")
     capsys.readouterr()
@@ -125,7 +125,7 @@ def test_every_metric_is_described_once_with_its_unit() -> None:
 def test_it_is_served_and_no_scrape_asks_anybody(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.tick()
     exporter, ready, urls = RunExporter(story.work), threading.Event(), []
 
@@ -160,9 +160,9 @@ def test_an_address_of_version_6_is_a_url_that_can_be_opened(tmp_path: Path) -> 
 
 
 def status_of(url: str, **headers: str) -> int:
-    with pytest.raises(urllib.error.HTTPError) as refused:
+    with pytest.raises(urllib.error.HTTPError) as error:
         urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=60)
-    return refused.value.code
+    return error.value.code
 
 
 def _job_without_pods(*args: object, **_: object) -> None:
@@ -172,7 +172,7 @@ def _job_without_pods(*args: object, **_: object) -> None:
 def test_the_text_file_is_whole_and_faults_are_named(
     story: Story, tmp_path: Path, capsys: CAPTURE
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     story.tick()
     target = tmp_path / "herorun.prom"
     assert story.herorun("metrics", "--textfile", str(target)) == 0

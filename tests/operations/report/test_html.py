@@ -70,14 +70,14 @@ class Tags(HTMLParser):
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
+        self.elements.append((tag, dict(attrs)))
 
     def of(self, *names: str) -> list[dict[str, str | None]]:
-        return [attributes for tag, attributes in self.found if tag in names]
+        return [attributes for tag, attributes in self.elements if tag in names]
 
 
 # --- as it is -------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def test_text_of_a_run_is_no_markup() -> None:
     assert len(tags.of("script")) == 3 and tags.of("img", "iframe", "object", "form", "b") == []
     assert not [
         attributes
-        for _, attributes in tags.found
+        for _, attributes in tags.elements
         if any(name.startswith("on") for name in attributes)
     ]
     assert "&lt;img src=x" in page and "{{ 7*7 }}" in page
@@ -128,7 +128,7 @@ def test_nothing_is_fetched() -> None:
     tags = Tags(page_of(a_report()))
     addresses = [
         attributes.get("src") or attributes.get("href") or ""
-        for tag, attributes in tags.found
+        for tag, attributes in tags.elements
         if tag != "a"
     ]
     assert {address for address in addresses if not address.startswith("#")} <= {"", "data:,"}
@@ -162,19 +162,19 @@ def test_the_library_comes_with_its_licence() -> None:
 def test_everything_can_be_read_without_the_drawings() -> None:
     tags = Tags(page_of(a_report()))
     assert len(tags.of("table")) >= 4 and len(tags.of("noscript")) == 1
-    assert [tag for tag, _ in tags.found if tag in ("header", "nav", "main", "footer")] == [
+    assert [tag for tag, _ in tags.elements if tag in ("header", "nav", "main", "footer")] == [
         "header",
         "nav",
         "main",
         "footer",
     ]
-    levels = [int(tag[1]) for tag, _ in tags.found if re.fullmatch("h[1-6]", tag)]
+    levels = [int(tag[1]) for tag, _ in tags.elements if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
-    names = {attributes["id"] for _, attributes in tags.found if attributes.get("id")}
+    names = {attributes["id"] for _, attributes in tags.elements if attributes.get("id")}
     told_by = {
         attributes["aria-labelledby"]
-        for _, attributes in tags.found
+        for _, attributes in tags.elements
         if attributes.get("aria-labelledby")
     }
     assert told_by <= names
@@ -210,8 +210,8 @@ def test_a_long_logbook_keeps_its_newest_entries() -> None:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    with browser() as opened:
-        yield opened
+    with browser() as chromium_browser:
+        yield chromium_browser
 
 
 @pytest.fixture(scope="module")
@@ -221,8 +221,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-DRAWN = "document.documentElement.dataset.drawn"
-PAINTED = """[...document.querySelectorAll('.plot canvas')].map((canvas) => {
+DRAWN_EXPRESSION = "document.documentElement.dataset.drawn"
+PAINTED_EXPRESSION = """[...document.querySelectorAll('.plot canvas')].map((canvas) => {
   const told = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data, colours = new Set();
   for (let at = 0; at < told.length; at += 4) if (told[at + 3]) colours.add(told[at] + ',' + told[at + 1] + ',' + told[at + 2]);
   return colours.size;
@@ -248,9 +248,9 @@ def test_it_is_drawn_whole_at_any_width_light_and_dark(
     chromium: Browser, page: Path, width: int, dark: bool
 ) -> None:
     chromium.open(page, width, dark=dark)
-    assert chromium.run(DRAWN) == "3"
-    painted = chromium.run(PAINTED)
-    assert len(painted) == 3 and min(painted) > 10, painted
+    assert chromium.run(DRAWN_EXPRESSION) == "3"
+    painted_pixels = chromium.run(PAINTED_EXPRESSION)
+    assert len(painted_pixels) == 3 and min(painted_pixels) > 10, painted_pixels
     assert chromium.run("document.documentElement.scrollWidth") == width
     back = chromium.run("getComputedStyle(document.body).backgroundColor")
     assert (sum(int(n) for n in re.findall(r"\d+", back)) < 150) is dark
@@ -263,7 +263,7 @@ def test_it_is_drawn_in_a_browser_whose_language_is_none(chromium: Browser, page
     posix = "{ get: () => 'en-US@posix', configurable: true }"
     language = f"Object.defineProperty(Navigator.prototype, 'language', {posix})"
     chromium.open(page, before=language)
-    assert chromium.run(DRAWN) == "3" and min(chromium.run(PAINTED)) > 10
+    assert chromium.run(DRAWN_EXPRESSION) == "3" and min(chromium.run(PAINTED_EXPRESSION)) > 10
     assert chromium.complaints == []
 
 
@@ -340,7 +340,7 @@ def test_the_axis_is_steps_time_or_tokens_and_curves_are_smoothed(
     chromium.press("End")
     readout = chromium.run("document.querySelector('#readout-norm').textContent")
     assert "grad_norm (smoothed)" in readout
-    assert min(chromium.run(PAINTED)) > 10
+    assert min(chromium.run(PAINTED_EXPRESSION)) > 10
     assert chromium.run("document.documentElement.scrollWidth") == 400
     assert chromium.complaints == [] and chromium.requests == [path.as_uri()]
 
@@ -427,7 +427,7 @@ def test_a_million_steps_open_at_once_with_their_one_spike(
     assert path.stat().st_size < 5_000_000
     chromium.open(path)
     assert chromium.run("performance.getEntriesByType('navigation')[0].loadEventEnd") < 15_000
-    assert chromium.run(DRAWN) == "3" and chromium.complaints == []
+    assert chromium.run(DRAWN_EXPRESSION) == "3" and chromium.complaints == []
     (data,) = re.findall(r'id="data">(.*?)</script>', path.read_text())
     line = json.loads(data)["charts"][0]["series"][0]["lines"][0]
     assert line["y"][line["x"].index(at + 1)] == 9.0

@@ -77,7 +77,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     assert queue == []
 
 
-def followed(scheduler: Any, lines: int | None = None) -> tuple[str, list[str]]:
+def followed_lines(scheduler: Any, lines: int | None = None) -> tuple[str, list[str]]:
     text: list[str] = []
     return "".join(logs.follow_log(scheduler, TINY, lines, text.append)), text
 
@@ -97,7 +97,7 @@ def test_what_is_new_comes_as_whole_lines_until_the_job_has_ended(
         append(scheduler.path, "ee\nfour")
 
     steps += [lambda: append(scheduler.path, "thr"), end]
-    assert followed(scheduler) == ("one\ntwo\nthree\nfour\n", ["tiny-1 has ended (failed)"])
+    assert followed_lines(scheduler) == ("one\ntwo\nthree\nfour\n", ["tiny-1 has ended (failed)"])
 
 
 def test_a_job_that_is_silent_ends_it_after_a_while(
@@ -115,7 +115,7 @@ def test_a_job_that_is_silent_ends_it_after_a_while(
         clock[0] += 5
 
     steps += [grow_and_end, wait, wait]
-    log, messages = followed(scheduler)
+    log, messages = followed_lines(scheduler)
     assert log == "one\n"
     assert len(messages) == 2 and mentions(messages[0], "log", "tiny-1", "empty")
     assert messages[1] == "tiny-1 has ended (succeeded)"
@@ -124,7 +124,7 @@ def test_a_job_that_is_silent_ends_it_after_a_while(
 def test_a_job_that_has_ended_is_not_waited_for(scheduler: Any, steps: list[Any]) -> None:
     append(scheduler.path, "one\n")
     scheduler.state = JobState.SUCCEEDED
-    assert followed(scheduler) == ("one\n", ["tiny-1 has ended (succeeded)"])
+    assert followed_lines(scheduler) == ("one\n", ["tiny-1 has ended (succeeded)"])
 
 
 def test_a_progress_bar_is_shown_before_its_newline() -> None:
@@ -141,7 +141,7 @@ def test_a_log_that_is_replaced_is_read_from_its_start(scheduler: Any, steps: li
         scheduler.state = JobState.SUCCEEDED
 
     steps += [lambda: scheduler.path.write_text("behind it\n"), end]
-    text, output = followed(scheduler)
+    text, output = followed_lines(scheduler)
     assert text == "before the rotation\nbehind it\n"
     assert mentions(output[0], "tiny-1", "replaced")
 
@@ -154,7 +154,7 @@ def test_a_cut_link_is_reported_once_and_does_not_end_it(tmp_path: Path, steps: 
 
     one.cut = 2
     steps += [lambda: None, lambda: one.path.write_text("there\n"), end]
-    text, output = followed(one)
+    text, output = followed_lines(one)
     assert text == "there\n"
     assert len([message for message in output if "cut" in message]) == 1
 
@@ -162,8 +162,8 @@ def test_a_cut_link_is_reported_once_and_does_not_end_it(tmp_path: Path, steps: 
 @pytest.mark.parametrize("lines", [0, 1, 2, 3, 9])
 def test_the_newest_lines_alone(scheduler: Any, lines: int) -> None:
     scheduler.path.write_text("one\ntwo\nthree\n")
-    expected = ["one\n", "two\n", "three\n"][max(0, 3 - lines) :]
-    assert "".join(logs.read_log(scheduler, "tiny-1", lines)) == "".join(expected)
+    expected_lines = ["one\n", "two\n", "three\n"][max(0, 3 - lines) :]
+    assert "".join(logs.read_log(scheduler, "tiny-1", lines)) == "".join(expected_lines)
 
 
 def test_secrets_and_control_characters_do_not_reach_the_terminal() -> None:
@@ -178,7 +178,7 @@ def test_secrets_and_control_characters_do_not_reach_the_terminal() -> None:
 def test_the_command_prints_the_log_of_a_real_job(story: Story, capsys: CAPTURE) -> None:
     missing = ask(story, capsys, "logs")
     assert missing.code == 1 and mentions(missing.err, "tiny", "launched")
-    story.launched("echo one; echo two; echo three")
+    story.run_first_job("echo one; echo two; echo three")
     whole = ask(story, capsys, "logs")
     assert whole.code == 0 and len(whole.out.splitlines()) > 2
     assert ask(story, capsys, "logs", SLUG, "-n", "1").out == whole.out.splitlines(True)[-1]
@@ -189,7 +189,7 @@ def test_the_command_prints_the_log_of_a_real_job(story: Story, capsys: CAPTURE)
 
 def test_the_list_asks_the_record_alone(story: Story, capsys: CAPTURE) -> None:
     assert ask(story, capsys, "list").out.split()[-4:] == ["never", "no", "record", "here"]
-    story.launched()
+    story.run_first_job()
     story.tick()
     (entry,) = ask(story, capsys, "list", "--json").document["runs"]
     assert (entry["stage"], entry["instance"], entry["error"]) == ("launched", "tiny-1", "")
@@ -226,11 +226,11 @@ def test_a_live_job_is_followed_until_ctrl_c_or_its_end(story: Story, tmp_path: 
     story.order("tiny-1", f"echo begins; {WAIT}; echo goes on")
     assert story.init() == 0 and story.launch() == 0
     first, second = tmp_path / "first", tmp_path / "second"
-    with following(story, first) as interrupted, following(story, second) as whole:
+    with following(story, first) as interruption, following(story, second) as whole:
         eventually(lambda: "begins\n" in first.read_text() and "begins\n" in second.read_text())
         assert "goes on" not in second.read_text()
-        interrupted.send_signal(signal.SIGINT)
-        assert interrupted.wait(60) == 130
+        interruption.send_signal(signal.SIGINT)
+        assert interruption.wait(60) == 130
         (story.data / "go").touch()
         eventually(lambda: "goes on\n" in second.read_text())
         assert whole.wait(60) == 0

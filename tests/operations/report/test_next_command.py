@@ -14,8 +14,8 @@ CAPTURE = pytest.CaptureFixture[str]
 def pass_a_day(story: Story) -> None:
     """Let a day pass since this clone first saw the lease."""
     path = story.state / "lease-seen.json"
-    marked = json.loads(path.read_text())
-    path.write_text(json.dumps({**marked, "uptime": marked["uptime"] - 86_400}))
+    mark_document = json.loads(path.read_text())
+    path.write_text(json.dumps({**mark_document, "uptime": mark_document["uptime"] - 86_400}))
 
 
 def type_takeover(story: Story, take: str) -> None:
@@ -36,7 +36,7 @@ def test_a_job_that_did_not_succeed_after_its_final_checkpoint_is_sealed_by_a_wa
     story.reaches(3)
     if end == "stopped":
         assert story.herorun("stop", SLUG) == 0
-    story.ended()
+    story.wait_for_end()
     story.tick()
     story.tick()
     answer = ask(story, capsys, "status", SLUG, "--json").document
@@ -45,8 +45,8 @@ def test_a_job_that_did_not_succeed_after_its_final_checkpoint_is_sealed_by_a_wa
     assert "to seal" in ask(story, capsys, "status", SLUG).out
 
     lines = ask(story, capsys, *command[1:], "--reason", "it had saved its final step").out
-    signed = lines.replace('approved_by = ""', 'approved_by = "@dri"')
-    (story.work / "runs" / f"{SLUG}.toml").open("a").write(signed)
+    signed_text = lines.replace('approved_by = ""', 'approved_by = "@dri"')
+    (story.work / "runs" / f"{SLUG}.toml").open("a").write(signed_text)
     story.publish()
     answer = ask(story, capsys, "status", SLUG, "--json").document
     assert answer["next"] == f"herorun seal {SLUG}"
@@ -58,7 +58,7 @@ def test_a_job_that_did_not_succeed_after_its_final_checkpoint_is_sealed_by_a_wa
 def test_a_stopped_job_without_its_final_checkpoint_is_relaunched(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     assert story.herorun("stop", SLUG) == 0
     story.tick()
     assert ask(story, capsys, "status", SLUG, "--json").document["next"] == "herorun relaunch tiny"
@@ -67,7 +67,7 @@ def test_a_stopped_job_without_its_final_checkpoint_is_relaunched(
 def test_a_job_that_was_refused_at_check_in_is_not_relaunched_as_it_was(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.launched(REFUSE)
+    story.run_first_job(REFUSE)
     story.tick()
     assert ask(story, capsys, "status", SLUG, "--json").document["next"] == "herorun preflight tiny"
 
@@ -75,8 +75,10 @@ def test_a_job_that_was_refused_at_check_in_is_not_relaunched_as_it_was(
 def test_a_run_whose_lease_another_owner_holds_is_taken_over_before_it_is_sealed(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.launched('echo "{\\"step\\": 3, \\"train/loss\\": 2.5}" >> "$root/metrics.jsonl"; save 4')
-    story.ended()
+    story.run_first_job(
+        'echo "{\\"step\\": 3, \\"train/loss\\": 2.5}" >> "$root/metrics.jsonl"; save 4'
+    )
+    story.wait_for_end()
     assert story.herorun("handoff", SLUG, "--to", "eve@there") == 0
     take, _, seal = ask(story, capsys, "status", SLUG, "--json").document["next"].partition(" && ")
     assert (take.split()[:4], seal) == (
@@ -94,7 +96,7 @@ def test_a_run_whose_lease_another_owner_holds_is_taken_over_before_it_is_sealed
 def test_a_finished_run_is_not_alarmed_by_a_lease_that_nobody_renews(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.launched()
+    story.run_first_job()
     assert story.herorun("handoff", SLUG, "--to", "eve@there") == 0
     ask(story, capsys, "status", SLUG)
     pass_a_day(story)
@@ -106,7 +108,7 @@ def test_the_command_of_an_alert_takes_the_run_over_first_too(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.sign(babysit={"recovery": "observe"})
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     assert story.herorun("handoff", SLUG, "--to", "eve@there") == 0
     answer = ask(story, capsys, "status", SLUG, "--json").document
     take, _, relaunch = answer["next"].partition(" && ")

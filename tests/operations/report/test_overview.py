@@ -15,7 +15,7 @@ from herorun.core.journal import Memory
 from herorun.operations.report import overview
 from herorun.operations.report.overview import _alerts
 
-STALLED = Alert(
+STALLED_ALERT = Alert(
     check="stalled-steps",
     subject="",
     since=NOON,
@@ -26,10 +26,10 @@ STALLED = Alert(
 
 
 def test_the_worst_alert_stands_first() -> None:
-    pending = replace(STALLED, check="loss-spike", state=AlertState.PENDING)
-    firing = replace(STALLED, check="zero-loss")
-    warning = replace(STALLED, check="clock-skew")
-    names = [alert.check for alert in _alerts([warning, pending, firing, STALLED])]
+    pending = replace(STALLED_ALERT, check="loss-spike", state=AlertState.PENDING)
+    firing = replace(STALLED_ALERT, check="zero-loss")
+    warning = replace(STALLED_ALERT, check="clock-skew")
+    names = [alert.check for alert in _alerts([warning, pending, firing, STALLED_ALERT])]
     assert names == ["stalled-steps", "zero-loss", "loss-spike", "clock-skew"]
 
 

@@ -38,19 +38,19 @@ def test_the_effective_time_is_a_range_or_one_number(least: float, most: float, 
 def test_a_table_of_runs_shares_its_polls_and_shows_an_unreadable_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    expected: list[Any] = []
+    expectation: list[Any] = []
     polls: Any = SimpleNamespace()
-    polls.expect = lambda names, start: expected.append((names, start)) or polls
+    polls.expect = lambda names, start: expectation.append((names, start)) or polls
 
-    def summary_of_run(name: str, start: Path, shared: object) -> RunSummary:
-        assert shared is polls
+    def summary_of_run(name: str, start: Path, shared_polls: object) -> RunSummary:
+        assert shared_polls is polls
         if name == "gone":
             raise OSError("it is gone")
         return RunSummary(slug=name, stage="launched")
 
     monkeypatch.setattr(overview, "summary_of_run", summary_of_run)
     good, unreadable = overview.run_summaries(["tiny", "gone"], Path("/lab"), polls)
-    assert expected == [(["tiny", "gone"], Path("/lab"))]
+    assert expectation == [(["tiny", "gone"], Path("/lab"))]
     assert (good.slug, good.error) == ("tiny", "")
     assert (unreadable.slug, unreadable.monitor) == (
         "gone",
@@ -64,15 +64,15 @@ def test_an_exporter_reads_the_record_of_a_run_once(
 ) -> None:
     run: Any = ToldRun([])
     memory = SimpleNamespace(last_decided=SimpleNamespace(at=NOON), instances=())
-    folded = SimpleNamespace(memory=memory, lines=7)
-    run.record = SimpleNamespace(folded_memory=lambda: folded, unpushed_lines=2)
+    record_fold = SimpleNamespace(memory=memory, lines=7)
+    run.record = SimpleNamespace(folded_memory=lambda: record_fold, unpushed_lines=2)
     run.lock = lambda name: tmp_path / name
     lease = object.__new__(LeaseSeen)
     monkeypatch.setattr(LeaseSeen, "mine", mine, raising=False)
     summary = RunSummary(slug="tiny", stage="launched")
     monkeypatch.setattr(exporter, "last_evidence", lambda run, at: {LeaseSeen: lease})
     monkeypatch.setattr(
-        exporter, "stored_summary", lambda run, of, unseen: summary if of is memory else None
+        exporter, "stored_summary", lambda run, of, unseen_jobs: summary if of is memory else None
     )
     reading = RunExporter(tmp_path)._reading(run)
     assert (reading.summary, reading.lines, reading.unpushed) == (summary, 7, 2)

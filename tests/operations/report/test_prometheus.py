@@ -15,7 +15,7 @@ from herorun.operations.report import exporter as exporting
 from herorun.operations.report.exporter import RunExporter
 from services.channel_servers import web_service
 from services.prometheus import must_be_installed, prometheus
-from stories import SLUG, STOPPED, Story, eventually
+from stories import SLUG, STOP_COMMAND, Story, eventually
 
 TEMPLATES = Path(__file__).parents[3] / "templates" / "prometheus"
 RULES = TEMPLATES / "alerts.yml"
@@ -37,9 +37,11 @@ def expressions() -> list[str]:
 @pytest.mark.parametrize("expression", expressions())
 def test_every_name_in_a_query_is_one_that_is_exposed(expression: str) -> None:
     assert set(re.findall(r"herorun_\w+", expression)) <= NAMES
-    grouped = re.findall(r"\b(?:by|on) \(([^)]*)\)", expression)
-    matched = re.findall(r"[{,](\w+)=", expression)
-    assert {name.strip() for group in grouped for name in group.split(",")} | {*matched} <= LABELS
+    grouped_labels = re.findall(r"\b(?:by|on) \(([^)]*)\)", expression)
+    matched_labels = re.findall(r"[{,](\w+)=", expression)
+    assert {name.strip() for group in grouped_labels for name in group.split(",")} | {
+        *matched_labels
+    } <= LABELS
 
 
 def test_what_neither_a_rule_nor_a_panel_asks_for_is_meant_to_be_so() -> None:
@@ -102,7 +104,7 @@ OVER = {  # what a run that is over, or well, shows instead: no rule fires, what
 }
 
 
-def _labelled(name: str) -> str:
+def _label_series(name: str) -> str:
     """A series of one run of one exporter."""
     metric, _, more = name.rstrip("}").partition("{")
     labels = ",".join(filter(None, ('run="grug"', 'instance="here"', more)))
@@ -113,7 +115,7 @@ def _case(series: dict[str, str], at: str, alert: str, fires: bool) -> dict[str,
     count = f'count(ALERTS{{alertname="{alert}",alertstate="firing"}}) or vector(0)'
     return {
         "interval": "1m",
-        "input_series": [{"series": _labelled(k), "values": v} for k, v in series.items()],
+        "input_series": [{"series": _label_series(k), "values": v} for k, v in series.items()],
         "promql_expr_test": [
             {"expr": count, "eval_time": at, "exp_samples": [{"labels": "{}", "value": int(fires)}]}
         ],
@@ -147,7 +149,7 @@ def test_a_rule_fires_and_its_message_arrives(story: Story, tmp_path: Path) -> N
     rule without its hold, and posted by the Alertmanager.
     """
     must_be_installed()
-    story.launched(STOPPED)
+    story.run_first_job(STOP_COMMAND)
     story.tick()
     at_once = tmp_path / "alerts.yml"
     at_once.write_text(re.sub(r"for: \w+", "for: 0s", RULES.read_text()))
@@ -162,8 +164,8 @@ def test_a_rule_fires_and_its_message_arrives(story: Story, tmp_path: Path) -> N
         web_service() as webhook,
         prometheus(tmp_path, target, at_once, f"http://{webhook.place}/alerts") as server,
     ):
-        eventually(lambda: bool(_of(webhook.taken, "HerorunRunDown")))
-        (alert,) = _of(webhook.taken, "HerorunRunDown")[:1]
+        eventually(lambda: bool(_of(webhook.deliveries, "HerorunRunDown")))
+        (alert,) = _of(webhook.deliveries, "HerorunRunDown")[:1]
         assert alert["labels"]["run"] == SLUG
         assert f"herorun status {SLUG}" in alert["annotations"]["description"]
         for expression in expressions():

@@ -16,7 +16,7 @@ from wording import mentions
 
 
 @pytest.mark.parametrize(
-    ("stage", "monitor", "unfinished", "code"),
+    ("stage", "monitor", "unfinished_keys", "code"),
     [
         ("initialised", "not-needed", (), 0),
         ("initialised", "partial", (), 3),
@@ -27,15 +27,15 @@ from wording import mentions
     ],
 )
 def test_what_is_unknown_is_no_success(
-    stage: str, monitor: str, unfinished: tuple[str, ...], code: int
+    stage: str, monitor: str, unfinished_keys: tuple[str, ...], code: int
 ) -> None:
-    status: Any = SimpleNamespace(stage=stage, monitor=monitor, unfinished_actions=unfinished)
+    status: Any = SimpleNamespace(stage=stage, monitor=monitor, unfinished_actions=unfinished_keys)
     assert status_code(status) == code
-    memory: Any = SimpleNamespace(unfinished_actions=SimpleNamespace(actions=unfinished))
-    assert judged(memory, RunSummary(slug="tiny", stage=stage), monitor).code == code
+    memory: Any = SimpleNamespace(unfinished_actions=SimpleNamespace(actions=unfinished_keys))
+    assert judged_run(memory, RunSummary(slug="tiny", stage=stage), monitor).code == code
 
 
-def judged(memory: Any, summary: RunSummary, monitor: str, **others: Any) -> JudgedRun:
+def judged_run(memory: Any, summary: RunSummary, monitor: str, **others: Any) -> JudgedRun:
     return JudgedRun(
         memory=memory,
         is_acting=False,
@@ -66,7 +66,7 @@ def test_a_row_of_the_table_has_the_code_of_the_status(
     alerts = alerts if check else []
     result: Any = SimpleNamespace(run=run, awaited=missing)
     memory: Any = SimpleNamespace(unfinished_actions=SimpleNamespace(actions=()))
-    row = judged(
+    row = judged_run(
         memory, RunSummary(slug="tiny", stage="launched"), monitor, result=result, alerts=alerts
     )
     entries = [SimpleNamespace(check=each.check, state=each.state.value) for each in alerts]
@@ -82,9 +82,11 @@ def test_a_row_of_the_table_has_the_code_of_the_status(
 def test_an_interrupted_relaunch_was_decided_already(key: str, is_interrupted: bool) -> None:
     memory = Memory(intended={key: Intended(at=NOON, key=key, attempt=1, what="x")})
     relaunch = "herorun relaunch tiny"
-    typed = f"herorun handoff tiny --take && {relaunch}"
-    text = _decision(memory, relaunch, typed)
-    assert (f"`{typed}`" in text) is is_interrupted and ("DRI" in text) is not is_interrupted
+    typed_command = f"herorun handoff tiny --take && {relaunch}"
+    text = _decision(memory, relaunch, typed_command)
+    assert (f"`{typed_command}`" in text) is is_interrupted and (
+        "DRI" in text
+    ) is not is_interrupted
     assert f"`{relaunch}`" in _decision(memory, relaunch, relaunch)
     assert mentions(text, "interrupted", "unfinished") is is_interrupted
     approve = "herorun approve tiny"  # which settles nothing

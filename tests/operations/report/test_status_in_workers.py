@@ -40,7 +40,7 @@ def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return work
 
 
-def shown(fleet: Path, cores: int, *words: str) -> tuple[int, str, int, int]:
+def show_status(fleet: Path, cores: int, *words: str) -> tuple[int, str, int, int]:
     """The exit code, the output, the number of workers, and how often Slurm was queried."""
     queries = fleet.parents[1] / "queries"
     queries.unlink(missing_ok=True)
@@ -70,8 +70,8 @@ def facts(document: Any) -> list[Any]:
 
 
 def test_many_runs_show_the_same_by_several_processes_and_one_query(fleet: Path) -> None:
-    code, alone, none, queries = shown(fleet, 1, "--all", "--json")
-    same_code, text, workers, same_queries = shown(fleet, 2, "--all", "--json")
+    code, alone, none, queries = show_status(fleet, 1, "--all", "--json")
+    same_code, text, workers, same_queries = show_status(fleet, 2, "--all", "--json")
     assert (none, workers) == (0, 2) and (same_code, same_queries) == (code, queries)
     runs = facts(json.loads(alone))
     assert facts(json.loads(text)) == runs and len(runs) == RUNS + 2
@@ -85,7 +85,7 @@ def test_a_cluster_is_queried_only_for_runs_that_are_not_sealed(
 ) -> None:
     for number in range(alive, RUNS):
         seal(open_run(f"run-{number}", fleet))
-    _, text, workers, count = shown(fleet, 2, "--all", "--json")
+    _, text, workers, count = show_status(fleet, 2, "--all", "--json")
     stages = [each.get("stage") for each in json.loads(text)["runs"]]
     assert (stages.count("sealed"), workers, count) == (RUNS - alive, 2, queries)
 

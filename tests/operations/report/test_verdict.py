@@ -6,7 +6,7 @@ import pytest
 
 from herorun.operations.report.verdict import LEVELS, level_of, no_estimate, verdict_text
 from herorun.schemas.status import Status
-from screens.states import AWAITED, ENDED, HEALTHY, NAN, SLOW, alert, status
+from screens.states import AWAITED_ROW, ENDED_ALERT, HEALTHY, NAN, SLOW, alert, status
 from wording import mentions
 
 
@@ -25,11 +25,11 @@ STALL = alert("stalled-steps", "critical", "no step for an hour")
         (of(), "good"),
         (of("finished"), "good"),
         (of(alerts=[OVER]), "good"),
-        (of("finished", alerts=[ENDED]), "warn"),
-        (of("finished", alerts=[ENDED.model_copy(update={"severity": "info"})]), "good"),
+        (of("finished", alerts=[ENDED_ALERT]), "warn"),
+        (of("finished", alerts=[ENDED_ALERT.model_copy(update={"severity": "info"})]), "good"),
         (of(alerts=[SLOW]), "warn"),
         (of("degraded"), "warn"),
-        (of("degraded", missing_evidence=[AWAITED]), "warn"),
+        (of("degraded", missing_evidence=[AWAITED_ROW]), "warn"),
         (of(alerts=[SLOW, NAN]), "bad"),
         (of("starting", alerts=[NAN]), "bad"),
         (of("down"), "bad"),
@@ -37,7 +37,7 @@ STALL = alert("stalled-steps", "critical", "no step for an hour")
         (of(monitor="stale"), "unknown"),
         (of(monitor="partial", alerts=[SLOW]), "unknown"),
         (of("degraded", monitor="stale"), "unknown"),
-        (of(missing_evidence=[AWAITED]), "unknown"),
+        (of(missing_evidence=[AWAITED_ROW]), "unknown"),
         (of("starting"), "unknown"),
         (of("unknown"), "unknown"),
     ],
@@ -85,7 +85,7 @@ def test_the_sentence_names_what_fires_the_worst_first() -> None:
     more = [alert(name, "warn", "so") for name in ("a-check", "b-check")]
     info = alert("instability-precursor", "info", "so")
 
-    assert names_in(of(alerts=[info, SLOW, NAN, ENDED])) == [
+    assert names_in(of(alerts=[info, SLOW, NAN, ENDED_ALERT])) == [
         "not-finite",
         "throughput-leak",
         "instability-precursor",
@@ -101,17 +101,17 @@ def test_the_sentence_names_what_fires_the_worst_first() -> None:
 
 
 def test_the_sentence_says_what_nobody_saw_and_what_a_person_is_asked() -> None:
-    blind = of(monitor="stale", missing_evidence=[AWAITED], questions=["relaunch/tiny-1"])
+    blind = of(monitor="stale", missing_evidence=[AWAITED_ROW], questions=["relaunch/tiny-1"])
     unknown, calm = (verdict_text("tiny", document, "~3/4") for document in (blind, of()))
 
-    assert mentions(unknown, "~3/4", "missing", AWAITED.message, "stale", "decision")
+    assert mentions(unknown, "~3/4", "missing", AWAITED_ROW.message, "stale", "decision")
     assert not any(mentions(calm, word) for word in ("stale", "missing", "decision"))
 
 
 def test_before_the_launch_and_after_the_seal_it_says_so_whatever_fires() -> None:
     assert names_in(of(stage="initialised", alerts=[NAN])) == []
-    sealed = verdict_text("tiny", of(stage="sealed", seal_tag="herorun/tiny/seal-1"), "~4/4")
-    assert mentions(sealed, "herorun/tiny/seal-1", "~4/4")
+    sealed_memory = verdict_text("tiny", of(stage="sealed", seal_tag="herorun/tiny/seal-1"), "~4/4")
+    assert mentions(sealed_memory, "herorun/tiny/seal-1", "~4/4")
 
 
 def test_every_state_has_a_colour() -> None:

@@ -200,18 +200,18 @@ def test_a_slow_page_of_a_run_leaves_places_for_the_others(
 ) -> None:
     pages, go_on, start = FleetPages(a_repository(tmp_path, "fast", "slow")), Event(), Event()
 
-    def made(self: FleetPages, slug: str) -> str:
+    def make_slowly(self: FleetPages, slug: str) -> str:
         start.set()
         assert slug == "fast" or go_on.wait(60)
         return f"<{slug}>"
 
-    monkeypatch.setattr(FleetPages, "_run", made)
+    monkeypatch.setattr(FleetPages, "_run", make_slowly)
     with ThreadPoolExecutor(8) as pool:
         try:
             requests = [pool.submit(pages.page, "/runs/slow") for _ in range(8)]
             assert start.wait(60)
-            refused = [each.result() for each in islice(as_completed(requests, 60), 2)]
-            assert all(s == 503 and mentions(page, "reload") for s, page in refused)
+            refusals = [each.result() for each in islice(as_completed(requests, 60), 2)]
+            assert all(s == 503 and mentions(page, "reload") for s, page in refusals)
             assert pages.page("/runs/fast") == (200, "<fast>")
         finally:
             go_on.set()
@@ -280,9 +280,9 @@ def test_beyond_loopback_a_token_is_needed(host: str, token: str, tmp_path: Path
 def test_a_run_that_crashed_has_its_page_and_one_that_cannot_be_read_hides_no_other(
     story: Story, capsys: CAPTURE
 ) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     clock = [0.0]
     pages = FleetPages(story.work, lambda: clock[0])
     with serving(pages.page) as url:
@@ -307,7 +307,7 @@ def test_a_run_that_crashed_has_its_page_and_one_that_cannot_be_read_hides_no_ot
 
 @pytest.mark.thorough
 def test_the_same_pages_are_written_for_a_static_host(story: Story, capsys: CAPTURE) -> None:
-    story.finished()
+    story.run_to_success()
     capsys.readouterr()
     assert story.herorun("report", "--all") == 2
     assert story.herorun("report", "--all", SLUG, "--out", "pages") == 2
@@ -324,15 +324,15 @@ def test_the_same_pages_are_written_for_a_static_host(story: Story, capsys: CAPT
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    with browser() as opened:
-        yield opened
+    with browser() as chromium_browser:
+        yield chromium_browser
 
 
 LOOKS = "Number(document.documentElement.dataset.looks || 0)"
 LOOK = "document.dispatchEvent(new Event('visibilitychange'))"
 
 
-def looked(chromium: Browser) -> None:
+def look_once(chromium: Browser) -> None:
     """Let the page ask once, and wait until it has its answer."""
     before = chromium.run(LOOKS)
     chromium.run(LOOK)
@@ -360,13 +360,13 @@ def test_on_a_phone_it_polls_keeps_the_focus_and_says_that_nobody_answers(
         chromium.run("document.querySelector('a[href=\"/runs/good\"]').focus()")
         assert chromium.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
         answers.pop(0)
-        looked(chromium)
+        look_once(chromium)
         assert chromium.run("document.title").startswith("2 runs: 1 down")
         assert chromium.run("document.querySelector('h2 a').textContent") == "bad"
         assert chromium.run("document.activeElement.getAttribute('href')") == "/runs/good"
         assert chromium.complaints == []
         assert {urlsplit(request).netloc for request in chromium.requests} == {urlsplit(url).netloc}
-    looked(chromium)
+    look_once(chromium)
     assert chromium.run("document.title").startswith("[no answer]")
     assert mentions(chromium.run("document.getElementById('lost').textContent"), "No answer", "old")
     assert chromium.run("document.getElementById('lost').getBoundingClientRect().height") > 0

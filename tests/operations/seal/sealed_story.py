@@ -25,7 +25,7 @@ class World:
     story: Story
     go: Callable[[], object]
     blocks: frozenset[str]
-    begun: Callable[[], object]  # true once what is to block is there
+    has_begun: Callable[[], object]  # true once what is to block is there
     root: str
 
 
@@ -41,7 +41,7 @@ def seal_json(story: Story, capsys: CAPTURE, code: int) -> tuple[dict[str, Any],
     }
 
 
-def ended(story: Story, instance: str = "tiny-1") -> bool:
+def has_ended(story: Story, instance: str = "tiny-1") -> bool:
     run = story.run
     answer = run.scheduler.find(instance, run.record.memory().launchings[instance].at)
     return isinstance(answer, Found) and answer.job.state.is_final and not answer.job.running_tasks
@@ -54,14 +54,14 @@ def is_sealed_after_its_end(world: World, capsys: CAPTURE) -> dict[str, Any]:
     story = world.story
     assert story.init() == 0
     assert story.launch() == 0, capsys.readouterr()
-    eventually(world.begun, PATIENCE)
+    eventually(world.has_begun, PATIENCE)
 
-    document, blocked = seal_json(story, capsys, 1)
+    document, blocking_checks = seal_json(story, capsys, 1)
     assert (document["verdict"], document["tag"], story.tags()) == ("blocked", None, [])
-    assert world.blocks <= blocked, blocked
+    assert world.blocks <= blocking_checks, blocking_checks
 
     world.go()
-    eventually(lambda: ended(story), PATIENCE)
+    eventually(lambda: has_ended(story), PATIENCE)
     assert [story.tick(), story.tick()] == [0, 0], capsys.readouterr()
     document, _ = seal_json(story, capsys, 0)
     assert (document["verdict"], document["tag"]) == ("clear", TAG)
@@ -75,7 +75,7 @@ def is_sealed_after_its_end(world: World, capsys: CAPTURE) -> dict[str, Any]:
     assert (proof["verdict"], proof["faults"], proof["unproven"]) == ("clear", [], [])
     assert story.herorun("logbook", "verify", SLUG) == 0
 
-    facts = story.stated
+    facts = story.statement_facts
     assert facts["final_checkpoint"] == f"{world.root}/step-4"
     assert (facts["reached_step"], facts["final_step"], facts["manifest"]["files"]) == (4, 4, 2)
     assert facts["final_metrics"]["train/loss"] == 2.5

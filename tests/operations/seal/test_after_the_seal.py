@@ -45,7 +45,7 @@ def timers(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
 def test_each_timer_that_looks_at_the_run_is_named_with_its_removal_and_none_is_touched(
     timers: Story, capsys: CAPTURE
 ) -> None:
-    timers.launched(CRASH)
+    timers.run_first_job(CRASH)
     capsys.readouterr()
     assert timers.herorun("seal", SLUG, "--aborted") == 0
     text = [line for line in capsys.readouterr().err.splitlines() if "timer" in line]
@@ -60,7 +60,7 @@ def test_each_timer_that_looks_at_the_run_is_named_with_its_removal_and_none_is_
 
 @pytest.mark.thorough
 def test_a_milestone_leaves_the_timers_unmentioned(timers: Story, capsys: CAPTURE) -> None:
-    timers.launched(WAIT)
+    timers.run_first_job(WAIT)
     capsys.readouterr()
     assert timers.herorun("seal", SLUG, "--milestone", "step-2") == 0
     assert "timer" not in capsys.readouterr().err
@@ -70,7 +70,7 @@ def test_a_milestone_leaves_the_timers_unmentioned(timers: Story, capsys: CAPTUR
 def test_the_watchdog_is_silent_however_long_nobody_looks(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.sealed()
+    story.run_to_seal()
     comments = story.comments
     later = datetime.now(UTC) + timedelta(days=30)
     monkeypatch.setattr(watchdog, "now", lambda: later)
@@ -84,7 +84,7 @@ def test_the_watchdog_is_silent_however_long_nobody_looks(
 
 @pytest.mark.thorough
 def test_a_babysitter_says_that_there_is_nothing_to_watch(story: Story, capsys: CAPTURE) -> None:
-    story.sealed()
+    story.run_to_seal()
     for words in (("babysit", SLUG, "--once"), ("babysit", SLUG)):
         capsys.readouterr()
         assert story.herorun(*words) == 0

@@ -22,22 +22,24 @@ def an_alert(check: str, state: AlertState, **changes: Any) -> Alert:
     return Alert(check=check, state=state, **{**fields, **changes})
 
 
-def assessed(
+def assess_health(
     monkeypatch: pytest.MonkeyPatch,
     alerts: tuple[Alert, ...] = (),
-    ended: tuple[Alert, ...] = (),
+    ended_alerts: tuple[Alert, ...] = (),
     findings: tuple[Finding, ...] = (),
-    recorded: tuple[Alert, ...] = (),
-    unacknowledged: tuple[Alert, ...] = (),
-    acked: tuple[str, ...] = (),
+    recorded_alerts: tuple[Alert, ...] = (),
+    open_alerts: tuple[Alert, ...] = (),
+    acked_keys: tuple[str, ...] = (),
     waivers: tuple[Waiver, ...] = (),
     job: Job | None = None,
 ) -> HealthAssessment:
     tick = SimpleNamespace(
-        at=NOON, alerts={a.id: a for a in alerts}, ended=ended, findings=findings
+        at=NOON, alerts={a.id: a for a in alerts}, ended=ended_alerts, findings=findings
     )
     memory = SimpleNamespace(
-        alerts={a.id: a for a in recorded}, unacknowledged_alerts=unacknowledged, acked=acked
+        alerts={a.id: a for a in recorded_alerts},
+        unacknowledged_alerts=open_alerts,
+        acked=acked_keys,
     )
     run: Any = SimpleNamespace(
         slug="tiny", waivers=waivers, record=SimpleNamespace(memory=lambda: memory)
@@ -69,7 +71,7 @@ def assessed(
 def test_what_fires_counts_and_what_is_critical_and_fails_now(
     monkeypatch: pytest.MonkeyPatch, check: str, state: AlertState, observations: Any, counts: bool
 ) -> None:
-    assessment = assessed(monkeypatch, alerts=(an_alert(check, state, seen=observations),))
+    assessment = assess_health(monkeypatch, alerts=(an_alert(check, state, seen=observations),))
     assert assessment.alerts == (((check, "m"),) if counts else ())
 
 
@@ -78,7 +80,7 @@ def test_an_alert_of_the_record_is_named_by_its_key_and_a_new_one_by_its_subject
 ) -> None:
     old = an_alert(CRITICAL, AlertState.FIRING)
     new = an_alert(WARNING, AlertState.FIRING, subject="train/loss")
-    assessment = assessed(monkeypatch, alerts=(old, new), recorded=(old,))
+    assessment = assess_health(monkeypatch, alerts=(old, new), recorded_alerts=(old,))
     assert assessment.alerts == ((old.key, "m"), (f"{WARNING}[train/loss]", "m"))
 
 
@@ -86,7 +88,7 @@ def test_a_blind_monitor_is_an_unknown_answer(monkeypatch: pytest.MonkeyPatch) -
     pending = an_alert(MONITOR, AlertState.PENDING)
     other = an_alert(CRITICAL, AlertState.PENDING)
     late = an_alert("full-disk", AlertState.PENDING, seen=NOON - MINUTE)
-    assessment = assessed(monkeypatch, alerts=(pending, other, late))
+    assessment = assess_health(monkeypatch, alerts=(pending, other, late))
     assert assessment.unseen == ((MONITOR, "m"),)
 
 
@@ -109,27 +111,30 @@ def test_a_blind_monitor_is_an_unknown_answer(monkeypatch: pytest.MonkeyPatch) -
 def test_an_answer_that_is_missing_counts_unless_the_end_of_the_job_mutes_it(
     monkeypatch: pytest.MonkeyPatch, finding: Finding, state: JobState, counts: bool
 ) -> None:
-    assessment = assessed(monkeypatch, findings=(finding,), job=a_job(state))
+    assessment = assess_health(monkeypatch, findings=(finding,), job=a_job(state))
     assert assessment.unseen == (((finding.check, "why"),) if counts else ())
 
 
-ENDED = an_alert(CRITICAL, AlertState.ENDED, subject="loss")
-SIGNED = Waiver(CRITICAL, "r", "@dri", NOON + MINUTE)
+ENDED_ALERT = an_alert(CRITICAL, AlertState.ENDED, subject="loss")
+SIGNED_WAIVER = Waiver(CRITICAL, "r", "@dri", NOON + MINUTE)
 
 
 @pytest.mark.parametrize(
     ("changes", "counts"),
     [
-        ({"ended": (ENDED,)}, True),
-        ({"unacknowledged": (ENDED,)}, True),
-        ({"unacknowledged": (ENDED,), "ended": (ENDED,)}, True),
-        ({"ended": (ENDED,), "acked": (ENDED.key,)}, False),
-        ({"ended": (an_alert(INFO, AlertState.ENDED),)}, False),
-        ({"ended": (an_alert("of-a-plug-in", AlertState.ENDED),)}, True),
-        ({"ended": (ENDED,), "waivers": (SIGNED,)}, False),
-        ({"ended": (ENDED,), "waivers": (Waiver(CRITICAL, "r", "@dri", NOON),)}, True),
+        ({"ended_alerts": (ENDED_ALERT,)}, True),
+        ({"open_alerts": (ENDED_ALERT,)}, True),
+        ({"open_alerts": (ENDED_ALERT,), "ended_alerts": (ENDED_ALERT,)}, True),
+        ({"ended_alerts": (ENDED_ALERT,), "acked_keys": (ENDED_ALERT.key,)}, False),
+        ({"ended_alerts": (an_alert(INFO, AlertState.ENDED),)}, False),
+        ({"ended_alerts": (an_alert("of-a-plug-in", AlertState.ENDED),)}, True),
+        ({"ended_alerts": (ENDED_ALERT,), "waivers": (SIGNED_WAIVER,)}, False),
+        ({"ended_alerts": (ENDED_ALERT,), "waivers": (Waiver(CRITICAL, "r", "@dri", NOON),)}, True),
         (
-            {"ended": (ENDED,), "waivers": (Waiver(CRITICAL, "r", "@dri", NOON + MINUTE, "x"),)},
+            {
+                "ended_alerts": (ENDED_ALERT,),
+                "waivers": (Waiver(CRITICAL, "r", "@dri", NOON + MINUTE, "x"),),
+            },
             True,
         ),
     ],
@@ -137,18 +142,18 @@ SIGNED = Waiver(CRITICAL, "r", "@dri", NOON + MINUTE)
 def test_an_alert_that_ended_unresolved_counts_until_a_person_has_answered(
     monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], counts: bool
 ) -> None:
-    assessment = assessed(monkeypatch, **changes)
-    alerts = changes.get("ended") or changes["unacknowledged"]
+    assessment = assess_health(monkeypatch, **changes)
+    alerts = changes.get("ended_alerts") or changes["open_alerts"]
     assert [key for key, _ in assessment.alerts] == ([alerts[0].key] if counts else [])
 
 
 def test_an_alert_that_is_open_again_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     again = an_alert(CRITICAL, AlertState.FIRING, subject="loss")
-    assert again.key == ENDED.key
-    assessment = assessed(monkeypatch, alerts=(again,), unacknowledged=(ENDED,))
+    assert again.key == ENDED_ALERT.key
+    assessment = assess_health(monkeypatch, alerts=(again,), open_alerts=(ENDED_ALERT,))
     assert [key for key, _ in assessment.alerts] == [f"{CRITICAL}[loss]"]
 
 
 def test_an_ended_alert_says_how_to_acknowledge_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    ((_, message),) = assessed(monkeypatch, ended=(ENDED,)).alerts
+    ((_, message),) = assess_health(monkeypatch, ended_alerts=(ENDED_ALERT,)).alerts
     assert f"herorun ack tiny '{CRITICAL}[loss]'" in message

@@ -26,7 +26,7 @@ from operations.in_memory import ToldRun, fails
 
 
 def test_a_waiver_of_one_subject_covers_no_other_ended_alert() -> None:
-    def ended(subject: str) -> Alert:
+    def ended_alert(subject: str) -> Alert:
         return Alert(
             check="metric-out-of-band",
             subject=subject,
@@ -40,17 +40,19 @@ def test_a_waiver_of_one_subject_covers_no_other_ended_alert() -> None:
         "metric-out-of-band", "known", "ada", NOON + timedelta(days=1), subject="eval/loss"
     )
     run: Any = SimpleNamespace(waivers=(waiver,))
-    tick: Any = SimpleNamespace(ended=(ended("eval/loss"), ended("lr")), alerts={}, at=NOON)
+    tick: Any = SimpleNamespace(
+        ended=(ended_alert("eval/loss"), ended_alert("lr")), alerts={}, at=NOON
+    )
     alerts = health._list_ended_alerts(run, tick, fold([]), {})
     assert [alert.subject for alert in alerts] == ["lr"]
 
 
-@pytest.mark.parametrize(("stated", "final"), [(900, 900), (None, None)])
+@pytest.mark.parametrize(("stated_step", "final"), [(900, 900), (None, None)])
 def test_a_sealed_run_has_the_final_step_of_its_seal(
-    stated: int | None, final: int | None, monkeypatch: pytest.MonkeyPatch
+    stated_step: int | None, final: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sealed = {"final_step": stated, "reached_step": 880, "final_metrics": {"loss": 2.5}}
-    monkeypatch.setattr(facts, "facts_at_seal", lambda run, memory: sealed)
+    seal_facts = {"final_step": stated_step, "reached_step": 880, "final_metrics": {"loss": 2.5}}
+    monkeypatch.setattr(facts, "facts_at_seal", lambda run, memory: seal_facts)
     run: Any = SimpleNamespace(contract=a_contract())
     summary = facts.summarise_sealed(run, fold([]), RunSummary(slug="tiny", stage="sealed"))
     assert (summary.final_step, summary.step, summary.run) == (final, 880, "finished")

@@ -54,7 +54,7 @@ class Edits:
     def diff(self) -> bytes:
         return canonical_diff(self.repository, self.head, self.snapshot.commit)
 
-    def keep(self, edited: bool = True) -> dict[str, str]:
+    def keep(self, is_edited: bool = True) -> dict[str, str]:
         patch = {key: asdict(self.snapshot)[key] for key in ("commit", "tree", "diff")}
         run: Any = SimpleNamespace(
             slug="tiny",
@@ -64,11 +64,11 @@ class Edits:
         )
         memory: Any = SimpleNamespace(
             instances=[SimpleNamespace(name=f"tiny-{n}", commit=self.head) for n in (1, 2)],
-            edits=SimpleNamespace(patches={"tiny-2": patch} if edited else {}),
+            edits=SimpleNamespace(patches={"tiny-2": patch} if is_edited else {}),
         )
         return keep_edits(run, memory)
 
-    def tagged(self, where: Path) -> str:
+    def tag_commit(self, where: Path) -> str:
         """The commit of the edits' tag in a repository; empty without a tag."""
         return git(
             where, "for-each-ref", "--format=%(*objectname)", f"refs/tags/{self.tag}"
@@ -77,7 +77,7 @@ class Edits:
     @property
     def tags(self) -> tuple[str, str]:
         """Here, and on the remote."""
-        return self.tagged(self.story.work), self.tagged(self.story.origin)
+        return self.tag_commit(self.story.work), self.tag_commit(self.story.origin)
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def edits(tmp_path: Path) -> Edits:
 
 
 def test_only_instances_that_ran_edits_get_a_tag(edits: Edits) -> None:
-    assert edits.keep(edited=False) == {}
+    assert edits.keep(is_edited=False) == {}
     assert edits.tags == ("", "")
     commit = edits.snapshot.commit
     for _ in range(2):
@@ -166,7 +166,7 @@ def test_another_commit_on_the_remote_is_never_overwritten(edits: Edits) -> None
     )
     with pytest.raises(Blocked, match=edits.tag):
         edits.keep()
-    assert edits.tagged(edits.story.origin) == edits.head
+    assert edits.tag_commit(edits.story.origin) == edits.head
 
 
 def test_a_tag_on_the_remote_that_names_no_commit_is_not_judged(edits: Edits) -> None:

@@ -30,7 +30,7 @@ NO_TAGS = "#!/bin/sh\nwhile read old new ref; do case $ref in refs/tags/*) exit 
 @pytest.fixture
 def finished_story(story: Story) -> Story:
     """A run that has ended well."""
-    return story.finished()
+    return story.run_to_success()
 
 
 def findings(story: Story, capsys: pytest.CaptureFixture[str], code: int) -> dict[str, Any]:
@@ -43,19 +43,19 @@ def findings(story: Story, capsys: pytest.CaptureFixture[str], code: int) -> dic
 
 def waive(story: Story, *checks: str) -> None:
     """The DRI accepts the findings of these checks."""
-    signed = {"reason": "a test", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
-    story.sign(waiver=[{"check": check, **signed} for check in checks])
+    waiver_fields = {"reason": "a test", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
+    story.sign(waiver=[{"check": check, **waiver_fields} for check in checks])
 
 
 def test_the_tag_states_the_run(story: Story) -> None:
     story.order("tiny-2", "")
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     story.tick()
-    story.ended("tiny-2")
+    story.wait_for_end("tiny-2")
     story.herorun(*NOTE, "mixed")
     story.tick()
     assert story.seal() == 0
-    statement = story.stated
+    statement = story.statement_facts
     assert [i["name"] for i in statement["instances"]] == ["tiny-1", "tiny-2"]
     assert (statement["run"], statement["caveats"], statement["final_step"]) == (
         "tiny",
@@ -75,8 +75,8 @@ def test_sealing_twice_is_one_seal(
 ) -> None:
     assert finished_story.seal() == 0
     before = (finished_story.tags(), finished_story.comments, len(finished_story.lines))
-    sealed = ask(finished_story, capsys, "seal", SLUG, "--json").document
-    assert (sealed["tag_pushed"], sealed["record_pushed"]) == (True, True)
+    seal_document = ask(finished_story, capsys, "seal", SLUG, "--json").document
+    assert (seal_document["tag_pushed"], seal_document["record_pushed"]) == (True, True)
     assert (finished_story.tags(), finished_story.comments, len(finished_story.lines)) == before
     # whatever becomes of the rows, the seal has said how far it came
     (finished_story.root / "metrics.jsonl").unlink()
@@ -96,12 +96,12 @@ def test_sealing_twice_is_one_seal(
 
 @pytest.mark.thorough
 def test_an_unfinished_run_is_not_tagged(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     capsys.readouterr()
     assert story.herorun("seal", SLUG, "--json") == 1
     document = json.loads(capsys.readouterr().out)
-    blocked = {f["check"] for f in document["findings"] if f["outcome"] == "fail"}
-    assert blocked == set(SHORT)
+    blocking_checks = {f["check"] for f in document["findings"] if f["outcome"] == "fail"}
+    assert blocking_checks == set(SHORT)
     assert (document["verdict"], document["tag"], story.tags()) == ("blocked", None, [])
 
 
@@ -110,10 +110,10 @@ def test_a_tag_that_the_remote_refused_is_finished_as_it_was_made(finished_story
     hook = finished_story.refuse_pushes(NO_TAGS)
     assert finished_story.seal() == 3
     assert finished_story.events("Sealed") == []
-    stated = finished_story.statement_in_tag
+    sealed_facts = finished_story.statement_in_tag
     hook.unlink()
     assert finished_story.seal() == 0
-    assert finished_story.statement_in_tag == finished_story.statement_in_record == stated
+    assert finished_story.statement_in_tag == finished_story.statement_in_record == sealed_facts
     assert finished_story.tags() == finished_story.tags(finished_story.origin)
     assert finished_story.herorun("logbook", "verify", SLUG) == 0
 
@@ -178,7 +178,7 @@ def test_a_sealed_run_is_told_of_while_the_remote_is_away(
 def test_a_loss_that_nobody_has_judged_blocks(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.launched()
+    story.run_first_job()
     with (story.root / "metrics.jsonl").open("a") as file:
         file.write('{"step": 4, "train/loss": NaN}\n')
     failures = findings(story, capsys, 1)
@@ -191,7 +191,7 @@ def test_a_loss_that_nobody_has_judged_blocks(
 def test_what_a_tick_has_told_keeps_its_key_and_can_be_waived(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.launched()
+    story.run_first_job()
     with (story.root / "metrics.jsonl").open("a") as file:
         file.write('{"step": 4, "train/loss": NaN}\n')
     assert story.tick() == 1
@@ -199,14 +199,14 @@ def test_what_a_tick_has_told_keeps_its_key_and_can_be_waived(
     assert findings(story, capsys, 1)["open-alerts"]["subject"] == alert.key
     waive(story, "open-alerts")
     assert story.seal() == 0
-    assert [w["check"] for w in story.stated["waivers"]] == ["open-alerts"]
+    assert [w["check"] for w in story.statement_facts["waivers"]] == ["open-alerts"]
 
 
 @pytest.mark.thorough
 def test_a_look_that_cannot_see_is_unknown(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    story.launched()
+    story.run_first_job()
     metrics = story.root / "metrics.jsonl"
     metrics.unlink()
     metrics.mkdir()
@@ -233,25 +233,25 @@ SHORT = (
 
 @pytest.mark.thorough
 def test_a_run_that_stopped_short_states_what_was_found(story: Story) -> None:
-    story.launched(CRASH)
+    story.run_first_job(CRASH)
     waive(story, *SHORT)
     assert story.seal() == 0
-    statement = story.stated
+    statement = story.statement_facts
     assert statement["final_checkpoint"] == str(story.root / "step-2")
     assert (statement["reached_step"], statement["final_step"]) == (3, 4)
-    (sealed,) = story.events("Sealed")
+    (sealed_event,) = story.events("Sealed")
     assert (
-        sealed.lines["Evidence"]
+        sealed_event.lines["Evidence"]
         == f"final checkpoint {story.root}/step-2; step 3 of 4; train/loss 2.5"
     )
 
 
 @pytest.mark.thorough
 def test_without_metrics_and_checkpoints_none_are_stated(story: Story) -> None:
-    story.launched(f"rm -r $root/step-2 $root/metrics.jsonl; {CRASH}")
+    story.run_first_job(f"rm -r $root/step-2 $root/metrics.jsonl; {CRASH}")
     waive(story, *SHORT)
     assert story.seal() == 0
-    statement = story.stated
+    statement = story.statement_facts
     assert (
         statement["final_checkpoint"],
         statement["reached_step"],
@@ -261,17 +261,17 @@ def test_without_metrics_and_checkpoints_none_are_stated(story: Story) -> None:
         None,
         {},
     )
-    (sealed,) = story.events("Sealed")
-    assert mentions(sealed.lines["Evidence"], "4", "metrics")
+    (sealed_event,) = story.events("Sealed")
+    assert mentions(sealed_event.lines["Evidence"], "4", "metrics")
 
 
 @pytest.mark.thorough
 def test_a_trainer_that_logs_seldom_is_sealed_by_its_final_checkpoint(story: Story) -> None:
-    story.launched()
+    story.run_first_job()
     rows = (story.root / "metrics.jsonl").read_text().splitlines(keepends=True)
     (story.root / "metrics.jsonl").write_text("".join(rows[0:3:2]))
     assert story.seal() == 0
-    assert story.stated["reached_step"] == 4
+    assert story.statement_facts["reached_step"] == 4
 
 
 # --- what was noted in between --------------------------------------------------------------------
@@ -290,10 +290,10 @@ def test_a_caveat_after_a_tag_that_never_got_out_asks_to_remove_it(
     assert mentions(capsys.readouterr().err, "pushed", "git", f"{TAG}")
     git(finished_story.work, "tag", "-d", TAG)
     assert finished_story.seal() == 0
-    assert finished_story.stated["caveats"] == ["mixed"]
+    assert finished_story.statement_facts["caveats"] == ["mixed"]
 
 
-def interrupted(story: Story, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def interrupt_seal(story: Story, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """A seal that ends in the call of that name."""
     with monkeypatch.context() as patch:
         patch.setattr(seal, name, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -304,10 +304,10 @@ def interrupted(story: Story, monkeypatch: pytest.MonkeyPatch, name: str) -> Non
 def test_a_caveat_after_an_intent_is_stated(
     finished_story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interrupted(finished_story, monkeypatch, "make_tag")
+    interrupt_seal(finished_story, monkeypatch, "make_tag")
     finished_story.herorun(*NOTE, "mixed")
     assert finished_story.seal() == 0
-    assert finished_story.stated["caveats"] == ["mixed"]
+    assert finished_story.statement_facts["caveats"] == ["mixed"]
     assert finished_story.run.record.memory().intended == {}
     assert finished_story.herorun("logbook", "verify", SLUG) == 0
 
@@ -317,20 +317,20 @@ def test_a_caveat_after_the_tag_is_out_is_told_of(
     finished_story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The tag cannot be taken back; and a run that could never be sealed would help nobody."""
-    interrupted(finished_story, monkeypatch, "seal_lines")
+    interrupt_seal(finished_story, monkeypatch, "seal_lines")
     assert finished_story.tags(finished_story.origin) == finished_story.tags() != []
     finished_story.herorun(*NOTE, "mixed")
     capsys.readouterr()
     assert finished_story.seal() == 0
     assert mentions(capsys.readouterr().err, "noted", "mixed")
-    assert finished_story.stated["caveats"] == []
+    assert finished_story.statement_facts["caveats"] == []
 
 
 @pytest.mark.thorough
 def test_another_clone_fetches_the_tag_of_an_interrupted_seal(
     finished_story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    interrupted(finished_story, monkeypatch, "seal_lines")
+    interrupt_seal(finished_story, monkeypatch, "seal_lines")
     other = finished_story.clone("elsewhere")
     git(other.work, "tag", "-d", TAG)
     capsys.readouterr()
@@ -355,13 +355,13 @@ def test_a_run_that_never_checked_in_is_sealed_with_the_doubt_alone(
     it for the seal.
     """
     (story.data / "no-receipt").touch()
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     for state in ("pending", "firing"):
         snapshot = look(story, capsys, "babysit", SLUG, "--once")
         assert (snapshot[0], snapshot[1]["alerts"][0]["state"]) == (3, state)
         assert [each["evidence"] for each in snapshot[1]["missing_evidence"]] == ["receipt"]
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()
     for words in (("babysit", SLUG, "--once"), ("status", SLUG)):
         snapshot = look(story, capsys, *words)
         (alert,) = snapshot[1]["alerts"]
@@ -378,8 +378,8 @@ def test_a_run_that_never_checked_in_is_sealed_with_the_doubt_alone(
     assert set(findings(story, capsys, 1)) == {"not-checked-in", "open-alerts"}
     assert look(story, capsys, "status", SLUG)[1]["next"] == f"herorun ack {SLUG}"
     assert story.herorun("ack", SLUG, "not-checked-in", "--reason", "an old image") == 0
-    acknowledged = look(story, capsys, "status", SLUG)[1]
-    assert (acknowledged["alerts"], acknowledged["next"]) == (
+    acknowledged_answer = look(story, capsys, "status", SLUG)[1]
+    assert (acknowledged_answer["alerts"], acknowledged_answer["next"]) == (
         [],
         f"herorun waive not-checked-in {SLUG}",
     )
@@ -387,7 +387,7 @@ def test_a_run_that_never_checked_in_is_sealed_with_the_doubt_alone(
     waive(story, "not-checked-in")
     assert look(story, capsys, "status", SLUG)[1]["next"] == f"herorun seal {SLUG}"
     assert story.seal() == 0
-    caveats = "\n".join(story.stated["caveats"])
+    caveats = "\n".join(story.statement_facts["caveats"])
     for doubt in (
         "alert not-checked-in [tiny-1] ended unresolved",
         ": an old image",
@@ -395,7 +395,9 @@ def test_a_run_that_never_checked_in_is_sealed_with_the_doubt_alone(
         "waived: not-checked-in, by @dri: a test",
     ):
         assert doubt in caveats
-    assert f"- Caveats: {story.stated['caveats'][0]}" in git(story.work, "cat-file", "tag", TAG)
+    assert f"- Caveats: {story.statement_facts['caveats'][0]}" in git(
+        story.work, "cat-file", "tag", TAG
+    )
 
 
 @pytest.mark.thorough
@@ -403,11 +405,11 @@ def test_a_receipt_that_arrives_after_the_end_resolves_its_warning(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (story.data / "no-receipt").touch()
-    story.launched(WAIT)
+    story.run_first_job(WAIT)
     for _ in range(2):
         assert story.tick() == 3
     (story.data / "go").touch()
-    story.ended()
+    story.wait_for_end()
     assert (
         look(story, capsys, "babysit", SLUG, "--once")[1]["alerts"][0]["state"]
         == "ended-unresolved"
@@ -427,4 +429,4 @@ def test_a_receipt_that_arrives_after_the_end_resolves_its_warning(
         if key.startswith("tell/not-checked-in") and "/resolved" in key
     ]
     assert story.seal() == 0
-    assert "not-checked-in" not in "\n".join(story.stated["caveats"])
+    assert "not-checked-in" not in "\n".join(story.statement_facts["caveats"])

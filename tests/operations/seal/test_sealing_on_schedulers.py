@@ -15,11 +15,17 @@ from uuid import uuid4
 import pytest
 import tomli_w
 
-from operations.seal.sealed_story import PATIENCE, World, ended, is_sealed_after_its_end, seal_json
+from operations.seal.sealed_story import (
+    PATIENCE,
+    World,
+    has_ended,
+    is_sealed_after_its_end,
+    seal_json,
+)
 from schedulers.kubernetes_rig import contract_table
 from services.boxes import Box
 from services.k8s import Space
-from services.nel import EVALUATED
+from services.nel import EVALUATION_CONFIG
 from services.ray_service import Head
 from services.slurm import Cluster
 from stories import WAIT, Story, contract_of, eventually
@@ -89,10 +95,10 @@ def on_ssh(home: Path, box: Box) -> Iterator[World]:
     )
     marker = f"{data}/tiny/step-2/metadata.json"
 
-    def begun() -> bool:
+    def has_begun() -> bool:
         return box.ssh(f"test -e {marker}", check=False).returncode == 0
 
-    yield World(story, lambda: box.ssh(f"touch {data}/go"), LIVES, begun, f"{data}/tiny")
+    yield World(story, lambda: box.ssh(f"touch {data}/go"), LIVES, has_begun, f"{data}/tiny")
     box.ssh(f"touch {data}/go; sleep 0.3; rm -rf {data}", check=False)
 
 
@@ -114,7 +120,7 @@ def on_nel(
     (top / "bin" / "docker").chmod(0o755)
     monkeypatch.setenv("PATH", f"{top / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("HOME", str(top / "home"))
-    (story.work / "eval.yaml").write_text(EVALUATION + EVALUATED)
+    (story.work / "eval.yaml").write_text(EVALUATION + EVALUATION_CONFIG)
     fields = {
         **{
             "kind": "nel",
@@ -151,10 +157,10 @@ def test_a_box_out_of_reach_is_neither_sealed_nor_called_unfinished(
     assert story.init() == 0
     assert story.launch() == 0
     on_ssh.go()
-    eventually(lambda: ended(story), PATIENCE)
+    eventually(lambda: has_ended(story), PATIENCE)
     box.cut()
-    document, unseen = seal_json(story, capsys, 3)
-    assert (document["verdict"], document["tag"]) == ("unknown", None) and unseen >= LIVES
+    document, unseen_evidence = seal_json(story, capsys, 3)
+    assert (document["verdict"], document["tag"]) == ("unknown", None) and unseen_evidence >= LIVES
     assert {f["outcome"] for f in document["findings"] if f["check"] in LIVES} == {"unknown"}
     box.fix()
     assert story.seal() == 0

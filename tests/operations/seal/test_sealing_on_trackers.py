@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import tomli_w
 
-from operations.seal.sealed_story import World, ended, is_sealed_after_its_end
+from operations.seal.sealed_story import World, has_ended, is_sealed_after_its_end
 from services.fixtures import skip_or_fail
 from services.servers import PYTHON
 from stories import Story, contract_of
@@ -77,6 +77,6 @@ def test_nothing_is_sealed_before_the_tracker_has_the_last_row(
             argv, cwd=story.work, env={**os.environ, **env}, check=True, capture_output=True
         )
 
-    world = World(story, send_the_rest, tracker.blocks, lambda: ended(story), str(story.root))
+    world = World(story, send_the_rest, tracker.blocks, lambda: has_ended(story), str(story.root))
     facts = is_sealed_after_its_end(world, capsys)
     assert facts["tracker"]["kind"] == kind

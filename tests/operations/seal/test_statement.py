@@ -16,7 +16,7 @@ from builders import (
     an_instance,
     some_metrics,
 )
-from core.story import launched
+from core.story import launch_events
 from herorun.core.errors import CouldNotLook
 from herorun.core.event import Initialised, Noted
 from herorun.core.evidence import (
@@ -54,18 +54,20 @@ def test_what_could_not_be_read_is_stated_as_null(missing: Any) -> None:
     }
 
 
-@pytest.mark.parametrize(("of_rows", "saved", "reached"), [(90, 100, 100), (110, 100, 110)])
+@pytest.mark.parametrize(
+    ("of_rows", "saved_step", "reached_step"), [(90, 100, 100), (110, 100, 110)]
+)
 def test_the_reached_step_is_the_highest_of_rows_and_checkpoint(
-    of_rows: int, saved: int, reached: int
+    of_rows: int, saved_step: int, reached_step: int
 ) -> None:
     evidence = {
         FinalStep: FinalStep(200, "runs/tiny.toml"),
         Metrics: some_metrics(of_rows, last={"train/loss": 2.5}),
     }
-    assert statement.final_state_facts(evidence, a_checkpoint(saved)) == {
-        "final_checkpoint": f"{ROOT}/step-{saved}",
+    assert statement.final_state_facts(evidence, a_checkpoint(saved_step)) == {
+        "final_checkpoint": f"{ROOT}/step-{saved_step}",
         "final_checkpoint_temporary": False,
-        "reached_step": reached,
+        "reached_step": reached_step,
         "final_step": 200,
         "final_metrics": {"train/loss": 2.5},
     }
@@ -107,7 +109,7 @@ def test_a_milestone_states_its_own_checkpoint() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sealing", "stated"),
+    ("sealing", "stated_alerts"),
     [
         (Sealing(), []),
         (MILESTONE, ["a: one", "b: two"]),
@@ -115,10 +117,10 @@ def test_a_milestone_states_its_own_checkpoint() -> None:
     ],
 )
 def test_open_alerts_are_stated_of_a_run_that_is_not_done(
-    sealing: Sealing, stated: list[str]
+    sealing: Sealing, stated_alerts: list[str]
 ) -> None:
     assessment = HealthAssessment((("a", "one"),), (("b", "two"),))
-    assert statement._open_alerts({HealthAssessment: assessment}, sealing) == stated
+    assert statement._open_alerts({HealthAssessment: assessment}, sealing) == stated_alerts
     assert statement._open_alerts({HealthAssessment: NONE}, sealing) == []
 
 
@@ -127,20 +129,26 @@ def test_the_record_states_each_instance_and_every_caveat() -> None:
     memory = fold(
         [
             Initialised(NOON, "tiny", {}),
-            *launched(1, NOON),
+            *launch_events(1, NOON),
             Noted(at=NOON, by="@dri", title="A note", lines=lines, caveat="mixed"),
         ]
     )
-    stated = statement.build_record_part(memory)
-    assert [(each["name"], each["checked_in"]) for each in stated["instances"]] == [
+    statement_facts = statement.build_record_part(memory)
+    assert [(each["name"], each["checked_in"]) for each in statement_facts["instances"]] == [
         ("tiny-1", False)
     ]
-    assert set(stated["instances"][0]) == {"name", "job", "started", "plan_digest", "checked_in"}
-    assert stated["caveats"] == ["mixed"]
+    assert set(statement_facts["instances"][0]) == {
+        "name",
+        "job",
+        "started",
+        "plan_digest",
+        "checked_in",
+    }
+    assert statement_facts["caveats"] == ["mixed"]
 
 
 def test_of_the_launch_the_dirty_files_are_stated_too() -> None:
-    memory = fold([Initialised(NOON, "tiny", {}), *launched(1, NOON)])
+    memory = fold([Initialised(NOON, "tiny", {}), *launch_events(1, NOON)])
     assert memory.current is not None
     launching: Any = memory.launchings["tiny-1"]
     memory = replace(memory, launchings={"tiny-1": replace(launching, dirty="train.py")})
@@ -161,12 +169,15 @@ def test_the_seal_stops_where_the_record_is_not_pushed_and_the_record_keeps_why(
     run: Any = SimpleNamespace(record=record)
     with pytest.raises(CouldNotLook):
         _must_push(run, "seal/tiny")
-    (failed,) = record.new
-    assert (failed.key, failed.why) == ("seal/tiny", "no route") and failed.at is not None
+    (failed_event,) = record.new
+    assert (failed_event.key, failed_event.why) == (
+        "seal/tiny",
+        "no route",
+    ) and failed_event.at is not None
 
 
 @pytest.mark.parametrize(
-    ("writer", "given_up", "saved", "steps", "has_metrics"),
+    ("writer", "given_up", "saved_step", "steps", "has_metrics"),
     [
         ("tiny-2", (), 20, FINAL, True),
         ("tiny-1", (), 20, 20, False),  # not trained again yet
@@ -175,10 +186,10 @@ def test_the_seal_stops_where_the_record_is_not_pushed_and_the_record_keeps_why(
     ],
 )
 def test_only_metrics_that_the_newest_instance_keeps_are_final(
-    writer: str, given_up: tuple[GivenUp, ...], saved: int, steps: int, has_metrics: bool
+    writer: str, given_up: tuple[GivenUp, ...], saved_step: int, steps: int, has_metrics: bool
 ) -> None:
     instances = (an_instance(1), an_instance(2, start=20))
-    own = replace(a_checkpoint(saved), modified=NOON)
+    own = replace(a_checkpoint(saved_step), modified=NOON)
     evidence = {
         FinalStep: FinalStep(FINAL, "the contract"),
         Metrics: some_metrics(FINAL, instance=writer, last={"train/loss": 2.5}),

@@ -72,26 +72,26 @@ def test_without_the_remote_nothing_is_pushed(work: Path) -> None:
     assert (tags.local_tag(run, TAG), tags.remote_tag(run, TAG)) == (oid, None)
 
 
-OFFERED = {"user.signingkey": "nobody", "gpg.program": "false"}
+SIGNING_SETTINGS = {"user.signingkey": "nobody", "gpg.program": "false"}
 
 
-@pytest.mark.parametrize("settings", [{}, OFFERED])
+@pytest.mark.parametrize("settings", [{}, SIGNING_SETTINGS])
 def test_a_key_that_cannot_be_used_leaves_an_unsigned_tag_with_the_reason(
     work: Path, settings: dict[str, str]
 ) -> None:
     for name, value in settings.items():
         git(work, "config", name, value)
-    launched = git(work, "rev-parse", "HEAD").strip()
+    launch_commit = git(work, "rev-parse", "HEAD").strip()
     git(work, "commit", "-q", "--allow-empty", "-m", "since the launch")
-    oid, why_unsigned = tags.make_tag(a_run(work), TAG, launched, "the statement")
+    oid, why_unsigned = tags.make_tag(a_run(work), TAG, launch_commit, "the statement")
     assert tags.local_tag(a_run(work), TAG) == oid
-    assert git(work, "rev-parse", f"{TAG}^{{commit}}").strip() == launched
+    assert git(work, "rev-parse", f"{TAG}^{{commit}}").strip() == launch_commit
     assert git(work, "cat-file", "tag", TAG).strip().endswith("the statement")
     assert ["user.signingkey" in why for why in why_unsigned] == [True] * bool(settings)
 
 
 def test_a_demanded_signature_that_fails_makes_no_tag(work: Path) -> None:
-    for name, value in {**OFFERED, "tag.gpgSign": "true"}.items():
+    for name, value in {**SIGNING_SETTINGS, "tag.gpgSign": "true"}.items():
         git(work, "config", name, value)
     head = git(work, "rev-parse", "HEAD").strip()
     with pytest.raises(CouldNotLook):

@@ -121,8 +121,8 @@ def with_crontab(run: Any, script: str) -> None:
 def test_only_our_own_lease_of_this_run_is_deleted(
     run: Any, lease: Lease, is_deleted: bool
 ) -> None:
-    deleted: list[str] = []
+    deleted_paths: list[str] = []
     run.launcher = SimpleNamespace(owner="ada@here", clone="")
-    run.store = SimpleNamespace(read=lambda path: lease.bytes(), delete=deleted.append)
+    run.store = SimpleNamespace(read=lambda path: lease.bytes(), delete=deleted_paths.append)
     assert teardown.stop_watchers(run) == ()
-    assert deleted == ([f"{run.place.output_root}/{PATH}"] if is_deleted else [])
+    assert deleted_paths == ([f"{run.place.output_root}/{PATH}"] if is_deleted else [])

@@ -20,11 +20,11 @@ def main() -> None:
     for name in ("tensorboardx", "tensors"):
         shutil.rmtree(HERE / name, ignore_errors=True)
     floats(HERE / "tensorboardx", range(5))
-    named(HERE / "tensorboardx", "1000000001")
+    name_file(HERE / "tensorboardx", "1000000001")
     floats(HERE / "tensorboardx", range(3, 8))
-    named(HERE / "tensorboardx", "1000000002")
+    name_file(HERE / "tensorboardx", "1000000002")
     tensors(HERE / "tensors", range(5))
-    named(HERE / "tensors", "1000000001")
+    name_file(HERE / "tensors", "1000000001")
 
 
 def floats(folder: Path, steps: range) -> None:
@@ -49,7 +49,7 @@ def tensors(folder: Path, steps: range) -> None:
     writer.close()
 
 
-def named(folder: Path, time: str) -> None:
+def name_file(folder: Path, time: str) -> None:
     """The writers name their newest file by the time and the host; here it must not change."""
     newest = max(folder.glob("events.out.tfevents.*"), key=lambda path: path.stat().st_mtime_ns)
     newest.rename(folder / f"events.out.tfevents.{time}.host")

@@ -20,7 +20,7 @@ from schedulers.test_slurm_answers import AS_ASKED
 from wording import mentions
 
 STAND_IN = Path(__file__).parents[2] / "services" / "iris_stand_in.py"
-RECORDED = Path(__file__).parents[2] / "recordings"
+RECORDINGS = Path(__file__).parents[2] / "recordings"
 
 
 def connect(kind: str, tmp_path: Path, **options: str) -> object:
@@ -102,10 +102,10 @@ def test_an_iris_that_cannot_be_asked_is_no_answer(
 
 
 def test_the_tasks_of_each_generation_are_summed_up() -> None:
-    recorded = RECORDED / "iris"
-    summary_tasks = iris.summary_tasks((recorded / "summary-A.json").read_text())
+    recording = RECORDINGS / "iris"
+    summary_tasks = iris.summary_tasks((recording / "summary-A.json").read_text())
     assert mentions(summary(summary_tasks), "1 of", "2 tasks", "3", "0.12s", "earliest")
-    summary_tasks = iris.described_tasks((recorded / "describe-C.txt").read_text())
+    summary_tasks = iris.described_tasks((recording / "describe-C.txt").read_text())
     assert [(task.exit_code, task.failed) for task in summary_tasks] == [(None, False), (3, True)]
     assert iris.summary_tasks("{}") == iris.summary_tasks("no") == iris.described_tasks("") == ()
 
@@ -156,7 +156,7 @@ def books(word: str) -> str:
     return "\x1f".join(fields) + "\n"
 
 
-def queued(word: str, restarts: str = "0") -> str:
+def queue_row(word: str, restarts: str = "0") -> str:
     fields = [
         "4711",
         "ptq",
@@ -192,7 +192,7 @@ def queued(word: str, restarts: str = "0") -> str:
 def test_sacct_decides_a_slurm_jobs_end(
     programs: Path, queue: str | None, book: str, state: JobState
 ) -> None:
-    (programs / "queue").write_text(queued(queue) if queue else "")
+    (programs / "queue").write_text(queue_row(queue) if queue else "")
     (programs / "books").write_text(books(book))
     adapter = slurm.connect(slurm.Options(slurm_bin=str(programs)), Place("j", "/", "/", "/"))
     job = adapter.find_job("4711")
@@ -211,7 +211,7 @@ def test_the_user_who_cancelled_a_slurm_job_is_named(programs: Path) -> None:
 
 @pytest.mark.parametrize(("restarts", "events"), [("0", 0), ("1", 1), ("2", 1)])
 def test_a_requeued_slurm_job_says_so(programs: Path, restarts: str, events: int) -> None:
-    (programs / "queue").write_text(queued("RUNNING", restarts))
+    (programs / "queue").write_text(queue_row("RUNNING", restarts))
     (programs / "books").write_text("")
     adapter = slurm.connect(slurm.Options(slurm_bin=str(programs)), Place("j", "/", "/", "/"))
     assert adapter.events("4711") == ()  # before it was found
@@ -251,10 +251,10 @@ def test_the_parts_of_a_slurm_job_have_the_peaks_of_their_steps() -> None:
         ("7_1", None, False),
     ]
     assert mentions(summary(tasks), "1 of", "2 tasks", "137", "raise")
-    dropped = task_ends(
+    task_rows = task_ends(
         "7|FAILED|9:0|60||2000M\n7.batch|FAILED|9:0|60|1990M|\n8|FAILED|9:0|60||2000M\n"
     )
-    assert [task.exit_code for task in dropped] == [137, 9]  # accounting drops the 128
+    assert [task.exit_code for task in task_rows] == [137, 9]  # accounting drops the 128
 
 
 def test_of_an_array_the_part_that_failed_says_how_it_went() -> None:
@@ -307,16 +307,16 @@ def test_scores_are_read_from_nels_results_and_nothing_else() -> None:
 def test_each_kind_declares_what_its_ids_look_like_and_what_it_can_do(
     kind: str, tmp_path: Path
 ) -> None:
-    declared = job_kinds.job_kind(kind)
+    job_kind = job_kinds.job_kind(kind)
     spec = JobSpec(job="x", kind=kind, cluster="https://c", config="c.yaml", host="box")
-    assert {*declared.needs, *declared.place} <= {*JobSpec.__dataclass_fields__}
-    assert not declared.id_pattern.fullmatch("")
-    assert not declared.id_pattern.fullmatch("1\0")
-    assert declared.printed.groups and declared.id_form and declared.absent
-    options = declared.adapter_options(spec)
+    assert {*job_kind.needs, *job_kind.place} <= {*JobSpec.__dataclass_fields__}
+    assert not job_kind.id_pattern.fullmatch("")
+    assert not job_kind.id_pattern.fullmatch("1\0")
+    assert job_kind.printed.groups and job_kind.id_form and job_kind.absent
+    options = job_kind.adapter_options(spec)
     adapter = adapters.connect(job_kinds.PORT, kind, {}, Place("x", *[str(tmp_path)] * 3), options)
     assert missing_members(ById, adapter) == ()
-    assert bool(declared.listing(spec)) == hasattr(adapter, "listed")
+    assert bool(job_kind.listing(spec)) == hasattr(adapter, "listed")
 
 
 def test_a_jobs_name_cannot_say_whose_it_is() -> None:

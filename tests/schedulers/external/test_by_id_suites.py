@@ -26,7 +26,7 @@ from services.slurm import Cluster
 
 HERE = Path(__file__).parents[2]
 STAND_IN = HERE / "services" / "iris_stand_in.py"
-RECORDED = HERE / "recordings" / "nel" / "exec.v1.jsonl"
+NEL_RECORDING = HERE / "recordings" / "nel" / "exec.v1.jsonl"
 
 
 def connector(kind: str, state: Path, **options: object) -> Callable[[], ById]:
@@ -83,7 +83,7 @@ class TestLocal(ByIdSuite):
             start=start,
             end=end,
             absent="4194000",
-            malformed=("0", "-1", "4711_3", "ray-run-1", "relative/path"),
+            malformed_ids=("0", "-1", "4711_3", "ray-run-1", "relative/path"),
             state=JobState.GONE,
         )
         for process in processes.values():
@@ -117,7 +117,7 @@ class TestSsh(ByIdSuite):
             start=start,
             end=lambda job: box.ssh(f"touch {folder}/go-{jobs.index(job)}") and None,
             absent="4194000",
-            malformed=("0", "-1", "4711_3", "/folder"),
+            malformed_ids=("0", "-1", "4711_3", "/folder"),
             state=JobState.GONE,
         )
         box.fix()
@@ -173,7 +173,7 @@ class TestSlurm(ByIdSuite):
             start=slurm_jobs.start,
             end=slurm_jobs.end,
             absent="999999",
-            malformed=("-1", "4711_", "4711.batch", "abc", "/folder"),
+            malformed_ids=("-1", "4711_", "4711.batch", "abc", "/folder"),
             patience=120.0,
         )
 
@@ -199,7 +199,7 @@ class TestLauncher(ByIdSuite):
             start=start,
             end=lambda job: slurm_jobs.end(numbers[job]),
             absent=str(tmp_path / "none"),
-            malformed=("two\nlines",),
+            malformed_ids=("two\nlines",),
             patience=120.0,
         )
 
@@ -227,7 +227,7 @@ class TestRay(ByIdSuite):
             start=start,
             end=lambda job: (tmp_path / job).touch(),
             absent="loose-none",
-            malformed=("/ada/loose", "-x", "a b"),
+            malformed_ids=("/ada/loose", "-x", "a b"),
             patience=120.0,
         )
         for name in names:
@@ -259,7 +259,7 @@ class TestKubernetes(ByIdSuite):
             start=start,
             end=lambda job: (tmp_path / job.partition("/")[2]).touch(),
             absent="job.batch/loose",
-            malformed=("pod/x", "-x", "job/A", "a b"),
+            malformed_ids=("pod/x", "-x", "job/A", "a b"),
         )
 
 
@@ -293,7 +293,7 @@ class TestIris(ByIdSuite):
             start=start,
             end=lambda job: (tmp_path / job.rpartition("/")[2]).touch(),
             absent="/ada/loose",
-            malformed=("loose-0", "/ada", "4711", "/ada/a b"),
+            malformed_ids=("loose-0", "/ada", "4711", "/ada/a b"),
         )
         for name in names:
             (tmp_path / name).touch()
@@ -321,7 +321,7 @@ class TestNel(ByIdSuite):
         docker = a_program(tmp_path / "bin" / "docker", DOCKER.format(tmp_path))
         monkeypatch.setenv("PATH", f"{docker.parent}:{os.environ['PATH']}")
         monkeypatch.setenv("HOME", str(tmp_path))
-        recorded = json.loads(RECORDED.read_text().splitlines()[0])
+        recorded_job = json.loads(NEL_RECORDING.read_text().splitlines()[0])
         path, jobs = tmp_path / "exec.v1.jsonl", list[str]()
 
         def folder_of(job: str) -> Path:
@@ -334,8 +334,13 @@ class TestNel(ByIdSuite):
             for stage in ("pre-start", "running"):
                 (logs / f"stage.{stage}").write_text("2026-11-20T18:00:00Z\n")
             (logs / "client_stdout.log").write_text("one\ntwo\n")
-            data = {**recorded["data"], "output_dir": str(logs.parent)}
-            row = {**recorded, "invocation_id": jobs[-1], "job_id": f"{jobs[-1]}.0", "data": data}
+            data = {**recorded_job["data"], "output_dir": str(logs.parent)}
+            row = {
+                **recorded_job,
+                "invocation_id": jobs[-1],
+                "job_id": f"{jobs[-1]}.0",
+                "data": data,
+            }
             with path.open("a") as file:
                 file.write(json.dumps({**row, "timestamp": time.time()}) + "\n")
             return jobs[-1]
@@ -350,6 +355,6 @@ class TestNel(ByIdSuite):
                 (folder_of(job) / "stage.exit").write_text("2026-11-20T18:00:09Z 3\n") and None
             ),
             absent="deadbeef",
-            malformed=("4711x", "15BE12F8", "abc", "/folder"),
+            malformed_ids=("4711x", "15BE12F8", "abc", "/folder"),
             patience=120.0,
         )

@@ -149,8 +149,8 @@ def test_a_ray_cluster_that_runs_is_no_job_that_runs(crds: Space) -> None:
     doubt = set_status("Failed", jobStatus="RUNNING", reason="DeadlineExceeded")
     assert doubt.state.live and mentions(doubt.reason, "still", "write")  # its pod still runs
     assert set_status("Running", jobStatus="SUCCEEDED").state is JobState.UNKNOWN
-    ended = set_status("Complete", jobStatus="SUCCEEDED", endTime=AT)
-    assert ended.state is JobState.SUCCEEDED
+    ended_status = set_status("Complete", jobStatus="SUCCEEDED", endTime=AT)
+    assert ended_status.state is JobState.SUCCEEDED
 
 
 @pytest.mark.back_end
@@ -221,9 +221,9 @@ def test_an_object_that_cannot_be_read_is_no_crash(kind: Any, fields: dict[str, 
 
 
 def test_an_id_is_what_kubectl_prints() -> None:
-    printed = job_kinds.job_kind("kubernetes").printed
+    printed_id = job_kinds.job_kind("kubernetes").printed
     text = "configmap/x created\njobset.jobset.x-k8s.io/tiny-2 created\n"
-    match = printed.search(text)
+    match = printed_id.search(text)
     assert match and match[1] == "jobset.jobset.x-k8s.io/tiny-2"
     job_kinds.must_be_id("kubernetes", match[1])
     for job in ("-x", "pod/x", "job/", "job/A", "a b"):
@@ -233,11 +233,14 @@ def test_an_id_is_what_kubectl_prints() -> None:
 
 def test_the_kubeconfig_is_part_of_the_cluster(tmp_path: Path) -> None:
     spec = JobSpec(job="x", kind="kubernetes", cluster="arn:aws:eks/a/heroes", config="kc")
-    resolved = job_kinds.resolve_spec(spec, str(tmp_path))
-    assert (resolved.cluster, resolved.config) == (f"{tmp_path}/kc#arn:aws:eks/a/heroes", "")
-    assert job_kinds.resolve_spec(resolved, "/elsewhere") == resolved
+    resolved_options = job_kinds.resolve_spec(spec, str(tmp_path))
+    assert (resolved_options.cluster, resolved_options.config) == (
+        f"{tmp_path}/kc#arn:aws:eks/a/heroes",
+        "",
+    )
+    assert job_kinds.resolve_spec(resolved_options, "/elsewhere") == resolved_options
     options = {"context": "train", "namespace": "heroes", "kubeconfig": "/kc"}
-    declared = job_kinds.job_kind("kubernetes")
-    assert declared.contract_options(options)["cluster"] == "/kc#train/heroes"
+    job_kind = job_kinds.job_kind("kubernetes")
+    assert job_kind.contract_options(options)["cluster"] == "/kc#train/heroes"
     with pytest.raises(WrongUse, match="CONTEXT/NAMESPACE"):
-        declared.must_be_reachable(JobSpec(job="x", kind="kubernetes", cluster="train"))
+        job_kind.must_be_reachable(JobSpec(job="x", kind="kubernetes", cluster="train"))

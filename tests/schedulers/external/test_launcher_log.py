@@ -30,17 +30,17 @@ Exporting checkpoint to /lustre/out/tiny-fp8.
 
 def test_key_events_are_reported_in_words_and_each_once() -> None:
     events = read_output(STORY + TABLE.format("RUNNING")).events
-    experiment, job, container, *calibration, exported = events
+    experiment, job, container, *calibration, export_event = events
     assert (experiment, job) == ("experiment cicd_1744152200", "Slurm job 4711")
     assert mentions(container, "container", "imported")
     assert calibration == ["calibration began", "calibration complete"]
-    assert mentions(exported, "exported", "/lustre/out/tiny-fp8")
+    assert mentions(export_event, "exported", "/lustre/out/tiny-fp8")
 
 
 def test_the_newest_table_says_how_it_stands() -> None:
-    running, ended = TABLE.format("RUNNING"), TABLE.format("SUCCEEDED")
+    running, ended_table = TABLE.format("RUNNING"), TABLE.format("SUCCEEDED")
     assert read_output(running).state is JobState.RUNNING
-    assert read_output(running + ended).state is JobState.SUCCEEDED
+    assert read_output(running + ended_table).state is JobState.SUCCEEDED
     assert read_output(running + TABLE.format("FAILED")).word == "FAILED"
 
 

@@ -35,8 +35,8 @@ def test_an_invocation_is_looked_at_by_its_id_and_its_scores_are_read(
     (folder / "logs" / "stage.running").write_text("2026-11-20T18:00:01Z\n")
     (folder / "logs" / "stage.exit").write_text("2026-11-20T18:28:43Z 0\n")
     (folder / "artifacts" / "results.yml").write_text(RESULTS)
-    recorded = Path(__file__).parents[2] / "recordings" / "nel" / "exec.v1.jsonl"
-    row = json.loads(recorded.read_text().splitlines()[0])
+    recording = Path(__file__).parents[2] / "recordings" / "nel" / "exec.v1.jsonl"
+    row = json.loads(recording.read_text().splitlines()[0])
     row["data"]["output_dir"], row["timestamp"] = str(folder), time.time()
     path = tmp_path / "exec.v1.jsonl"
     path.write_text(json.dumps(row) + "\n")

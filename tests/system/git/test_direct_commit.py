@@ -42,11 +42,11 @@ def by_git(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     refs: list[str] = []
     real = plumbing._commit_by_git
 
-    def counted(repository: Repository, ref: str, *rest: object) -> str:
+    def count_call(repository: Repository, ref: str, *rest: object) -> str:
         refs.append(ref)
         return real(repository, ref, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(plumbing, "_commit_by_git", counted)
+    monkeypatch.setattr(plumbing, "_commit_by_git", count_call)
     return refs
 
 
@@ -84,13 +84,13 @@ def test_what_it_has_written_is_not_read_again_while_it_lies_there(
         loose.files(second)
 
 
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("is_packed", [False, True])
 def test_a_ref_is_moved_without_git_and_only_from_where_it_was_seen(
-    repository: Repository, first: str, packed: bool, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, first: str, is_packed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     second = commit_files(repository, REF, first, NEXT, "second\n", AT)
     third = commit_files(repository, REF, second, {"e": b"5"}, "third\n", AT)
-    if packed:
+    if is_packed:
         git(repository.top, "pack-refs", "--all")
     calls: list[str] = []
     call = Repository.git
@@ -101,7 +101,7 @@ def test_a_ref_is_moved_without_git_and_only_from_where_it_was_seen(
             lambda self, *args, **rest: calls.append(args[0]) or call(self, *args, **rest),
         )
         move_ref(repository, REF, second, third)
-    assert calls == (["update-ref"] if packed else [])
+    assert calls == (["update-ref"] if is_packed else [])
     assert git(repository.top, "rev-parse", REF).strip() == second
     with pytest.raises(RefMoved):
         move_ref(repository, REF, first, third)
@@ -221,19 +221,19 @@ def test_all_that_the_ref_stands_for_is_on_the_disk_before_it_moves(
     tip = commit_files(repository, REF, first, {"a/b/c": b"new", "f": b"there"}, "next\n", AT)
     first_named = next(at for at, (name, _) in enumerate(calls) if name == "rename")
     assert not any("/tmp_obj_" in path for _, path in calls[first_named:]), "synced together"
-    moved = calls.index(("rename", f"{repository.common}/{REF}"))
-    synced = {path for name, path in calls[:moved] if name == "fsync"}
+    ref_move = calls.index(("rename", f"{repository.common}/{REF}"))
+    synced_paths = {path for name, path in calls[:ref_move] if name == "fsync"}
     listing = repository.git("rev-list", "--objects", tip, f"^{first}").text.split("\n")
     new_objects = {line.split(" ")[0] for line in listing if line} | {there}
     objects = repository.common / "objects"
     for oid in new_objects:
         path = str(objects / oid[:2] / oid[2:])
-        assert path in synced or calls.index(("rename", path)) < moved
+        assert path in synced_paths or calls.index(("rename", path)) < ref_move
         assert calls.index(("fsync", str(objects / oid[:2]))) > (
-            0 if path in synced else calls.index(("rename", path))
+            0 if path in synced_paths else calls.index(("rename", path))
         )
-    assert {str(objects), *(str(objects / oid[:2]) for oid in new_objects)} <= synced
-    assert calls[moved + 1] == ("fsync", str((repository.common / REF).parent))
+    assert {str(objects), *(str(objects / oid[:2]) for oid in new_objects)} <= synced_paths
+    assert calls[ref_move + 1] == ("fsync", str((repository.common / REF).parent))
 
 
 def _record_calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
@@ -277,13 +277,13 @@ def test_the_lock_of_another_stays_where_a_commit_ends_after_its_own_was_moved(
     path, real = repository.common / REF, os.rename
     lock = path.with_name(f"{path.name}.lock")
 
-    def interrupted(source: Path, target: Path) -> None:
+    def interrupt_commit(source: Path, target: Path) -> None:
         real(source, target)
         if target == path:
             lock.touch()
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(os, "rename", interrupted)
+    monkeypatch.setattr(os, "rename", interrupt_commit)
     with pytest.raises(KeyboardInterrupt):
         commit_files(repository, REF, first, {"e": b"5"}, "next\n", AT)
     assert lock.exists() and repository.resolve(REF) != first
@@ -295,12 +295,12 @@ def test_a_commit_that_failed_after_the_ref_moved_is_not_made_twice(
     """As over NFS, where an answer that is lost makes a call that succeeded fail."""
     real = os.rename
 
-    def lost(source: Path, target: Path) -> None:
+    def lose_file(source: Path, target: Path) -> None:
         real(source, target)
         if target == repository.common / REF:
             raise FileNotFoundError(2, "No such file or directory")
 
-    monkeypatch.setattr(os, "rename", lost)
+    monkeypatch.setattr(os, "rename", lose_file)
     tip = commit_files(repository, REF, first, {"e": b"5"}, "next\n", AT)
     assert by_git == [REF] and repository.resolve(REF) == tip
     assert repository.git("rev-list", "--count", f"{first}..{tip}").text.strip() == "1"
@@ -333,12 +333,12 @@ def test_a_disk_that_refuses_a_sync_leaves_no_object_without_a_name(
 ) -> None:
     open_count, calls = len(os.listdir("/proc/self/fd")), []
 
-    def broken(descriptor: int) -> None:
+    def fail_sync(descriptor: int) -> None:
         calls.append(descriptor)
         raise OSError(5, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", broken)
+        patch.setattr(os, "fsync", fail_sync)
         tip = commit_files(repository, REF, first, NEXT, "next\n", AT)
     assert calls and by_git == [REF] and repository.resolve(REF) == tip
     assert len(os.listdir("/proc/self/fd")) == open_count

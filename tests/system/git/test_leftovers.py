@@ -93,7 +93,7 @@ git upload-pack "$@" | {{ {sys.executable} -c '{FIRST}'; sleep 60; }}
 """
 
 
-def begun(repository: Path) -> list[Path]:
+def temporary_objects(repository: Path) -> list[Path]:
     return list((repository / "objects").glob("*/tmp_*"))
 
 
@@ -102,7 +102,7 @@ def killed_in_the_middle(repository: Path, *remote: str) -> None:
     words = [sys.executable, "-c", WRITE, str(repository.parent), *remote]
     writer = subprocess.Popen(words, start_new_session=True)
     until = time.monotonic() + 30
-    while not begun(repository) and time.monotonic() < until:
+    while not temporary_objects(repository) and time.monotonic() < until:
         time.sleep(0.002)
     os.killpg(writer.pid, signal.SIGKILL)
     assert writer.wait() == -signal.SIGKILL
@@ -111,16 +111,16 @@ def killed_in_the_middle(repository: Path, *remote: str) -> None:
 def swept_in_time(repository: Path) -> list[Path]:
     """The kernel closes a killed process's files a moment later."""
     until = time.monotonic() + 60
-    while begun(repository) and time.monotonic() < until:
+    while temporary_objects(repository) and time.monotonic() < until:
         sweep(repository)
         time.sleep(0.02)
-    return begun(repository)
+    return temporary_objects(repository)
 
 
 def test_what_a_killed_import_had_begun_goes_at_the_next_chance(repository: Path) -> None:
     """A killed git writes no crash report."""
     killed_in_the_middle(repository)
-    assert begun(repository) and not reports(repository)
+    assert temporary_objects(repository) and not reports(repository)
     assert swept_in_time(repository) == []
     assert list((repository / "herorun" / "writing").iterdir()) == []
 
@@ -140,7 +140,7 @@ def test_what_a_killed_fetch_had_begun_goes_at_the_next_chance(
     git(tmp_path, "config", "remote.origin.uploadpack", str(slow))
     git(tmp_path, "config", "fetch.unpackLimit", "1")  # as of a record of many commits: a pack
     killed_in_the_middle(repository, "origin")
-    assert begun(repository)
+    assert temporary_objects(repository)
     assert swept_in_time(repository) == []
 
 
@@ -161,31 +161,31 @@ def test_the_lock_of_a_ref_that_a_killed_git_left_stops_no_later_write(repositor
     lock = repository / f"{ref}.lock"
     lock.parent.mkdir(parents=True)
     lock.touch()
-    mark = repository / "herorun" / "writing" / f"{files.node()}-{ended()}-0123abcd"
+    mark = repository / "herorun" / "writing" / f"{files.node()}-{ended_dead_pid()}-0123abcd"
     mark.parent.mkdir(parents=True)
     mark.touch()
-    opened = find_repository(repository.parent)
+    opened_repository = find_repository(repository.parent)
     with pytest.raises(CouldNotLook):
-        commit_files(opened, ref, None, {"a": b"x"}, "x", NOON)
+        commit_files(opened_repository, ref, None, {"a": b"x"}, "x", NOON)
     assert lock.exists()  # it may be a living git's
     for path in (lock, mark):
         os.utime(path, (time.time() - 9, time.time() - 9))
     with pytest.raises(CouldNotLook):
-        commit_files(opened, ref, None, {"a": b"x"}, "x", NOON)
-    assert commit_files(opened, ref, None, {"a": b"x"}, "x", NOON)
+        commit_files(opened_repository, ref, None, {"a": b"x"}, "x", NOON)
+    assert commit_files(opened_repository, ref, None, {"a": b"x"}, "x", NOON)
 
 
 def test_a_process_that_ends_while_it_is_looked_at_has_nothing_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    listdir, dead_pid = os.listdir, str(ended())
+    listdir, dead_pid = os.listdir, str(ended_dead_pid())
     monkeypatch.setattr(os, "listdir", lambda path: [dead_pid, *listdir(path)])
     own = os.stat(sys.executable)
     with open(sys.executable, "rb"):
         assert (own.st_dev, own.st_ino) in (leftovers._open_files() or set())
 
 
-def ended() -> int:
+def ended_dead_pid() -> int:
     """The number of a process that is gone."""
     dead = subprocess.Popen(["true"])
     dead.wait()

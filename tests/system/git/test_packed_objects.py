@@ -85,16 +85,16 @@ def test_a_damaged_pack_is_left_to_git(
     objects = _objects(repository)
     (path,) = (each for each in _pack(repository, settings) if each.suffix == suffix)
     path.chmod(0o600)
-    sound, random, unread = path.read_bytes(), Random(1), 0
+    sound, random, unread_packs = path.read_bytes(), Random(1), 0
     for _ in range(60):
-        damaged = bytearray(sound)
+        damaged_pack = bytearray(sound)
         for _ in range(8):
-            damaged[random.randrange(len(sound))] = random.randrange(256)
-        path.write_bytes(damaged[: random.choice((len(sound), random.randrange(len(sound))))])
+            damaged_pack[random.randrange(len(sound))] = random.randrange(256)
+        path.write_bytes(damaged_pack[: random.choice((len(sound), random.randrange(len(sound))))])
         contents = _read_all(repository, objects)
         assert contents.items() <= {oid: text for oid, (_, text) in objects.items()}.items()
-        unread += len(contents) < len(objects)
-    assert unread
+        unread_packs += len(contents) < len(objects)
+    assert unread_packs
 
 
 def test_no_more_is_read_than_is_allowed(repository: Repository) -> None:
@@ -247,13 +247,15 @@ def test_a_chain_as_git_makes_it_is_read(tmp_path: Path, length: int, is_read: b
 def test_deltas_of_more_bytes_than_are_read_are_left_to_git(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    inflated = list[object]()
-    monkeypatch.setattr(packed_objects, "_inflate_object", lambda *args: inflated.append(args))
+    inflated_sizes = list[object]()
+    monkeypatch.setattr(
+        packed_objects, "_inflate_object", lambda *args: inflated_sizes.append(args)
+    )
     monkeypatch.setattr(packed_objects, "_MAX_BYTES", 4 << 20)
     objects, last, _ = _chain(100, 50_000)
     with pytest.raises(NotLoose):
         _write_pack(tmp_path, objects, last).content(NAME, b"blob")
-    assert not inflated
+    assert not inflated_sizes
 
 
 @pytest.mark.parametrize("fault", [MemoryError, RecursionError])
@@ -280,8 +282,8 @@ def test_an_index_of_version_1_is_left_to_git(repository: Repository) -> None:
     assert repository.read("HEAD", ["journal"])["journal"]
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_all_files_of_a_commit_are_listed_as_git_lists_them(story: Story, packed: bool) -> None:
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_all_files_of_a_commit_are_listed_as_git_lists_them(story: Story, is_packed: bool) -> None:
     names = ("a/b/c d", "a/b.x", "a/b/é", "a b/run.toml", "run.toml", "z", "a\nb/1")
     for name in names:
         (story.work / name).parent.mkdir(parents=True, exist_ok=True)
@@ -291,24 +293,24 @@ def test_all_files_of_a_commit_are_listed_as_git_lists_them(story: Story, packed
     git(story.work, "add", "-A")
     git(story.work, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},module")
     git(story.work, "commit", "-q", "-m", "names")
-    if packed:
+    if is_packed:
         git(story.work, "gc", "-q")
     repository = find_repository(story.work)
     oid = git(story.work, "rev-parse", "HEAD").strip()
     rows = git(story.work, "ls-tree", "-r", "-z", "--full-tree", oid).split("\0")[:-1]
-    expected = [
+    expected_paths = [
         " ".join((mode, digest, path))
         for (mode, _, digest), path in (
             (row.split("\t")[0].split(), row.split("\t")[1]) for row in rows
         )
     ]
 
-    assert [line.decode() for line in repository.tree_lines(oid)] == expected
+    assert [line.decode() for line in repository.tree_lines(oid)] == expected_paths
     assert ObjectDatabase(f"{repository.common}/objects").tree_lines(oid) == repository.tree_lines(
         oid
     )
-    others = [row for row in expected if row.split(" ", 2)[2] != "run.toml"]
-    assert len(others) == len(expected) - 1
+    others = [row for row in expected_paths if row.split(" ", 2)[2] != "run.toml"]
+    assert len(others) == len(expected_paths) - 1
     digest = hashlib.sha256("\0".join(others).encode()).hexdigest()
     assert code_tree(repository, oid, "run.toml") == f"sha256:{digest}"
 

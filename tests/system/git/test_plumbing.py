@@ -123,12 +123,12 @@ def test_fetching_one_ref_moves_none_of_the_users(story: Story, repository: Repo
 
 
 def test_an_export_removes_what_a_killed_one_left(repository: Repository, tmp_path: Path) -> None:
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    leftover = tmp_path / f".export-{node()}-{ended.pid}-abc"
+    process = subprocess.Popen(["true"])
+    process.wait()
+    leftover = tmp_path / f".export-{node()}-{process.pid}-abc"
     others = (
         tmp_path / f".export-{node()}-{os.getpid()}-abc",
-        tmp_path / f".export-00000000-{ended.pid}-abc",
+        tmp_path / f".export-00000000-{process.pid}-abc",
     )
     for folder in (leftover, *others):
         (folder / "tree").mkdir(parents=True)
@@ -137,12 +137,12 @@ def test_an_export_removes_what_a_killed_one_left(repository: Repository, tmp_pa
     assert {path.name for path in tmp_path.iterdir()} == {"code", *(each.name for each in others)}
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_a_tag_is_read_as_git_keeps_it(repository: Repository, packed: bool) -> None:
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_a_tag_is_read_as_git_keeps_it(repository: Repository, is_packed: bool) -> None:
     annotated_tag(repository, "ours", "HEAD", "sealed: 日本\n")
     repository.git("tag", "of-a-commit", "HEAD")
     kept_by_git = repository.git("cat-file", "tag", "ours").text
-    if packed:
+    if is_packed:
         repository.git("pack-refs", "--all")
         repository.git("repack", "-a", "-d", "--quiet")
     names = ("ours", "of-a-commit", "no-tag", "../heads/main", "our")

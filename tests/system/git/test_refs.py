@@ -136,8 +136,8 @@ def test_packed_refs_that_cannot_be_opened_are_not_answered_from_memory(
 @pytest.mark.parametrize("end", [b"12345", b"\0" * 64, b"\0" * 64 + b"\n"])
 def test_packed_refs_that_are_damaged_are_left_to_git(repository: Repository, end: bytes) -> None:
     _move(repository, REF).unlink()
-    packed = repository.common / "packed-refs"
-    packed.write_bytes(packed.read_bytes() + end)
+    packed_refs = repository.common / "packed-refs"
+    packed_refs.write_bytes(packed_refs.read_bytes() + end)
     assert repository.ref_object(REF) is None and not repository.lacks(f"{REF}s")
 
 
@@ -153,8 +153,8 @@ def test_a_folder_of_other_refs_hides_no_packed_ref(repository: Repository) -> N
     path = _move(repository, REF)
     path.unlink()
     path.mkdir()
-    packed = git(repository.top, "rev-parse", "HEAD~1").strip()
-    assert repository.ref_object(REF) == repository.resolve(REF) == packed
+    packed_commit = git(repository.top, "rev-parse", "HEAD~1").strip()
+    assert repository.ref_object(REF) == repository.resolve(REF) == packed_commit
 
 
 def test_a_linked_work_tree_has_its_own_refs_below_some_folders(
@@ -162,11 +162,11 @@ def test_a_linked_work_tree_has_its_own_refs_below_some_folders(
 ) -> None:
     git(repository.top, "update-ref", "refs/worktree/one", "HEAD")
     git(repository.top, "worktree", "add", "-q", "--detach", str(tmp_path / "linked"), "HEAD")
-    linked = find_repository(tmp_path / "linked")
-    assert linked.resolve("refs/worktree/one") is None
-    git(linked.top, "update-ref", "refs/worktree/two", "HEAD~1")
+    linked_repository = find_repository(tmp_path / "linked")
+    assert linked_repository.resolve("refs/worktree/one") is None
+    git(linked_repository.top, "update-ref", "refs/worktree/two", "HEAD~1")
     older = git(repository.top, "rev-parse", "HEAD~1").strip()
-    assert linked.resolve("refs/worktree/two") == older
+    assert linked_repository.resolve("refs/worktree/two") == older
     assert repository.resolve("refs/worktree/two") is None
 
 

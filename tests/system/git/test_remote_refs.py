@@ -44,9 +44,9 @@ def test_a_silent_remote_is_asked_once_for_all(story: Story, asked_remotes: list
     repository = find_repository(story.work)
     story.origin.rename(story.home / "gone")
     for _ in range(3):
-        with pytest.raises(CouldNotLook) as caught:
+        with pytest.raises(CouldNotLook) as error:
             recent_tips(repository, "origin")
-        assert caught.value.root == "remote origin"
+        assert error.value.root == "remote origin"
     assert asked_remotes == ["origin"]
 
 

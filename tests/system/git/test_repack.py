@@ -121,12 +121,12 @@ def test_what_the_user_repacked_meanwhile_is_left_to_them(growing: Growing) -> N
     assert growing.is_whole() and len(growing.files("pack/*.pack")) == 2
 
 
-@pytest.mark.parametrize("spared", ["keep", "multi-pack index"])
-def test_what_is_named_elsewhere_stays(growing: Growing, spared: str) -> None:
+@pytest.mark.parametrize("spared_name", ["keep", "multi-pack index"])
+def test_what_is_named_elsewhere_stays(growing: Growing, spared_name: str) -> None:
     growing.grow(1)
     growing.pack()
     (ours,) = growing.files("pack/*.pack")
-    if spared == "keep":
+    if spared_name == "keep":
         (growing.objects / ours).with_suffix(".keep").touch()
     else:
         git(growing.work, "multi-pack-index", "write")

@@ -13,7 +13,7 @@ from herorun.system.git.worktree_snapshot import canonical_diff, describe_snapsh
 from stories import copy, git
 
 CAP = 1_000_000
-AGED = "2026-01-01T00:00:00Z"
+OLD_DATE = "2026-01-01T00:00:00Z"
 KEY = "ghp_" + "a1B2" * 9
 SETTINGS = {
     "diff.noprefix": "true",
@@ -67,7 +67,7 @@ def commit(top: Path) -> None:
         for r in ("AUTHOR", "COMMITTER")
         for p, v in (("NAME", "a"), ("EMAIL", "a@b"))
     }
-    dates = {"GIT_AUTHOR_DATE": AGED, "GIT_COMMITTER_DATE": AGED}
+    dates = {"GIT_AUTHOR_DATE": OLD_DATE, "GIT_COMMITTER_DATE": OLD_DATE}
     git(top, "commit", "-q", "--no-gpg-sign", "-m", "code", env=who | dates)
 
 
@@ -85,17 +85,17 @@ def edit(top: Path) -> None:
     (top / "deep" / "er" / os.fsdecode(b"odd-\xff \n*")).write_bytes(bytes(range(256)) * 9)
 
 
-def opened(top: Path) -> tuple[Repository, str]:
+def open_repository(top: Path) -> tuple[Repository, str]:
     repository = find_repository(top)
     head = repository.resolve("HEAD")
     assert head is not None
     return repository, head
 
 
-def taken(top: Path, *ignored: str, cap: int = CAP) -> dict[str, str]:
+def snapshot_files(top: Path, *ignored_patterns: str, cap: int = CAP) -> dict[str, str]:
     """The snapshot's files, as `path -> mode object`."""
-    repository, head = opened(top)
-    snapshot = take_snapshot(repository, head, ignored, cap)
+    repository, head = open_repository(top)
+    snapshot = take_snapshot(repository, head, ignored_patterns, cap)
     assert snapshot is not None
     return {path: f"{mode} {oid}" for mode, oid, path in repository.entries(snapshot.commit)}
 
@@ -107,13 +107,13 @@ def on_disk(top: Path, name: str) -> str:
 def test_a_clean_tree_has_none(work: Path) -> None:
     (work / "results.out").write_text("ignored\n")
     os.utime(work / "edited", (0, 0))
-    repository, head = opened(work)
+    repository, head = open_repository(work)
     assert take_snapshot(repository, head, (), CAP) is None
 
 
 def test_it_holds_the_files_as_they_are_on_disk(work: Path) -> None:
     edit(work)
-    row = taken(work)
+    row = snapshot_files(work)
     assert "deleted" not in row
     assert row["script"].startswith("100755 ") and row["link"].startswith("120000 ")
     for name in ("edited", "new", "skipped"):
@@ -126,7 +126,7 @@ def test_it_sees_edits_that_git_was_reported_not_to_look_at(work: Path) -> None:
     git(work, "update-index", "--skip-worktree", "skipped")
     for name in ("assumed", "skipped"):
         (work / name).write_text("edited all the same\n")
-    row = taken(work)
+    row = snapshot_files(work)
     assert {row[n].split()[1] for n in ("assumed", "skipped")} == {on_disk(work, "assumed")}
 
 
@@ -139,7 +139,7 @@ def test_what_a_sparse_checkout_left_out_stays_as_the_commit_has_it(work: Path) 
     assert not (work / "skipped").exists()
     (work / "src" / "model.py").write_text("x = 2\n")
     (work / "beside").write_text("outside of the sparse patterns\n")
-    row = taken(work)
+    row = snapshot_files(work)
     assert row["src/model.py"] == f"100644 {on_disk(work, 'src/model.py')}"
     assert "beside" in row
     assert all(row[name].split()[1] in before for name in ("assumed", "skipped"))
@@ -148,20 +148,20 @@ def test_what_a_sparse_checkout_left_out_stays_as_the_commit_has_it(work: Path) 
 def test_ignored_files_come_along_only_where_they_are_named(work: Path) -> None:
     for name in ("hidden_module.py", "results.out"):
         (work / name).write_text("x = 1\n")
-    assert {"hidden_module.py", "results.out"} & taken(work, "hidden_module.py").keys() == {
-        "hidden_module.py"
-    }
+    assert {"hidden_module.py", "results.out"} & snapshot_files(
+        work, "hidden_module.py"
+    ).keys() == {"hidden_module.py"}
 
 
 def test_a_named_file_that_is_gone_is_no_snapshot(work: Path) -> None:
     edit(work)
     with pytest.raises(CouldNotLook, match=r"gone\.py is gone"):
-        taken(work, "gone.py")
+        snapshot_files(work, "gone.py")
 
 
 def test_no_setting_makes_another_snapshot(work: Path) -> None:
     edit(work)
-    repository, head = opened(work)
+    repository, head = open_repository(work)
     before = take_snapshot(repository, head, (), CAP)
     (work / ".git" / "info").mkdir(exist_ok=True)
     (work / ".git" / "info" / "attributes").write_text("edited diff=loud\nnew -diff\n")
@@ -182,25 +182,29 @@ def test_another_clone_makes_the_same_at_another_time(work: Path, tmp_path: Path
     edit(work)
     edit(other)
     os.utime(other / "new", (0, 0))
-    mine, theirs = (take_snapshot(*opened(top), (), CAP) for top in (work, other))
+    mine, theirs = (take_snapshot(*open_repository(top), (), CAP) for top in (work, other))
     assert mine == theirs is not None
     (other / "new").write_text("another\n")
-    changed = take_snapshot(*opened(other), (), CAP)
-    assert mine and changed
-    assert not {mine.commit, mine.tree, mine.diff} & {changed.commit, changed.tree, changed.diff}
+    other_snapshot = take_snapshot(*open_repository(other), (), CAP)
+    assert mine and other_snapshot
+    assert not {mine.commit, mine.tree, mine.diff} & {
+        other_snapshot.commit,
+        other_snapshot.tree,
+        other_snapshot.diff,
+    }
 
 
 def test_a_linked_work_tree_has_its_own(work: Path, tmp_path: Path) -> None:
-    linked = tmp_path / "linked"
-    git(work, "worktree", "add", "-q", "--detach", str(linked))
-    edit(linked)
-    assert take_snapshot(*opened(work), (), CAP) is None
-    assert "new" in taken(linked)
+    linked_path = tmp_path / "linked"
+    git(work, "worktree", "add", "-q", "--detach", str(linked_path))
+    edit(linked_path)
+    assert take_snapshot(*open_repository(work), (), CAP) is None
+    assert "new" in snapshot_files(linked_path)
 
 
 def test_its_diff_makes_the_snapshot_out_of_the_commit(work: Path, tmp_path: Path) -> None:
     edit(work)
-    repository, head = opened(work)
+    repository, head = open_repository(work)
     snapshot = take_snapshot(repository, head, (), CAP)
     assert snapshot
     other = tmp_path / "applied"
@@ -212,7 +216,7 @@ def test_its_diff_makes_the_snapshot_out_of_the_commit(work: Path, tmp_path: Pat
 
 def test_it_is_described_by_its_commit_alone(work: Path) -> None:
     edit(work)
-    repository, head = opened(work)
+    repository, head = open_repository(work)
     snapshot = take_snapshot(repository, head, (), CAP)
     assert snapshot and describe_snapshot(repository, head, snapshot.commit) == snapshot
     assert git(work, "rev-parse", f"{snapshot.commit}^").strip() == head
@@ -222,7 +226,7 @@ def test_it_is_described_by_its_commit_alone(work: Path) -> None:
 def test_more_than_the_cap_is_not_kept_at_all(work: Path) -> None:
     (work / "large").write_bytes(b"x" * 2000)
     (work / "also").write_text("x")
-    repository, head = opened(work)
+    repository, head = open_repository(work)
     before = git(work, "count-objects")
     snapshot = take_snapshot(repository, head, (), 2000)
     assert snapshot and (snapshot.commit, snapshot.tree, snapshot.bytes) == ("", "", 2001)
@@ -233,7 +237,7 @@ def test_more_than_the_cap_is_not_kept_at_all(work: Path) -> None:
 
 def test_ignored_files_count_as_well(work: Path) -> None:
     (work / "hidden_module.py").write_bytes(b"#" * 2000)
-    snapshot = take_snapshot(*opened(work), ("hidden_module.py",), 1999)
+    snapshot = take_snapshot(*open_repository(work), ("hidden_module.py",), 1999)
     assert snapshot and not snapshot.commit
 
 
@@ -243,7 +247,7 @@ def test_secrets_are_named_by_their_line_where_they_are_new(work: Path) -> None:
     (work / "old.env").write_text(f"A=2\nTOKEN={KEY}\nSECRET=correct-horse\n")
     (work / "weights.bin").write_bytes(b"\0" * 9 + KEY.encode() + b"\0")
     (work / "other.bin").write_bytes(b"\0password=hunter2hunter2\0")
-    snapshot = take_snapshot(*opened(work), (), CAP)
+    snapshot = take_snapshot(*open_repository(work), (), CAP)
     assert snapshot and snapshot.secrets == ("old.env:3", "weights.bin")
 
 
@@ -251,7 +255,7 @@ def test_a_repository_inside_this_one_is_no_part_of_it(work: Path) -> None:
     git(work, "init", "-q", "--template=", "vendored")
     (work / "vendored" / "code.py").write_text("x = 1\n")
     with pytest.raises(WrongUse, match=r"vendored/.*repository"):
-        taken(work)
+        snapshot_files(work)
 
 
 def test_edits_inside_a_submodule_are_no_part_of_it(work: Path, tmp_path: Path) -> None:
@@ -262,11 +266,11 @@ def test_edits_inside_a_submodule_are_no_part_of_it(work: Path, tmp_path: Path) 
     git(work, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(lib), "lib")
     commit(work)
     (work / "edited").write_text("another\n")
-    assert taken(work)["lib"].startswith("160000 ")
+    assert snapshot_files(work)["lib"].startswith("160000 ")
     git(work, "config", "submodule.lib.ignore", "all")
     (work / "lib" / "code.py").write_text("x = 2\n")
     with pytest.raises(WrongUse, match=r"submodule.*inside"):
-        taken(work)
+        snapshot_files(work)
 
 
 def test_what_git_lfs_keeps_elsewhere_is_no_part_of_it(work: Path) -> None:
@@ -275,12 +279,12 @@ def test_what_git_lfs_keeps_elsewhere_is_no_part_of_it(work: Path) -> None:
     (work / ".gitattributes").write_text("*.bin filter=lfs\n")
     (work / "data.bin").write_text("the content\n")
     with pytest.raises(WrongUse, match=r"data\.bin.*kept.*LFS"):
-        taken(work)
+        snapshot_files(work)
 
 
 def test_a_broken_link_is_a_file_like_any_other(work: Path) -> None:
     (work / "later").symlink_to("nowhere")
-    assert taken(work)["later"].startswith("120000 ")
+    assert snapshot_files(work)["later"].startswith("120000 ")
 
 
 def test_the_index_and_its_folder_stay(work: Path) -> None:
@@ -294,5 +298,5 @@ def test_the_index_and_its_folder_stay(work: Path) -> None:
         return {str(p.relative_to(folder)): p.read_bytes() for p in paths}
 
     before = private()
-    taken(work)
+    snapshot_files(work)
     assert private() == before
