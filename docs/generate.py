@@ -40,7 +40,7 @@ from herorun.core.exported_metrics import METRICS
 from herorun.core.seal.kinds import SealKind, applies_to
 from herorun.core.triage.classes import FailureClass, LineRole, RootStrength
 from herorun.core.triage.signatures import LogSignature
-from herorun.runs.templates import template
+from herorun.system.templates import template
 
 FOLDER = Path(__file__).parent
 Schema = Mapping[str, Any]

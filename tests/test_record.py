@@ -35,9 +35,9 @@ from herorun.core.record import logbook
 from herorun.core.record.logbook import PAGE
 from herorun.operations.record.verify import restore_command, verify_record
 from herorun.record import HOME, Record, fetch_together, maintenance, model, remote, writer
-from herorun.runs.templates import template
 from herorun.system.files import is_locked
 from herorun.system.git import Repository, find_repository, plumbing, repack
+from herorun.system.templates import template
 from screens.notices import Notice
 from stories import Story, git, note
 from wording import mentions

@@ -26,9 +26,9 @@ from crash.world import Clock, full, read_only, small_disk
 from herorun.core.event import Initialised, Noted
 from herorun.operations.record.verify import verify_record
 from herorun.record import Record
-from herorun.runs.templates import template
 from herorun.system import clock
 from herorun.system.git import find_repository
+from herorun.system.templates import template
 from stories import CRASH, SLUG, WAIT, Story, eventually, git, note
 from wording import mentions
 

@@ -27,10 +27,10 @@ from herorun.operations.record.verify import (
     _compare_tips,
     restore_command,
 )
-from herorun.runs.templates import template
 from herorun.schedulers import slurm
 from herorun.system.git import GitFailed
 from herorun.system.process import ProcessResult
+from herorun.system.templates import template
 from screens.catalogue import BOX_RUN, OPERATIONS, answered_by, raising
 from screens.details import outcome_without_plan
 from screens.orders import ASKED_MEMORY, MEMORY, order_screen

@@ -3,6 +3,16 @@
 import click
 
 
+class SchedulerOption(click.Option):
+    """`--scheduler`; its help lists the kinds when it is printed."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from herorun.system.templates import template_names
+
+        self.help = f"Where the job runs: {', '.join(template_names('demo/schedulers'))}."
+        return super().get_help_record(ctx)
+
+
 @click.command(short_help="Run the full lifecycle on a small real training job.")
 @click.option(
     "--dir",
@@ -16,7 +26,7 @@ import click
     default="local",
     show_default=True,
     metavar="KIND",
-    help="Where the job runs: local, ray or slurm.",
+    cls=SchedulerOption,
 )
 @click.option(
     "--address", default="", metavar="URL", help="Dashboard of a Ray head on this machine."

@@ -11,11 +11,10 @@ from herorun import adapters
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place
 from herorun.demo.sandbox import SLUG, Sandbox
-from herorun.runs.templates import template
 from herorun.system.host import user
+from herorun.system.templates import template, template_names
 
 FILES = ("train.py", "model.py", "checkpoints.py", "README.md")
-SCHEDULERS = ("local", "ray", "slurm")  # a file each in templates/demo/schedulers/
 PARENT_STEPS = 100
 BAD_SHARD = "bad_shard = [640, 655]"
 
@@ -31,10 +30,9 @@ def scheduler_tables(stage: Sandbox) -> str:
     """What differs in the contract from one scheduler to another: its table, and how the job's
     interpreter is named.
     """
-    if stage.scheduler not in SCHEDULERS:
-        raise WrongUse(
-            f"The demo cannot run on {stage.scheduler!r}: it takes {', '.join(SCHEDULERS)}."
-        )
+    kinds = template_names("demo/schedulers")
+    if stage.scheduler not in kinds:
+        raise WrongUse(f"The demo cannot run on {stage.scheduler!r}: it takes {', '.join(kinds)}.")
     tables = template(f"demo/schedulers/{stage.scheduler}.toml")
     if "{address}" in tables and not stage.address:
         raise WrongUse(

@@ -281,7 +281,7 @@ class Run(MonitoredRun):
 
 
 def _read_logbook_template() -> str:
-    from herorun.runs.templates import template  # for a new logbook alone
+    from herorun.system.templates import template  # for a new logbook alone
 
     return template("logbook.md")
 

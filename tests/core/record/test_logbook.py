@@ -16,7 +16,7 @@ from herorun.core.record.logbook import add_to_pages, join_pages, page_number, p
 from herorun.core.record.logbook_entries import EVENTS, INSTANCES
 from herorun.core.record.render import add_entries, digest_of, entries_of, new_logbook
 from herorun.core.record.verify import RecordSnapshot, judge_history
-from herorun.runs.templates import template
+from herorun.system.templates import template
 from wording import mentions
 
 FIRST = ".agents/logbooks/tiny.md"

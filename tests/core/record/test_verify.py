@@ -11,7 +11,7 @@ from herorun.core.event import Initialised, Noted
 from herorun.core.journal import JournalLine, chain
 from herorun.core.record.render import add_entries, digest_of, entries_of, new_logbook
 from herorun.core.record.verify import HistoryVerdict, RecordSnapshot, judge_history
-from herorun.runs.templates import template
+from herorun.system.templates import template
 
 PAGE, SEGMENT = ".agents/logbooks/tiny.md", "20260101.jsonl"
 NOTES = 4

@@ -15,7 +15,7 @@ import yaml
 from builders import a_contract
 from herorun.core.errors import WrongUse
 from herorun.core.remote.timer import TimerRequest, actions, argv_of, cron, removal, systemd, when
-from herorun.runs.templates import template
+from herorun.system.templates import template
 from services.fixtures import skip_or_fail
 from wording import mentions
 

@@ -6,7 +6,7 @@ import pytest
 
 from herorun.core.errors import WrongUse
 from herorun.operations.record.contract_template import FROM, fill_template
-from herorun.runs.templates import template
+from herorun.system.templates import template
 from wording import mentions
 
 TEMPLATE_OPTIONS = {

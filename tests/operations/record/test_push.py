@@ -11,8 +11,8 @@ from herorun.core.event import Initialised
 from herorun.operations.record import push as module
 from herorun.operations.record.push import PushPacer, push_together
 from herorun.record import Pushed, Record
-from herorun.runs.templates import template
 from herorun.system.git import Repository, find_repository
+from herorun.system.templates import template
 from services.git_http import GitServer, serving
 from stories import Story, git, note
 from wording import mentions

@@ -10,7 +10,7 @@ import pytest
 from commands.answers import ask
 from herorun.operations.record.contract_template import with_command
 from herorun.operations.record.script_search import CommandDraft
-from herorun.runs.templates import template
+from herorun.system.templates import template
 from stories import Story
 from wording import mentions
 

@@ -9,8 +9,8 @@ from herorun.core.agent_tools import CONFIRM, ORDERS, PREVIEW, READS
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.agents.calls import ToolAnswer, ToolCalls
-from herorun.runs.templates import template
 from herorun.system.host import LOOPBACK
+from herorun.system.templates import template
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server

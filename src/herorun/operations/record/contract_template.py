@@ -19,10 +19,10 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.toml_values import toml_value
 from herorun.operations.record.script_search import CommandDraft, find_command
 from herorun.runs import MAX_CONTRACT_BYTES, Run
-from herorun.runs.templates import template
 from herorun.system.files import read_regular
 from herorun.system.git import find_repository
 from herorun.system.project_config import read_settings
+from herorun.system.templates import template
 
 FROM = "  # from [tool.herorun.init]"
 

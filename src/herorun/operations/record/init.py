@@ -161,7 +161,7 @@ def _issue(run: Run, final_step: str) -> Post:
         "stop_when": quote_line(contract.stop_when),
         "logbook": file_link(record.logbook_path, record.branch, remote, page),
     }
-    from herorun.runs.templates import template  # for a new page alone
+    from herorun.system.templates import template  # for a new page alone
 
     body = Template(template("issue.md")).safe_substitute(
         {name: _cell(value) for name, value in facts.items()}

@@ -11,8 +11,8 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.proposed_commands import elsewhere
 from herorun.core.remote.timer import TimerRequest, actions, cron, systemd, units
 from herorun.runs import Run
-from herorun.runs.templates import template
 from herorun.schemas.machines import TimerDocument, TimerFile
+from herorun.system.templates import template
 
 SPARE = 120.0  # seconds that a tick may take in addition to the connection and the probe
 

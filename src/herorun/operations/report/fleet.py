@@ -30,10 +30,10 @@ from herorun.operations.report.report import report_of
 from herorun.operations.report.status import all_rows
 from herorun.operations.report.verdict import LEVELS
 from herorun.runs import known_slugs, watched_run
-from herorun.runs.templates import template
 from herorun.system.clock import now
 from herorun.system.files import write_atomic
 from herorun.system.git import find_repository
+from herorun.system.templates import template
 
 INDEX = "index.html"
 SEVERITIES = {"critical": "bad", "warn": "warn"}

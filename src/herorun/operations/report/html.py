@@ -20,9 +20,9 @@ from herorun.core.report.text import readable_tree
 from herorun.operations.metrics.charts import MAX_STRETCHES, ChartDrawing, Series
 from herorun.operations.report.links import web_address
 from herorun.operations.report.report import RunReport
-from herorun.runs.templates import template
 from herorun.schemas.evaluations import GoodputOf
 from herorun.schemas.reports import ReportDocument, ReportLink
+from herorun.system.templates import template
 
 if TYPE_CHECKING:
     from jinja2 import Template
