@@ -66,15 +66,13 @@ def checks_named(name: str) -> tuple[Check, ...]:
     """The checks of one name, or of its earlier name, gate by gate; a `WrongUse` names the nearest
     one where there is none. Of our own checks only the files of that name are imported.
     """
-    from difflib import get_close_matches
+    from herorun.core.suggestions import did_you_mean
 
     name = current_name(name)
     own = [check for module in _check_modules(name) for check in own_checks(module)]
     named_checks = _in_order(check for check in [*own, *_foreign_checks()] if check.name == name)
     if not named_checks:
-        closest = get_close_matches(name, sorted({check.name for check in checks()}), 3)
-        likely = " or ".join(f"`{each}`" for each in closest)
-        suggestion = f" Did you mean {likely}?" if closest else ""
+        suggestion = did_you_mean(name, sorted({check.name for check in checks()}), 3)
         raise WrongUse(
             f"There is no check called {name!r}.{suggestion} `herorun explain --list` lists all "
             "checks."

@@ -68,6 +68,10 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
         lambda text: f'{text}\n[notify]\nkinds = ["terminl"]\n',
         ("runs/tiny.toml: line ", "'terminl'", "mean `terminal`?"),
     ),
+    "a channel without an address": (
+        lambda text: f'{text}\n[notify]\nkinds = ["channel"]\n',
+        ("runs/tiny.toml: line ", "[notify] kinds", "'channel'", "[notify] targets"),
+    ),
     "a page where nothing stays": (
         lambda text: text.replace('[issue]\nkind = "local"', '[issue]\nkind = "terminal"'),
         ("tiny.toml: line ", "[issue] kind = 'terminal'", "github, local", "[notify] kinds"),
@@ -82,7 +86,11 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
     ),
     "a table below an unknown one": (
         lambda text: f"{text}\n[health.x]\na = 1\n",
-        ("tiny.toml: line ", "`health`"),
+        ("tiny.toml: line ", "`health`", "`herorun schema`"),
+    ),
+    "the beginning of a table's name": (
+        lambda text: f"{text}\n[checkz]\na = 1\n",
+        ("tiny.toml: line ", "`checkz`", "mean `checkpoints`?"),
     ),
     "an unknown option": (
         lambda text: text.replace('settle = "1ms"', "settles = 1"),

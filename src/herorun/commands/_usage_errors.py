@@ -73,9 +73,9 @@ def add_suggestion(
 
 def suggest_command(group: click.Group, context: click.Context, word: str) -> str:
     """What to type instead of a command that does not exist."""
-    from difflib import get_close_matches
-
     if word in WORDS and context.parent is None:
         return f"Type `{WORDS[word]}`."
-    closest = get_close_matches(word, group.list_commands(context), 1)
+    from herorun.core.suggestions import closest_names
+
+    closest = closest_names(word, group.list_commands(context))
     return f"Did you mean '{closest[0]}'?" if closest else ""

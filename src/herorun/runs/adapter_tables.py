@@ -8,7 +8,7 @@ from herorun import adapters
 from herorun.core.contract import Contract, WrongContract
 from herorun.core.errors import WrongTable
 from herorun.runs.loader import fault_of_slug, must_read_signatures
-from herorun.runs.notifiers import must_be_complete, must_hold_pages
+from herorun.runs.notifiers import must_be_complete, must_be_sendable, must_hold_pages
 from herorun.runs.thresholds import check_limits
 
 KINDS = ("kind", "kinds", "layout")  # by which the other keys of a table are read
@@ -35,6 +35,7 @@ def other_faults(contract: Contract, top: Path | None) -> Iterator[WrongTable]:
         lambda: check_limits(contract),
         lambda: must_hold_pages(contract.issue.kind),
         lambda: must_be_complete(contract.issue),
+        lambda: must_be_sendable(contract.notify),
         lambda: must_read_signatures(contract, top) if top else None,
     ):
         try:
@@ -75,15 +76,9 @@ def _faults_of_adapters(contract: Contract) -> Iterator[WrongTable]:
         try:
             adapters.accepted_options(port, kind, options, own_keys)
         except WrongTable as error:
-            yield _locate(error, name)
+            if port == "notifiers" and error.faults[0][0] == ("kind",):
+                continue  # one that does not exist has been reported
+            error.table = name
+            yield error
         except Exception:  # a foreign adapter's too: it is reported when it is used
             continue
-
-
-def _locate(error: WrongTable, table: str) -> WrongTable:
-    """The same in its table of the contract; [notify] names its kinds in a list."""
-    keys, message = error.faults[0]
-    if table.startswith("notify.") and keys == ("kind",):
-        return WrongTable("notify", "", [(("kinds",), message)])
-    error.table = table
-    return error

@@ -28,7 +28,7 @@ from herorun.core.untrusted_toml import parse_toml
 from herorun.record import Record
 from herorun.runs.admitted_contract import admitted_contract, drift_from, replace_contract
 from herorun.runs.launch_history import MAX_CONTRACT_BYTES, launched_contract, newest
-from herorun.runs.notifiers import must_be_complete, must_hold_pages
+from herorun.runs.notifiers import must_be_complete, must_be_sendable, must_hold_pages
 from herorun.runs.run import Run
 from herorun.runs.thresholds import check_limits
 from herorun.system.files import read_regular
@@ -63,12 +63,11 @@ def _instead(path: Path, name: str) -> str:
     """What to type in the place of a run that is not there: one that is, where the name is near to
     it.
     """
-    from difflib import get_close_matches
+    from herorun.core.suggestions import closest_names
 
     init = f"`herorun init {name}` writes one"
-    if closest := get_close_matches(
-        path.stem, sorted(each.stem for each in path.parent.glob("*.toml")), 1
-    ):
+    slugs = sorted(each.stem for each in path.parent.glob("*.toml"))
+    if closest := closest_names(path.stem, slugs):
         return f"did you mean `{closest[0]}`? If not, {init}"
     return f"`herorun list` shows the runs, and {init}"
 
@@ -97,6 +96,7 @@ def open_run(name: str, start: Path) -> Run:
         check_limits(run.contract)
         must_hold_pages(run.contract.issue.kind)
         must_be_complete(run.contract.issue)
+        must_be_sendable(run.contract.notify)
         must_read_signatures(run.contract, repository.top)
     return run
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from herorun.adapters import adapter_kinds, adapter_module, connect
-from herorun.core.contract import Issue
+from herorun.core.contract import Issue, Notify
 from herorun.core.errors import WrongTable, WrongUse
 from herorun.core.ports import Channel, IssueTracker, Notifier, Place, missing_members
 
@@ -63,6 +63,32 @@ def must_be_complete(issue: Issue) -> None:
     if missing:
         fault = f"[issue] kind = {issue.kind!r} needs {' and '.join(missing)}"
         raise WrongTable("issue", "", [(("kind",), fault)])
+
+
+def must_be_sendable(notify: Notify) -> None:
+    """`WrongTable` for each of [notify] kinds that does not exist, or that sends to an address
+    which nothing names: otherwise only the launch would meet it.
+    """
+    faults = [
+        (("kinds",), fault)
+        for kind in notify.kinds
+        if (fault := _fault_of_kind(kind, notify.options.get(kind, {})))
+    ]
+    if faults:
+        raise WrongTable("notify", "", faults)
+
+
+def _fault_of_kind(kind: str, options: Mapping[str, Any]) -> str:
+    try:
+        module = adapter_module("notifiers", kind)
+    except WrongTable as error:
+        return error.faults[0][1]
+    if "variable" in module.Options.model_fields and not options.get("variable"):
+        return (
+            f"[notify] kinds: {kind!r} sends to the address in a variable: name the variable in "
+            "[notify] targets instead"
+        )
+    return ""
 
 
 def _holds_pages(kind: str) -> bool:

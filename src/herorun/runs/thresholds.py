@@ -65,9 +65,9 @@ def _suggest_name(
     """The closest name, as a question. One that is close to an earlier name means the present
     one.
     """
-    from difflib import get_close_matches
+    from herorun.core.suggestions import closest_names
 
-    closest = get_close_matches(word, [*names, *new_names], 1)
+    closest = closest_names(word, [*names, *new_names])
     return f" did you mean `{new_names.get(closest[0], closest[0])}`?" if closest else ""
 
 

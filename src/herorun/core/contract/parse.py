@@ -263,10 +263,10 @@ def _as_written(
 def _instead(
     model: type[BaseModel] | None, loc: Sequence[str | int], other_keys: Sequence[str]
 ) -> str:
-    from difflib import get_close_matches
+    from herorun.core.suggestions import closest_names
 
     keys = [*keys_at(model, loc[:-1]), *(other_keys if len(loc) == 1 else ())]
-    closest = get_close_matches(str(loc[-1]), keys, 1)
+    closest = closest_names(str(loc[-1]), keys)
     if closest:
         name = ".".join(str(part) for part in (*loc[:-1], closest[0]))
         return f"did you mean `{name}`?"

@@ -28,14 +28,13 @@ OFFLINE = (
 
 def _instead(repository: Repository, name: str) -> str:
     """What to type: the seals of a run that was named by its slug, or a tag with a similar name."""
-    from difflib import get_close_matches
+    from herorun.core.suggestions import closest_names
 
     tags = repository.git(
         "for-each-ref", "--format=%(refname:lstrip=2)", "refs/tags/herorun/"
     ).text.split()
-    closest = [tag for tag in tags if tag.startswith(f"herorun/{name}/")] or get_close_matches(
-        name, tags, 1
-    )
+    own_tags = [tag for tag in tags if tag.startswith(f"herorun/{name}/")]
+    closest = own_tags or closest_names(name, tags)
     if closest:
         likely = " or ".join(f"`{each}`" for each in closest)
         return f"did you mean {likely}? If not, `git fetch --tags`"
