@@ -11,7 +11,7 @@ from typing import NoReturn
 import click
 
 from herorun import __version__
-from herorun.commands._suggesting_group import SuggestingGroup
+from herorun.commands import SuggestingGroup
 
 COMPLETE = "_HERORUN_COMPLETE"  # what the shell asks by, as `herorun completion` prints it
 SIGNAL_RETRY_DELAY = 0.05  # seconds until an interruption that was lost comes again

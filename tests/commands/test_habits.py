@@ -5,6 +5,7 @@ while they wait.
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from herorun.commands._completion import check_names
 from herorun.commands._progress_bar import Bar
 from herorun.discover import checks
 from services.fixtures import skip_or_fail
-from stories import SLUG, Story
+from stories import CRASH, SLUG, Story
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -157,6 +158,16 @@ def test_what_one_command_was_told_counts_no_more_for_the_next(
 ) -> None:
     assert ask(story, capsys, "-q", "doctor").out != ""
     assert "✓ ok      git: program" in ask(story, capsys, "doctor").out
+
+
+@pytest.mark.parametrize("command", ["status", "preflight", "verify"])
+def test_quiet_leaves_out_the_next_step(story: Story, capsys: CAPTURE, command: str) -> None:
+    story.run_first_job(CRASH)
+    story.origin.rename(story.home / "away")
+    whole, quiet = (ask(story, capsys, *flag, command, SLUG) for flag in ((), ("-q",)))
+    (step,) = [line for line in whole.out.splitlines() if re.match(r" *next\b", line)]
+    assert step not in quiet.out
+    assert quiet.code == whole.code and quiet.out
 
 
 def test_quiet_and_verbose_exclude_each_other(capsys: CAPTURE) -> None:

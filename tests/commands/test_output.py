@@ -15,7 +15,8 @@ from rich.text import Text
 from herorun.commands._output import ShownBeforeResult, show_lines
 from herorun.output import console, hang, show_run_note
 from herorun.output.findings import show_findings
-from herorun.output.text_width import fit, show_note
+from herorun.output.text_width import show_note
+from herorun.system.terminal import fit
 from stories import SLUG, Story
 from wording import mentions
 
@@ -198,7 +199,7 @@ def test_details_beyond_the_first_are_shown_by_the_option_that_the_page_names(
 ) -> None:
     monkeypatch.setattr("herorun.system.progress.verbose", verbose)
     names = [f"file-{number}" for number in range(12)]
-    _, *lines = shown(capsys, row("dirty-tree", "fail", details=names))
+    _, *lines = shown_lines(capsys, row("dirty-tree", "fail", details=names))
     assert lines[:10] == names[:10]
     assert (lines[10:-1] == names[10:]) is verbose
     assert verbose or mentions(lines[10], "2 more", "-v")

@@ -15,7 +15,7 @@ from unittest.mock import patch
 import herorun
 from builders import NOON
 from herorun import cli
-from herorun.output.text_width import fit
+from herorun.system.terminal import fit
 
 WIDTH = 80  # columns
 
@@ -83,7 +83,7 @@ def render(screen: Screen, home: Path) -> str:
         stack.enter_context(patch("sys.stdin", terminal))
         stack.enter_context(patch("herorun.system.clock.now", lambda: NOON))
         # The length of a folder's name differs by machine: it must not decide where a line breaks.
-        stack.enter_context(patch("herorun.output.text_width.fit", partial(fit_at_work, home)))
+        stack.enter_context(patch("herorun.system.terminal.fit", partial(fit_at_work, home)))
         for target, value in screen.answers.items():
             answer = value if callable(value) else lambda *_, value=value, **__: value
             stack.enter_context(patch(target, answer))

@@ -54,7 +54,9 @@ ALIASES: Mapping[str, str] = {
     "verify-seal": "verify_seal",
     **{name: name for name in BOX if name not in ("wait", "runbook")},
 }
-_SHORT_HELP = re.compile(r'^@click\.(?:command|group)\(.*\bshort_help="([^"\\]+)"\)$', re.MULTILINE)
+_SHORT_HELP = re.compile(
+    r'^@click\.(?:command|group)\([^()]*\bshort_help="([^"\\]+)"\s*\)$', re.MULTILINE
+)
 
 
 def visible() -> Iterator[str]:

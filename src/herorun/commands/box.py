@@ -2,8 +2,8 @@
 
 import click
 
+from herorun.commands import SuggestingGroup
 from herorun.commands._families import BOX, load
-from herorun.commands._suggesting_group import SuggestingGroup
 
 
 class Box(SuggestingGroup):

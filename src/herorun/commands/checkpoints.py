@@ -2,11 +2,12 @@
 
 import click
 
+from herorun.commands import SuggestingGroup
 from herorun.commands._options import RunArgument
 from herorun.commands._output import propose_command, typed_path
 
 
-@click.group(short_help="List checkpoints; plan and carry out a clean-up.")
+@click.group(cls=SuggestingGroup, short_help="List checkpoints; plan and carry out a clean-up.")
 def command() -> None:
     """List what the run saved, plan what may be deleted, and delete exactly that.
 
@@ -209,9 +210,7 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
         )
         if outcome.remaining:
             again = output.clean(propose_command(start, "checkpoints", "plan", run))
-            output.show_line(
-                f"next: make a new plan, which leaves out what must be kept: `{again}`"
-            )
+            output.show_next_step(f"make a new plan, which leaves out what must be kept: `{again}`")
     for warning in outcome.warnings:
         output.show_note(output.clean(warning))
     return outcome.code

@@ -1,23 +1,23 @@
 """`herorun jobs`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from herorun.commands import SuggestingGroup
 
+if TYPE_CHECKING:
     from herorun.operations.record.session import JobSession
-    from herorun.schemas.jobs import JobPlace
 
 _SESSION = click.option(
     "--session", metavar="ID", default="", help="The registry of another session."
 )
-NOT_QUERIED = "not queried yet"
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
-@click.group(short_help="Keep a list of submitted jobs: add, watch, remove, find.")
+@click.group(
+    cls=SuggestingGroup, short_help="Keep a list of submitted jobs: add, watch, remove, find."
+)
 def command() -> None:
     """Jobs that this session has submitted: `.claude/agents/<session>/active_jobs.json`.
 
@@ -60,29 +60,26 @@ def list_(start: str, session: str, as_json: bool) -> int:
             "you submitted; `herorun jobs add KIND ID` registers one."
         )
     else:
-        for entry in entries:
-            about = f" ({entry['description']})" if entry.get("description") else ""
-            message = f"{entry['type']} {entry['id']}{about}: {_last_status(entry)}"
-            output.show_line(output.clean(message))
+        from herorun.output.jobs import show_entries
+
+        show_entries(entries)
     if fault:
         way_on = "if a job is missing here, add it again: `herorun jobs add TYPE ID`"
         output.show_run_note(job_session.id, f"{fault}; {way_on}")
     return 3 if fault else 0
 
 
-def _last_status(entry: "Mapping[str, Any]") -> str:
-    """Other programs that write the registry give no time."""
-    if not entry.get("last_status"):
-        return NOT_QUERIED
-    at = (
-        f"as of {entry['last_queried']} UTC"
-        if entry.get("last_queried")
-        else "as of an unknown time"
-    )
-    return f"{entry['last_status']} {at}"
+class KindCommand(click.Command):
+    """A command whose help lists the kinds, for `KINDS`, when it is printed."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from herorun.commands._adhoc import id_kinds
+
+        self.help = (self.help or "").replace("KINDS", id_kinds())
+        super().format_help_text(ctx, formatter)
 
 
-@command.command("add", short_help="Register a job, and have it watched.")
+@command.command("add", cls=KindCommand, short_help="Register a job, and have it watched.")
 @click.argument("kind", metavar="TYPE")
 @click.argument("job", metavar="ID")
 @click.option("--host", default="", metavar="HOST", help="The login node, queried over ssh.")
@@ -112,8 +109,7 @@ def add(
 ) -> int:
     """Register a job, and make sure that one `jobs watch` of this session runs.
 
-    TYPE is the job's scheduler: iris, kubernetes, launcher, local, nel, ray, slurm, ssh, or one
-    that an installed package adds.
+    TYPE is the job's scheduler: KINDS, or one that an installed package adds.
 
     \b
     Example:
@@ -271,29 +267,10 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
     if as_json:
         output.show_json(JobsFind(places=places))
     else:
-        _show_places(places, host)
+        from herorun.output.jobs import show_places
+
+        show_places(places, host)
     return 3 if all(place.why for place in places) else 0
-
-
-def _show_places(places: "Sequence[JobPlace]", host: str) -> None:
-    import shlex
-
-    from herorun import output
-    from herorun.core.finding import count
-
-    for place in places:
-        problem = f"could not be read: {output.clean(place.why)}" if place.why else ""
-        output.show_line(f"{output.clean(place.place)}: {problem or count(len(place.jobs), 'job')}")
-        for each in place.jobs:
-            output.show_line(f"  {output.clean(f'{each.job}: {each.description}')}")
-    jobs = {each.job for place in places for each in place.jobs}  # each as `KIND ID`
-    if jobs:
-        job = next(iter(jobs)) if len(jobs) == 1 else "KIND ID"
-        kind, _, job_id = job.partition(" ")
-        argv = ["herorun", "babysit", "--scheduler", kind, "--job", job_id]
-        how = shlex.join([*argv, *(["--host", host] if host else [])])
-        which = "the job" if len(jobs) == 1 else "one of these jobs"
-        output.show_line(f"next: `{output.clean(how)}` monitors {which}")
 
 
 def _session(start: str, session: str) -> "JobSession":

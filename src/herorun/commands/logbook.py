@@ -2,10 +2,11 @@
 
 import click
 
+from herorun.commands import SuggestingGroup
 from herorun.commands._options import RunArgument
 
 
-@click.group(short_help="Print the logbook of a run.")
+@click.group(cls=SuggestingGroup, short_help="Print the logbook of a run.")
 def command() -> None:
     """The logbook of a run: its record, for people.
 

@@ -11,7 +11,6 @@ from typing import TextIO
 from herorun.core.ports import AdapterOptions, Notifier, Place, Post
 from herorun.core.proposed_commands import on_screen
 from herorun.core.redaction.scrub import scrub
-from herorun.system.terminal import columns_of, fit
 
 REACHES_NOBODY = True  # only a person at the terminal
 REFERENCE = "standard error"
@@ -73,6 +72,8 @@ def _print(lines: list[str]) -> None:
     if stream is None or stream.closed:  # print() would fall back to standard output
         raise OSError("this process has no standard error to write to")
     if stream.isatty():
+        from herorun.system.terminal import columns_of, fit
+
         lines = [fit(line, columns_of(stream)) for line in lines]
     if _in_colour(stream):
         lines = [f"\x1b[1m{lines[0]}\x1b[0m", *lines[1:]]

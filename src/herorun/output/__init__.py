@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from herorun.core.lazy_regex import lazy_regex
-from herorun.output.text_width import as_typed, show_line, show_note
+from herorun.output.text_width import as_typed, show_line, show_next_step, show_note
 
 if TYPE_CHECKING:
     from herorun.schemas import Document
@@ -24,6 +24,7 @@ __all__ = [
     "show_json",
     "show_json_line",
     "show_line",
+    "show_next_step",
     "show_note",
     "show_run_note",
     "show_verdict",

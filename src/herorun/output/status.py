@@ -23,6 +23,7 @@ from herorun.output.run_facts import (
     last_command,
 )
 from herorun.output.text_width import command_as_typed
+from herorun.system import progress
 
 INDENT = 13  # columns before the words
 _PUSH_STATES = {
@@ -52,7 +53,9 @@ def show_status(
 
 
 def _show_next(out: Any, label: str, command: str) -> None:
-    """Without a line break, because a person copies it whole."""
+    """Without a line break, because a person copies it whole; -q leaves it out."""
+    if progress.quiet:
+        return
     out.print(f"  {label:<10} {command_as_typed(command)}", soft_wrap=True)
 
 

@@ -5,8 +5,7 @@ programs, a line stays one line.
 import sys
 from typing import TextIO
 
-from herorun.system.terminal import HERORUN, columns_of, fit
-
+HERORUN = "herorun: "  # begins each message on standard error
 _folder = "."  # after -C, as the person typed it; in JSON, commands are as typed in the repository
 
 
@@ -18,7 +17,7 @@ def be_in(folder: str) -> None:
 
 def as_typed(text: str) -> str:
     """A message, whose commands in backticks work where the person typed the present one."""
-    if "`herorun " not in text:
+    if (_folder == "." and "``" not in text) or "`herorun " not in text:
         return text
     from herorun.core.proposed_commands import in_folder, on_screen
 
@@ -39,6 +38,14 @@ def show_line(text: str) -> None:
     _write(text, sys.stdout)
 
 
+def show_next_step(text: str) -> None:
+    """What to do next, on standard output; -q leaves it out."""
+    from herorun.system import progress
+
+    if not progress.quiet:
+        show_line(f"next: {text}")
+
+
 def show_note(text: str, command: str = "") -> None:
     """One message on standard error, after the program's name; below it what a person copies, as it
     is.
@@ -56,5 +63,9 @@ def show_failure(text: str) -> None:
 
 def _write(text: str, stream: TextIO) -> None:
     text = as_typed(text)
-    stream.write((fit(text, columns_of(stream)) if stream.isatty() else text) + "\n")
+    if stream.isatty():
+        from herorun.system.terminal import columns_of, fit
+
+        text = fit(text, columns_of(stream))
+    stream.write(f"{text}\n")
     stream.flush()
