@@ -2,7 +2,7 @@
 
 from herorun.core.check import Gate
 from herorun.core.finding import Finding, failed, unknown
-from herorun.core.gate_verdict import GateVerdict
+from herorun.core.gate_findings import GateVerdict
 from herorun.discover import checks
 from herorun.gate import GateReport
 

@@ -11,8 +11,15 @@ from herorun.core.check import AtRelaunch, Check, Gate, Mode, evaluate
 from herorun.core.contract import Contract
 from herorun.core.evidence import Evidence, Now, Sealing, WaiverUse
 from herorun.core.finding import Finding, Outcome, few, waive
-from herorun.core.finding_groups import FindingCounts, FindingGroup, group_findings, tally
-from herorun.core.gate_verdict import GateVerdict, stands_in_the_way, verdict_of
+from herorun.core.gate_findings import (
+    FindingCounts,
+    FindingGroup,
+    GateVerdict,
+    group_findings,
+    stands_in_the_way,
+    tally,
+    verdict_of,
+)
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.seal.kinds import applies_to
 from herorun.gather import gather

@@ -18,7 +18,7 @@ from herorun.core.check import (
 )
 from herorun.core.evidence import Gaps, Job, Metrics, Nothing, Unavailable, WorkTree
 from herorun.core.finding import Finding, Outcome, Verdict, Waiver, failed, passed
-from herorun.core.gate_verdict import GateVerdict, verdict_of
+from herorun.core.gate_findings import GateVerdict, verdict_of
 from wording import mentions
 
 TREE = WorkTree(commit="3f2a9c1d0")

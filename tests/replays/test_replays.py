@@ -34,7 +34,7 @@ from herorun.core.evidence import (
     SourceRun,
     StartSiblings,
 )
-from herorun.core.gate_verdict import stands_in_the_way, verdict_of
+from herorun.core.gate_findings import stands_in_the_way, verdict_of
 from herorun.core.plan import Plan
 from herorun.core.plan.build import CLEAN, Sources, make_plan
 from herorun.core.ports import Place

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from herorun.commands._families import load, visible
-from herorun.core.finding_groups import FindingMark
+from herorun.core.gate_findings import FindingMark
 from herorun.output.findings import MARKS
 from herorun.schemas.documents import DOCUMENTS
 from screens.rendering import Screen, render

@@ -27,7 +27,7 @@ from herorun.core.evidence import (
     Watch,
 )
 from herorun.core.finding import Outcome
-from herorun.core.gate_verdict import verdict_of
+from herorun.core.gate_findings import verdict_of
 from herorun.core.notify.escalation import Option, ProposedCommand, command_of
 from herorun.core.ports import Found, Unknown
 from herorun.core.record.lease import Lease

@@ -30,7 +30,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Waiver, waive
-from herorun.core.gate_verdict import verdict_of
+from herorun.core.gate_findings import verdict_of
 from herorun.core.health.training_proof import SOURCES, training
 from herorun.core.journal import Memory
 from herorun.core.plan import Plan

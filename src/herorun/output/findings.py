@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from herorun.core.finding import NOT_READ, count, few
-from herorun.core.gate_verdict import GateVerdict
+from herorun.core.gate_findings import GateVerdict
 from herorun.output import clean, hang
 from herorun.output.text_width import command_as_typed
 from herorun.system import progress

@@ -7,8 +7,7 @@ from typing import Any
 
 from herorun.core.canonical_json import plain
 from herorun.core.finding import count
-from herorun.core.finding_groups import FindingMark
-from herorun.core.gate_verdict import GateVerdict
+from herorun.core.gate_findings import FindingMark, GateVerdict
 from herorun.core.plan import Retention
 from herorun.core.redaction.scrub import scrub, scrub_argv, scrub_tree
 from herorun.output import clean, hang, shorten_hashes, show_verdict

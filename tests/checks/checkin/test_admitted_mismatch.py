@@ -3,7 +3,7 @@ from herorun.checks.checkin.admitted_mismatch import admitted_mismatch
 from herorun.core.check import Gate, evaluate
 from herorun.core.evidence import Admitted, Nothing, Unavailable
 from herorun.core.finding import Outcome
-from herorun.core.gate_verdict import GateVerdict, verdict_of
+from herorun.core.gate_findings import GateVerdict, verdict_of
 
 
 def gate(*items):

@@ -8,7 +8,7 @@ from herorun.core.durations import format_duration
 from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Adopted, Launched
 from herorun.core.evidence import Adoptee, Checkpoints, LiveJobs, Nothing, PriorLaunch
-from herorun.core.gate_verdict import GateVerdict
+from herorun.core.gate_findings import GateVerdict
 from herorun.core.identity.intent import identity_of, prior_identity
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.proposed_commands import elsewhere

@@ -30,7 +30,7 @@ from herorun.core.evidence import (
     Unfinished,
     WorkTree,
 )
-from herorun.core.gate_verdict import GateVerdict
+from herorun.core.gate_findings import GateVerdict
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import Plan

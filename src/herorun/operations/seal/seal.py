@@ -24,7 +24,7 @@ from herorun.core.evidence import (
     Receipt,
     Sealing,
 )
-from herorun.core.gate_verdict import GateVerdict
+from herorun.core.gate_findings import GateVerdict
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.markdown import quote_line

@@ -1,4 +1,5 @@
-"""Findings by their root cause, and how many there are of each kind. Pure.
+"""What the findings of a gate amount to: its verdict, what each means, by their root cause, and how
+many there are of each kind. Pure.
 
 One problem can leave many checks without an answer: a config that is in no commit leaves no plan. A
 finding names its cause in `Verdict.causes`, and what it explains in `Verdict.explains`.
@@ -10,8 +11,37 @@ from enum import StrEnum
 
 from herorun.core.check import Check, Mode, Response
 from herorun.core.finding import Finding, Outcome
-from herorun.core.gate_verdict import stands_in_the_way
 from herorun.core.lazy_dataclass import dataclass
+
+
+class GateVerdict(StrEnum):
+    CLEAR = "clear"
+    BLOCKED = "blocked"
+    UNKNOWN = "unknown"
+
+
+BLOCKING = frozenset({Response.BLOCK, Response.REFUSE})
+
+
+def stands_in_the_way(finding: Finding, check: Check, mode: Mode = Mode.ENFORCE) -> bool:
+    """Whether an open finding stops what the gate is asked for."""
+    return finding.open and check.response in BLOCKING and (mode is Mode.ENFORCE or check.always)
+
+
+def verdict_of(
+    findings: Iterable[Finding], checks: Mapping[str, Check], mode: Mode = Mode.ENFORCE
+) -> GateVerdict:
+    """Any open blocking FAIL: blocked; otherwise any open blocking UNKNOWN: unknown; otherwise
+    clear.
+    """
+    open_outcomes = {
+        finding.verdict.outcome
+        for finding in findings
+        if stands_in_the_way(finding, checks[finding.check], mode)
+    }
+    if Outcome.FAIL in open_outcomes:
+        return GateVerdict.BLOCKED
+    return GateVerdict.UNKNOWN if Outcome.UNKNOWN in open_outcomes else GateVerdict.CLEAR
 
 
 class FindingMark(StrEnum):

@@ -7,7 +7,7 @@ from builders import NOON
 from herorun.core.check import Gate, Mode, Response, check, evaluate
 from herorun.core.evidence import Unavailable, WorkTree
 from herorun.core.finding import Finding, Waiver, failed, not_applicable, passed, unknown
-from herorun.core.finding_groups import FindingMark, group_findings, mark_of, tally
+from herorun.core.gate_findings import FindingMark, group_findings, mark_of, tally
 from wording import mentions
 
 
