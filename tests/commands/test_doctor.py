@@ -138,8 +138,8 @@ def test_a_clock_that_only_the_commits_speak_for_is_not_checked_and_fails_nothin
     assert (answer.code, answer.document["verdict"], parts(answer, "unknown")) == (0, "ok", {})
     clock = parts(answer, "skipped")["clock: this machine"]
     assert mentions(clock["message"], "behind", "newest") and "timedatectl" in clock["message"]
-    skipped = len(parts(answer, "skipped"))
-    assert ask(story, capsys, "doctor").out.endswith(f"0 unknown, {skipped} skipped\n")
+    skipped_count = len(parts(answer, "skipped"))
+    assert ask(story, capsys, "doctor").out.endswith(f"0 unknown, {skipped_count} skipped\n")
 
 
 def test_a_clock_that_nothing_speaks_for_is_neither_well_nor_ill(

@@ -327,8 +327,8 @@ def test_of_a_long_list_only_what_differs_is_shown():
     assert "39" in line and "package-19" not in line
     (argv,) = describe_differences({"argv": before}, {"argv": after})
     assert "package-19" in argv  # the words around it name what differs
-    (moved,) = describe_differences({"packages": before}, {"packages": before[::-1]})
-    assert all(moved.count(f"{name},") + moved.count(f"{name}]") == 2 for name in before)
+    (move,) = describe_differences({"packages": before}, {"packages": before[::-1]})
+    assert all(move.count(f"{name},") + move.count(f"{name}]") == 2 for name in before)
 
 
 def test_a_submission_takes_the_plans_command_folder_and_start():

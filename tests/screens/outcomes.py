@@ -499,12 +499,15 @@ def ticks() -> Iterator[Screen]:
             f"{OPERATIONS}babysit.outcome.tick_exit_code": code,
             f"{OPERATIONS}record.heartbeat.next_due": None,
         }
-        typed = argv
+        typed_argv = argv
         if name == "lost":
-            typed, path = argv.replace("slurm", "local"), run.record.path.replace("slurm", "local")
+            typed_argv, path = (
+                argv.replace("slurm", "local"),
+                run.record.path.replace("slurm", "local"),
+            )
             lost_run = {**vars(run), "slug": "local-4711", "record": SimpleNamespace(path=path)}
             replacements[f"{OPERATIONS}jobs.babysit.ready"] = (SimpleNamespace(**lost_run), [])
-        yield Screen(f"babysit-job-{name}", typed, replacements)
+        yield Screen(f"babysit-job-{name}", typed_argv, replacements)
 
 
 BUG = JobCause(

@@ -144,7 +144,7 @@ def test_a_run_on_a_box_outlives_a_cut_link_and_is_relaunched_after_a_crash(
 
 
 @pytest.fixture
-def interrupted(
+def interrupted_launch(
     box_story: Story, box: Box, data: str, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, Any]:
     """A launch was cut off after the job had started; returns its contract with another scheduler
@@ -153,8 +153,8 @@ def interrupted(
     box.ssh(f"echo {shlex.quote(WAIT)} > {data}/orders/tiny-1")
     monkeypatch.setattr(start_instance, "SETTLING", 0.0)
     assert box_story.init() == 0
-    with monkeypatch.context() as patched:
-        patched.setattr(start_instance, "_confirm", fails(CouldNotLook("cut here")))
+    with monkeypatch.context() as patch:
+        patch.setattr(start_instance, "_confirm", fails(CouldNotLook("cut here")))
         assert box_story.launch() == 3
     eventually(lambda: starts(box, data) == ["tiny-1 scratch"])
     other = tables(box, data)
@@ -164,16 +164,16 @@ def interrupted(
 
 
 def test_an_interrupted_launch_is_found_where_it_was_submitted_whatever_the_contract_names_since(
-    box_story: Story, box: Box, data: str, interrupted: dict[str, Any]
+    box_story: Story, box: Box, data: str, interrupted_launch: dict[str, Any]
 ) -> None:
-    box_story.sign(**interrupted)
+    box_story.sign(**interrupted_launch)
     assert box_story.launch() == 0
     assert [event.instance for event in box_story.events("Launched")] == ["tiny-1"]
     assert starts(box, data) == ["tiny-1 scratch"]
 
 
 def test_an_interrupted_launch_on_a_silent_box_starts_no_second_job_until_a_person_signs(
-    box_story: Story, box: Box, data: str, interrupted: dict[str, Any], capsys: CAPTURE
+    box_story: Story, box: Box, data: str, interrupted_launch: dict[str, Any], capsys: CAPTURE
 ) -> None:
     elsewhere = {"output": {}, "command": {}, "scheduler": {"kind": "local"}}
     box.cut()
@@ -181,7 +181,7 @@ def test_an_interrupted_launch_on_a_silent_box_starts_no_second_job_until_a_pers
     capsys.readouterr()
     assert box_story.launch() == 3
     command = "herorun waive live-duplicate tiny --subject tiny-1"
-    assert box_story.typed(f"`{command}`") in capsys.readouterr().err
+    assert box_story.shown_commands(f"`{command}`") in capsys.readouterr().err
     assert box_story.starts == []
     assert box_story.herorun(*command.split()[1:], "--reason", "the box is gone") == 0
     waiver = tomllib.loads(capsys.readouterr().out)["waiver"][0] | {"approved_by": "@dri"}
