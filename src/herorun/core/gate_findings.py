@@ -1,5 +1,4 @@
-"""What the findings of a gate amount to: its verdict, what each means, by their root cause, and how
-many there are of each kind. Pure.
+"""The result of a gate: its verdict, and its findings by meaning and root cause, counted. Pure.
 
 One problem can leave many checks without an answer: a config that is in no commit leaves no plan. A
 finding names its cause in `Verdict.causes`, and what it explains in `Verdict.explains`.
