@@ -53,8 +53,10 @@ def test_a_poll_knows_the_furthest_step_and_does_nothing(
 ) -> None:
     monkeypatch.setattr(tick, "evaluate", lambda run: (TICK, {}))
     run.cause, run.furthest_before = (lambda evidence: None), (lambda row: 700)
+    run.own_doubts = lambda evidence: ["the end is not recorded"]
     outcome = tick.poll(run)
     assert (outcome.furthest, outcome.performed) == (700, ())
+    assert outcome.doubts == ("the end is not recorded",)
 
 
 def test_where_the_log_was_read_to_is_kept(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,21 +62,24 @@ def watch(
     open_monitored: Callable[[str, Path], tuple[W, str]],
     before_tick: Callable[[], None] = lambda: None,
     bells: WakeSignals | None = None,
+    start_up: contextlib.AbstractContextManager[object] | None = None,
 ) -> int:
     """Tick at the run's cadence until it is finished or sealed. There is one such loop for each run
     and machine.
 
     `tick` replaces the usual tick; `open_monitored` reads the run again before each tick.
     `stop_event` ends the loop between two ticks, by KeyboardInterrupt; `before_tick` ends it by
-    raising. `bells` are shared by the loops of one process, and none of these is its main thread.
+    raising. `bells` are shared by the loops of one process, and none of these is its main thread;
+    `start_up` is entered while a loop does what it does once.
     """
-    run, _ = open_monitored(name, start)
-    must_be_launched(run, run.record.memory())
-    run.prepare()
-    _import_ahead(run)
-    lock = take_lock(
-        run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}{who_watches(run)}"
-    )
+    with start_up or contextlib.nullcontext():
+        run, _ = open_monitored(name, start)
+        must_be_launched(run, run.record.memory())
+        run.prepare()
+        _import_ahead(run)
+        lock = take_lock(
+            run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}{who_watches(run)}"
+        )
     if stop_event is None:
         stop_event = threading.Event()
         _handle_end_requests(stop_event)

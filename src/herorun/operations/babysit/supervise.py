@@ -213,15 +213,19 @@ class Fleet:
             task.ticked, task.message = time.monotonic(), ""
             return outcome
 
+        is_start_up = True
+
         def opened(name: str, start: Path) -> tuple[Run, str]:
-            is_first = task.slug in self._slugs_to_open
-            if not is_first:  # for a tick
+            nonlocal is_start_up
+            if not is_start_up:
                 self._wait_until_opened()
-            try:
                 with self._room:
-                    run, drift = watched_run(name, start)
-                    if is_first:
-                        self._polls.expect_of(run)
+                    return watched_run(name, start)
+            is_start_up = False
+            try:
+                run, drift = watched_run(name, start)
+                if task.slug in self._slugs_to_open:
+                    self._polls.expect_of(run)
                 return run, drift
             finally:
                 self._note_opened(task)
@@ -235,6 +239,7 @@ class Fleet:
             stop_event=self._stop_event,
             open_monitored=opened,
             bells=self._bells,
+            start_up=self._room,
         )
 
     def _wait_until_opened(self) -> None:

@@ -1,4 +1,4 @@
-"""How many ticks of one process compute at the same moment.
+"""How many ticks of one process run at the same moment.
 
 The threads of one interpreter cannot compute in parallel: with two or more, each read of a file
 passes the interpreter's lock to another thread, and a tick costs twice the CPU seconds.
@@ -6,26 +6,32 @@ passes the interpreter's lock to another thread, and a tick costs twice the CPU 
 
 import threading
 import time
+from collections.abc import Callable
 
-SLOW_AFTER = 0.1  # seconds, the time of two quiet ticks
+POLL_INTERVAL = 0.1  # seconds: the longest delay that a tick that waits adds to the next
+IDLE_SHARE = 0.1  # of one core: what a process uses whose ticks all wait for something else
+COMPUTING_TIMEOUT = 10.0  # seconds until a tick that computes without end delays no other
 
 
 class TickLimiter:
-    """Admits one tick at a time. A slow tick, which waits for something else, does not delay the
-    others: up to `most` may run.
+    """Admits one tick at a time, and up to `most` while those under way only wait for something
+    else: a scheduler, a store or a disk.
+
+    The time of a tick does not show which of both it does: on a machine with much load each takes
+    long, and to start another then makes all of them slower. So the process's CPU time decides.
     """
 
-    def __init__(self, most: int, slow_after: float = SLOW_AFTER) -> None:
-        self._most, self._slow_after = most, slow_after
-        self._next = threading.Lock()  # only one of the waiting threads wakes up to check the time
+    def __init__(self, most: int, *, cpu_seconds: Callable[[], float] = time.process_time) -> None:
+        self._most, self._cpu_seconds = most, cpu_seconds
+        self._next = threading.Lock()  # only one of the waiting threads wakes up to poll
         self._tick_end = threading.Condition()
         self._starts: dict[int, float] = {}  # by thread: monotonic seconds
 
     def acquire(self) -> None:
         """Wait for a place."""
         with self._next, self._tick_end:
-            while (seconds := self._seconds_to_wait()) != 0:
-                self._tick_end.wait(seconds)
+            while self._starts and not self._is_another_admitted():
+                pass
             self._starts[threading.get_ident()] = time.monotonic()
 
     def release(self) -> None:
@@ -40,9 +46,15 @@ class TickLimiter:
     def __exit__(self, *error: object) -> None:
         self.release()
 
-    def _seconds_to_wait(self) -> float | None:
-        """0 if there is a place; None if only the end of a tick will free one."""
+    def _is_another_admitted(self) -> bool:
+        """Wait for the end of a tick, or see for a while whether those under way compute."""
         if len(self._starts) >= self._most:
-            return None
-        newest = max(self._starts.values(), default=0.0)
-        return max(0.0, newest + self._slow_after - time.monotonic()) if self._starts else 0.0
+            self._tick_end.wait()
+            return False
+        began, cpu_before = time.monotonic(), self._cpu_seconds()
+        if self._tick_end.wait(POLL_INTERVAL):
+            return False
+        now = time.monotonic()
+        cpu_share = (self._cpu_seconds() - cpu_before) / (now - began)
+        newest = max(self._starts.values(), default=0.0)  # one may have ended since
+        return cpu_share < IDLE_SHARE or now - newest > COMPUTING_TIMEOUT
