@@ -21,9 +21,11 @@ from typing import Any
 from herorun.core.proposed_commands import in_folder
 
 EACH = 10
-# After a "then" it waits for a step of the person's own, such as a commit; "there" is elsewhere.
+# After a "then" it waits for a step of the person's own, such as a commit; "there" is elsewhere,
+# and so is what "runs as" another owner.
 _COMMAND = re.compile(
-    r"(?<!then )`(herorun [^`\n]+)`(?! there)|^(?:  (?:next|goes on)  +|next: )(herorun [^(\n]+)",
+    r"(?<!then )(?<!There, )`(herorun [^`\n]+)`(?! there| runs as )"
+    r"|^(?:  (?:next|goes on)  +|next: )(herorun [^(\n]+)",
     re.MULTILINE,
 )
 _TO_FILL_IN = re.compile(r"\b[A-Z]{2,}\b|\.\.\.|\{|user@machine")
