@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.fleet import BESIDE, a_fleet, looping, two_ticks_each
+from benchmarks.fleet import BESIDE, a_fleet, looping, two_rounds
 from benchmarks.measures import memory
 from benchmarks.timing import Row, cpu_seconds, in_turns
 from herorun.core.babysit.shard import Shard
@@ -47,6 +47,6 @@ def rows(home: Path) -> Iterator[Row]:
 
 def watch(home: Path, work: Path, slugs: list[str]) -> Watched:
     began = cpu_seconds()
-    ticks = two_ticks_each(home, work, slugs)
+    ticks, _ = two_rounds(home, work, slugs)
     odd = tuple(text for text in ticks if text)
     return Watched(len(ticks), odd, cpu_seconds() - began, memory("VmHWM"))
