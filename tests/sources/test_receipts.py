@@ -201,9 +201,9 @@ def test_a_job_that_was_stopped_before_it_began_has_no_log(tmp_path: Path) -> No
     (tmp_path / "jobs" / "tiny-1" / "job.log").unlink()
 
     assert isinstance(bench.read(JobState.CANCELLED, started=None), Nothing)
-    for state, started in ((JobState.CANCELLED, now()), (JobState.FAILED, None)):
+    for state, start in ((JobState.CANCELLED, now()), (JobState.FAILED, None)):
         with pytest.raises(FileNotFoundError):
-            bench.read(state, started=started)
+            bench.read(state, started=start)
 
 
 @pytest.mark.parametrize(

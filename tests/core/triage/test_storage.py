@@ -46,6 +46,23 @@ def test_storage_that_fails_or_throttles_has_its_class(line: str) -> None:
         ("OSError: [Errno 122] Disk quota exceeded", "disk-full"),
         ("PermissionError: [Errno 13] Permission denied: '/data'", "storage-auth"),
         ("urllib.error.HTTPError: HTTP Error 503: Service Unavailable", "network-collective"),
+        (
+            "google.api_core.exceptions.ServiceUnavailable: 503 GET "
+            "https://storage.googleapis.com/storage/v1/b/lab: Backend Error",
+            "network-collective",
+        ),
+        (
+            "google.api_core.exceptions.GatewayTimeout: 504 POST https://a.org/x",
+            "network-collective",
+        ),
+        ("gcsfs.retry.HttpError: , 503", "network-collective"),
+        ("gcsfs.retry.HttpError: Backend Error, 502", "network-collective"),
+        # a server of the job's own, and a request that the store refuses
+        (
+            "google.api_core.exceptions.ServiceUnavailable: 503 GET http://10.0.0.7:8000/reward",
+            "unknown",
+        ),
+        ("gcsfs.retry.HttpError: Invalid bucket name: 'a b', 400", "code-bug-complex"),
     ],
 )
 def test_what_has_another_class_keeps_it(line: str, failure: str) -> None:

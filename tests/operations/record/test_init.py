@@ -210,9 +210,8 @@ def test_a_final_step_that_no_key_holds_begins_no_record(story: Story, capsys: C
         ({"tracker": {"kind": "nope"}}, "no [tracker] kind = 'nope'"),
         ({"scheduler": {"no_such": 1}}, "[scheduler] local: unknown key `no_such`"),
         ({"checkpoints": {"layout": "nope"}}, "no [checkpoints] layout = 'nope'"),
-        ({"notify": {"kinds": ["nope"]}}, "kind = 'nope'"),
     ],
-    ids=["key", "tracker", "scheduler", "layout", "notify"],
+    ids=["key", "tracker", "scheduler", "layout"],
 )
 def test_a_table_that_no_adapter_takes_begins_no_record(
     story: Story, capsys: CAPTURE, changes: dict[str, Any], why: str
@@ -222,6 +221,14 @@ def test_a_table_that_no_adapter_takes_begins_no_record(
     answer = ask(story, capsys, "init", SLUG)
     assert answer.code == 2 and why in answer.err
     assert story.run.record.tip is None and not (story.state / "issue.md").exists()
+
+
+def test_a_notifier_that_does_not_exist_begins_no_record(story: Story, capsys: CAPTURE) -> None:
+    path = story.work / "runs" / f"{SLUG}.toml"
+    path.write_text(path.read_text() + '\n[notify]\nkinds = ["nope"]\n')
+    answer = ask(story, capsys, "init", SLUG)
+    assert answer.code == 2 and mentions(answer.err, f"runs/{SLUG}.toml", "kind = 'nope'")
+    assert not (story.state / "issue.md").exists()
 
 
 def test_the_final_step_is_the_number_and_its_key_and_jsonl_is_not_called_wandb(
