@@ -47,8 +47,10 @@ def test_storage_that_fails_or_throttles_has_its_class(line: str) -> None:
         ("PermissionError: [Errno 13] Permission denied: '/data'", "storage-auth"),
         ("urllib.error.HTTPError: HTTP Error 503: Service Unavailable", "network-collective"),
         (
-            "google.api_core.exceptions.ServiceUnavailable: 503 GET "
-            "https://storage.googleapis.com/storage/v1/b/lab: Backend Error",
+            (
+                "google.api_core.exceptions.ServiceUnavailable: 503 GET "
+                "https://storage.googleapis.com/storage/v1/b/lab: Backend Error"
+            ),
             "network-collective",
         ),
         (
