@@ -18,7 +18,7 @@ EXCERPTS = Path(judgement.__file__).parent / "excerpts.json"
 def test_the_benchmark_of_many_runs_can_be_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fleet, "SHOWN", 3)
+    monkeypatch.setattr(fleet, "SHOWN_RUNS", 3)
     monkeypatch.setattr(fleet, "ROUNDS", 1)
     row = fleet.measure_status(tmp_path / "few")
     assert "3 runs" in row.what

@@ -162,6 +162,7 @@ def test_a_reviewed_plan_that_stands_is_launched(
 ) -> None:
     story.init()
     plan = story.home / "plan.json"
+    capsys.readouterr()  # what `init` proposed, if it was not copied
     assert story.herorun("preflight", SLUG, "--out", str(plan)) == 0
     (line,) = capsys.readouterr().out.split("next: ")[1].splitlines()
     assert shlex.split(line)[-4:] == ["launch", SLUG, "--plan", str(plan)]
