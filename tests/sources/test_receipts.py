@@ -195,17 +195,6 @@ def test_a_job_that_waits_or_just_began_has_no_log_and_one_that_runs_must(tmp_pa
             bench.read(JobState.RUNNING, started=started_at)
 
 
-def test_a_job_that_was_stopped_before_it_began_has_no_log(tmp_path: Path) -> None:
-    """As with an image that no node could pull: its pod never ran, and went with the stop."""
-    bench = Bench(tmp_path)
-    (tmp_path / "jobs" / "tiny-1" / "job.log").unlink()
-
-    assert isinstance(bench.read(JobState.CANCELLED, started=None), Nothing)
-    for state, start in ((JobState.CANCELLED, now()), (JobState.FAILED, None)):
-        with pytest.raises(FileNotFoundError):
-            bench.read(state, started=start)
-
-
 @pytest.mark.parametrize(
     ("text", "at"),
     [

@@ -55,8 +55,8 @@ def read_receipt(
 ) -> Receipt | Nothing:
     """The newest receipt of the current instance: a refusal of any rank, or else rank 0's receipt.
 
-    A job that waits for its hardware, has just begun, or was stopped before it began, may have no
-    log; then the folder's receipts are enough.
+    A job that waits for its hardware, or has just begun, may have no log yet; then the folder's
+    receipts are enough.
     """
     current = history.current
     if current is None:
@@ -122,12 +122,10 @@ def _may_lack_a_log(job: Job | Nothing | Unavailable, at: datetime) -> bool:
     if not isinstance(job, Job):
         return False
     waits = job.state in (JobState.PENDING, JobState.BUILDING)
-    # A stop of a job that waits: no log will ever come. After any other end the log must show why.
-    never_began = job.state is JobState.CANCELLED and job.started is None
     early_receipts = (
         job.state is JobState.RUNNING and job.started is not None and at - job.started < FIRST_CHECK
     )
-    return waits or early_receipts or never_began
+    return waits or early_receipts
 
 
 def _in_folder(store: Store, folder: str, instance: str) -> list[_FoundReceipt]:
