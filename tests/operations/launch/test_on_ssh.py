@@ -17,7 +17,9 @@ import pytest
 
 import herorun
 from herorun.core.errors import CouldNotLook
+from herorun.core.ports import Absent
 from herorun.operations.launch import start_instance
+from herorun.schedulers.external.local import LocalById
 from operations.in_memory import fails
 from services.boxes import Box
 from stories import JOB, SLUG, WAIT, Story, contract_of, eventually
@@ -180,15 +182,45 @@ def test_an_interrupted_launch_on_a_silent_box_starts_no_second_job_until_a_pers
     box_story.sign(**elsewhere)
     capsys.readouterr()
     assert box_story.launch() == 3
-    command = "herorun waive live-duplicate tiny --subject tiny-1"
+    command = "herorun waive live-duplicate tiny --subject tiny-1 --unknown"
     assert box_story.shown_commands(f"`{command}`") in capsys.readouterr().err
     assert box_story.starts == []
     assert box_story.herorun(*command.split()[1:], "--reason", "the box is gone") == 0
     waiver = tomllib.loads(capsys.readouterr().out)["waiver"][0] | {"approved_by": "@dri"}
+    for narrower in ({"subject": "tiny-2"}, {"covers_unknown": False}):
+        box_story.sign(**elsewhere, waiver=[waiver | narrower])
+        assert box_story.launch() == 3
+    every_subject = {key: value for key, value in waiver.items() if key != "subject"}
+    box_story.sign(**elsewhere, waiver=[every_subject])
+    assert box_story.launch() == 3
+    assert box_story.starts == []
     box_story.sign(**elsewhere, waiver=[waiver])
     assert box_story.launch() == 0
     eventually(lambda: box_story.starts == ["tiny-2 scratch"])
     assert [event.instance for event in box_story.events("Launched")] == ["tiny-2"]
+
+
+def test_an_interrupted_adoption_is_continued_where_the_job_runs(
+    box_story: Story, box: Box, data: str, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
+) -> None:
+    """The present scheduler has no such process, which is no end of the job."""
+    box.ssh(f"echo {shlex.quote(WAIT)} > {data}/orders/by-hand")
+    box.ssh(f"echo {shlex.quote(JOB)} > {data}/train.sh")
+    job = f"HERORUN_INSTANCE=by-hand nohup {shlex.join(['sh', 'train.sh', data])}"
+    pid = box.ssh(f"cd {data}; {job} > log 2>&1 & echo $!").stdout.strip()
+    eventually(lambda: starts(box, data) == ["by-hand scratch"])
+    assert box_story.init() == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(start_instance, "_adopt_job", fails(CouldNotLook("cut here")))
+        assert box_story.launch("--adopt", pid) == 3
+    box_story.sign(output={}, command={}, scheduler={"kind": "local"})
+    # the box of this test is this machine, so that the process is here, too
+    monkeypatch.setattr(LocalById, "find_job", lambda *_: Absent())
+    assert box_story.launch() == 0
+    assert [(event.instance, event.job) for event in box_story.events("Launched")] == [
+        ("tiny-1", pid)
+    ]
+    assert box_story.starts == []
 
 
 def test_a_process_on_a_box_is_adopted_and_after_its_end_a_person_launches_the_next_instance(

@@ -18,7 +18,7 @@ from herorun.core.errors import (
 )
 from herorun.core.event import Launched, Launching
 from herorun.core.evidence import Job, JobState
-from herorun.core.finding import failed
+from herorun.core.finding import unknown
 from herorun.core.markdown import one_line
 from herorun.core.ports import Absent, Found, Scheduler, Search, Unknown, tracker_traits
 from herorun.core.record.render import instance_lines
@@ -142,16 +142,19 @@ def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) 
     launching = run.record.memory().unsettled
     if launching is None:
         return None
-    scheduler = _submitted_to(run, launching)
-    answer = _search(scheduler, launching)
-    if isinstance(answer, Unknown) and scheduler is not run.scheduler:
+    run_at_launch = _as_submitted(run, launching)
+    if isinstance(run_at_launch, Unknown):
+        _must_be_signed(run, launching, run_at_launch)
+        return None
+    answer = _search(run_at_launch.scheduler, launching)
+    if isinstance(answer, Unknown) and run_at_launch is not run:
         _must_be_signed(run, launching, answer)
         return None
     is_forgotten = isinstance(answer, Unknown) and answer.forgotten
     if (
         (isinstance(answer, Absent) or is_forgotten)
         and launching.where != where(run)
-        and not scheduler.cluster_wide
+        and not run_at_launch.scheduler.cluster_wide
     ):
         raise CouldNotLook(
             f"{launching.instance} may have been submitted from {launching.where}: only there can "
@@ -162,38 +165,45 @@ def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) 
     if isinstance(answer, Unknown):
         raise _explain_undecided(run, launching, answer)
     if isinstance(answer, Found):
-        return _continue(run, launching, babysitter, answer.job)
+        return _continue(run_at_launch, launching, babysitter, answer.job)
     return None
 
 
-def _submitted_to(run: Run, launching: Launching) -> Scheduler:
-    """The scheduler of the contract that the intent was recorded under.
+def _as_submitted(run: Run, launching: Launching) -> Run | Unknown:
+    """The run by the contract that the intent was recorded under, or why its scheduler cannot be
+    asked.
 
     The present contract may name another one since, such as another host because the first did not
     answer. That one knows no such job, which does not show that none runs.
     """
-    contract = launched_contract(run.repository, launching)
-    if contract.scheduler == run.contract.scheduler:
-        return run.scheduler
-    scheduler = replace_contract(run, contract).scheduler
-    cluster = getattr(scheduler, "cluster", None)
+    try:
+        contract = launched_contract(run.repository, launching)
+        if contract.scheduler == run.contract.scheduler:
+            return run
+        run_at_launch = replace_contract(run, contract)
+        cluster = getattr(run_at_launch.scheduler, "cluster", None)
+    except (HerorunError, OSError) as error:
+        return Unknown(describe_error(error))
     is_same = cluster is not None and cluster == getattr(run.scheduler, "cluster", None)
-    return run.scheduler if is_same else scheduler
+    return run if is_same else run_at_launch
 
 
 def _must_be_signed(run: Run, launching: Launching, answer: Unknown) -> None:
-    """Raise if the earlier scheduler does not answer, unless a waiver signs that no such job
-    runs.
+    """Raise if the scheduler of the launch does not answer, unless a waiver for this very instance
+    signs that no such job runs.
     """
     name = launching.instance
-    verdict = failed(answer.why, subject=name)
-    if any(waiver.covers("live-duplicate", verdict, now()) for waiver in run.waivers):
+    verdict = unknown(answer.why, subject=name)
+    if any(
+        waiver.subject == name and waiver.covers("live-duplicate", verdict, now())
+        for waiver in run.waivers
+    ):
         return
     raise CouldNotLook(
-        f"{name} may have been submitted under the earlier [scheduler] of {run.slug}, which does "
+        f"{name} may have been submitted under an earlier [scheduler] of {run.slug}, which does "
         f"not show whether it runs: {sentence(answer.why)} Make that scheduler answer, then repeat "
         "the command. If you know that no such job runs, sign that: "
-        f"`herorun waive live-duplicate {run.slug} --subject {name}`."
+        f"`herorun waive live-duplicate {run.slug} --subject {name} --unknown`."
     )
 
 
