@@ -5,7 +5,7 @@ from typing import Any, TypeGuard
 
 from herorun.adapters import adapter_kinds, adapter_module, connect
 from herorun.core.contract import Issue, Notify
-from herorun.core.errors import WrongTable, WrongUse
+from herorun.core.errors import UNFORESEEN, WrongTable, WrongUse
 from herorun.core.ports import Channel, IssueTracker, Notifier, Place, missing_members
 
 
@@ -83,7 +83,11 @@ def _fault_of_kind(kind: str, options: Mapping[str, Any]) -> str:
         module = adapter_module("notifiers", kind)
     except WrongTable as error:
         return error.faults[0][1]
-    if "variable" in module.Options.model_fields and not options.get("variable"):
+    except UNFORESEEN:  # a broken module of another package: `doctor` and the launch name it
+        return ""
+    variable = module.Options.model_fields.get("variable")
+    is_named = bool(options.get("variable"))
+    if variable is not None and not is_named and (variable.is_required() or not variable.default):
         return (
             f"[notify] kinds: {kind!r} sends to the address in a variable: name the variable in "
             "[notify] targets instead"
