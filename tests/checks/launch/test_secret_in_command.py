@@ -111,7 +111,17 @@ def test_the_place_of_a_secret_in_a_cluster_is_harmless(place):
     assert subjects(scheduler={"kind": "kubernetes", "secrets": {"WANDB_API_KEY": place}}) == []
 
 
-@pytest.mark.parametrize("value", [RANDOM, KEY, f"tokens/{KEY}", "wJalrXUtnFEMI/K7MDENG/bPxRfiCY"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        RANDOM,
+        KEY,
+        f"tokens/{KEY}",
+        "wJalrXUtnFEMI/K7MDENG/bPxRfiCY",
+        "wandb/0123456789abcdef0123456789abcdef01234567",  # the form of W&B's
+        "tokens/aB3dE6gH9jK2mN5pQ8sT1",
+    ],
+)
 def test_the_secret_itself_in_its_place_is_none(value):
     assert subjects(scheduler={"kind": "kubernetes", "secrets": {"WANDB_API_KEY": value}}) == [
         "scheduler.secrets.WANDB_API_KEY"

@@ -15,7 +15,12 @@ from herorun.core.redaction.scan import harmless, secrets_in
 from herorun.core.redaction.scrub import MASK, scrub, scrub_argv, scrub_tree
 
 # Where Kubernetes has a secret: the name of a Secret, which has no capitals, and one of its keys.
-_REFERENCE = lazy_regex(r"[a-z0-9][a-z0-9.-]*/[A-Za-z0-9._-]+")
+_REFERENCE = lazy_regex(r"[a-z0-9][a-z0-9.-]*/(?P<key>[A-Za-z0-9._-]+)")
+# A value where the name of its key belongs: such as W&B's 40 hex digits, or letters of both cases
+# between digits.
+_VALUE = lazy_regex(
+    r"[0-9a-fA-F]{32,}|(?=.*[0-9])(?=.*[a-z])(?=.*[A-Z])(?=(?:[^0-9]*[0-9]){2})[A-Za-z0-9_-]{20,}"
+)
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN, always=True)
@@ -51,8 +56,13 @@ def _in_scheduler(options: Mapping[str, Any]) -> Iterator[str]:
             yield from _in_tree(f"scheduler.{key}", item, str(key))
             continue
         for name, place in item.items():
-            is_place = isinstance(place, str) and bool(_REFERENCE.fullmatch(place))
+            is_place = isinstance(place, str) and _is_reference(place)
             yield from _in_tree(f"scheduler.secrets.{name}", place, "" if is_place else str(name))
+
+
+def _is_reference(place: str) -> bool:
+    match = _REFERENCE.fullmatch(place)
+    return match is not None and not _VALUE.fullmatch(match["key"])
 
 
 def _in_tree(where: str, value: Any, name: str = "") -> Iterator[str]:
