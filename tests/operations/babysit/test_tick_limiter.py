@@ -29,7 +29,7 @@ def test_a_tick_that_waits_delays_no_other() -> None:
 
 
 def test_a_tick_that_computes_without_end_delays_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tick_limiter, "COMPUTING_TIMEOUT", POLL_INTERVAL)
+    monkeypatch.setattr(tick_limiter, "BUSY_INTERVAL", POLL_INTERVAL)
     limiter, began = _limiter_of_busy_ticks(), threading.Event()
     with limiter:
         _start(limiter, began.set).join()

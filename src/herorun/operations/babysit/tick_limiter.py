@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 
 POLL_INTERVAL = 0.1  # seconds: the longest delay that a tick that waits adds to the next
-IDLE_SHARE = 0.1  # of one core: what a process uses whose ticks all wait for something else
-COMPUTING_TIMEOUT = 10.0  # seconds until a tick that computes without end delays no other
+IDLE_SHARE = 0.25  # of one core: what a process uses whose ticks all wait for something else
+BUSY_INTERVAL = 0.5  # seconds from one tick to the next while the process computes more than that
 
 
 class TickLimiter:
@@ -57,4 +57,4 @@ class TickLimiter:
         now = time.monotonic()
         cpu_share = (self._cpu_seconds() - cpu_before) / (now - began)
         newest = max(self._starts.values(), default=0.0)  # one may have ended since
-        return cpu_share < IDLE_SHARE or now - newest > COMPUTING_TIMEOUT
+        return cpu_share < IDLE_SHARE or now - newest > BUSY_INTERVAL
