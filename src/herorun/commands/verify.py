@@ -101,8 +101,8 @@ def _show_record(verification: "RecordVerification", start: str, run: str) -> No
     if verification.faults:
         slug = Path(run).stem if run.endswith(".toml") else run
         ways = " ".join(_ways_to_a_cause(verification, slug))
-        output.show_next_step(
-            f"do not launch or seal until a person knows the cause of each fault. {ways}"
+        output.show_line(
+            f"next: do not launch or seal until a person knows the cause of each fault. {ways}"
         )
     for repair in repairs:
         _show_repair(repair)
@@ -177,8 +177,8 @@ def _show_seal(proof: "SealProof", start: str) -> None:
         f"{proof.verdict}: {len(proof.proven)} proven, {len(proof.unproven)} not proven, {faults}"
     )
     if proof.faults:
-        output.show_next_step(
-            "do not rely on this seal until a person knows the cause of each fault"
+        output.show_line(
+            "next: do not rely on this seal until a person knows the cause of each fault"
         )
     elif proof.unproven:
         again = propose_command(start, "verify", proof.tag)
