@@ -59,6 +59,7 @@ def test_storage_that_fails_or_throttles_has_its_class(line: str) -> None:
         ),
         ("gcsfs.retry.HttpError: , 503", "network-collective"),
         ("gcsfs.retry.HttpError: Backend Error, 502", "network-collective"),
+        ("ray.exceptions.ServiceUnavailable: 503 replica", "unknown"),
         # a server of the job's own, and a request that the store refuses
         (
             "google.api_core.exceptions.ServiceUnavailable: 503 GET http://10.0.0.7:8000/reward",
