@@ -106,7 +106,9 @@ def _show_outcome(
     nothing_done = "nothing was adopted" if adopts else "nothing was submitted"
     _show_gate(page, outcome, nothing_done, again)
     if outcome.launched is not None:
-        _show_launched(page, run, outcome, "adopted" if adopts else "submitted")
+        # an interrupted adoption is continued without --adopt, too
+        was_adopted = run.record.memory().launchings[outcome.launched.instance].adopts
+        _show_launched(page, run, outcome, "adopted" if was_adopted else "submitted")
 
 
 def _show_gate(page: Any, outcome: "LaunchOutcome", nothing_done: str, again: str) -> None:

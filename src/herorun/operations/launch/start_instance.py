@@ -9,6 +9,7 @@ import time
 from datetime import timedelta
 
 from herorun.core.errors import (
+    UNFORESEEN,
     Blocked,
     CouldNotLook,
     HerorunError,
@@ -142,19 +143,16 @@ def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) 
     launching = run.record.memory().unsettled
     if launching is None:
         return None
-    run_at_launch = _as_submitted(run, launching)
-    if isinstance(run_at_launch, Unknown):
-        _must_be_signed(run, launching, run_at_launch)
+    asked = _ask_where_submitted(run, launching)
+    if isinstance(asked, Unknown):
+        _must_be_signed(run, launching, asked)
         return None
-    answer = _search(run_at_launch.scheduler, launching)
-    if isinstance(answer, Unknown) and run_at_launch is not run:
-        _must_be_signed(run, launching, answer)
-        return None
+    run_there, answer = asked
     is_forgotten = isinstance(answer, Unknown) and answer.forgotten
     if (
         (isinstance(answer, Absent) or is_forgotten)
         and launching.where != where(run)
-        and not run_at_launch.scheduler.cluster_wide
+        and not run_there.scheduler.cluster_wide
     ):
         raise CouldNotLook(
             f"{launching.instance} may have been submitted from {launching.where}: only there can "
@@ -165,8 +163,32 @@ def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) 
     if isinstance(answer, Unknown):
         raise _explain_undecided(run, launching, answer)
     if isinstance(answer, Found):
-        return _continue(run_at_launch, launching, babysitter, answer.job)
+        return _continue(run_there, launching, babysitter, answer.job)
     return None
+
+
+def _ask_where_submitted(run: Run, launching: Launching) -> tuple[Run, Search] | Unknown:
+    """What a scheduler knows of the instance, and the run as connected to that scheduler; `Unknown`
+    if the launch's own does not answer and the contract no longer names it.
+
+    The present one may list the job then: it can be another login node of the same cluster. Not
+    asked for an adopted job, whose id may be that of another process there.
+    """
+    run_at_launch = _as_submitted(run, launching)
+    if isinstance(run_at_launch, Unknown):
+        no_answer = run_at_launch
+    else:
+        answer = _search(run_at_launch.scheduler, launching)
+        if run_at_launch is run or not isinstance(answer, Unknown):
+            return run_at_launch, answer
+        no_answer = answer
+    if not launching.adopts:
+        answer_now = _search(run.scheduler, launching)
+        if isinstance(answer_now, Found):
+            return run, answer_now
+    if isinstance(run_at_launch, Unknown) or not no_answer.forgotten:
+        return no_answer
+    return run_at_launch, no_answer
 
 
 def _as_submitted(run: Run, launching: Launching) -> Run | Unknown:
@@ -182,7 +204,7 @@ def _as_submitted(run: Run, launching: Launching) -> Run | Unknown:
             return run
         run_at_launch = replace_contract(run, contract)
         cluster = getattr(run_at_launch.scheduler, "cluster", None)
-    except (HerorunError, OSError) as error:
+    except UNFORESEEN as error:  # also of a package that is no longer installed
         return Unknown(describe_error(error))
     is_same = cluster is not None and cluster == getattr(run.scheduler, "cluster", None)
     return run if is_same else run_at_launch
@@ -241,8 +263,16 @@ def _continue(run: Run, launching: Launching, babysitter: str, job: Job) -> Laun
 def _search(scheduler: Scheduler, launching: Launching) -> Search:
     """The scheduler's answer, waiting a little for its settle time."""
     until = now() + timedelta(seconds=SETTLING)
-    answer = scheduler.find(launching.instance, launching.at)
+    answer = _find(scheduler, launching)
     while isinstance(answer, Unknown) and now() < until:
         time.sleep(0.5)
-        answer = scheduler.find(launching.instance, launching.at)
+        answer = _find(scheduler, launching)
     return answer
+
+
+def _find(scheduler: Scheduler, launching: Launching) -> Search:
+    """An error of another package's scheduler is no answer either: a person may sign past it."""
+    try:
+        return scheduler.find(launching.instance, launching.at)
+    except UNFORESEEN as error:
+        return Unknown(describe_error(error))
