@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from herorun.operations.babysit import tick_limiter
-from herorun.operations.babysit.tick_limiter import POLL_INTERVAL, TickLimiter
+from herorun.operations.babysit.tick_limiter import MOST_BUSY, POLL_INTERVAL, TickLimiter
+from stories import eventually
 
 LONG = 60.0  # seconds, more than a test takes
 
@@ -34,6 +35,30 @@ def test_a_tick_that_computes_without_end_delays_no_other(monkeypatch: pytest.Mo
     with limiter:
         _start(limiter, began.set).join()
     assert began.is_set()
+
+
+@pytest.mark.parametrize("cpu_share", [0.2, 1.0])
+def test_of_ticks_that_compute_few_are_under_way(
+    monkeypatch: pytest.MonkeyPatch, cpu_share: float
+) -> None:
+    """On a loaded machine such a process may get no more than a fifth of a core."""
+    monkeypatch.setattr(tick_limiter, "BUSY_INTERVAL", 0.0)
+    monkeypatch.setattr(tick_limiter, "POLL_INTERVAL", 0.01)
+    limiter, end = _limiter_of_busy_ticks(cpu_share), threading.Event()
+    under_way: list[int] = []
+
+    def tick() -> None:
+        under_way.append(1)
+        end.wait(LONG)
+
+    threads = [_start(limiter, tick) for _ in range(12)]
+    eventually(lambda: len(under_way) == MOST_BUSY)
+    time.sleep(0.2)
+    assert len(under_way) == MOST_BUSY
+    end.set()
+    for thread in threads:
+        thread.join()
+    assert len(under_way) == 12
 
 
 def test_a_tick_that_ends_as_the_poll_does_admits_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,9 +105,9 @@ def test_a_process_that_only_waits_admits_another_tick() -> None:
     second.join()
 
 
-def _limiter_of_busy_ticks() -> TickLimiter:
-    """By whose clock the process uses a whole core."""
-    return TickLimiter(32, cpu_seconds=time.monotonic)
+def _limiter_of_busy_ticks(cpu_share: float = 1.0) -> TickLimiter:
+    """By whose clock the process uses so much of a core."""
+    return TickLimiter(32, cpu_seconds=lambda: cpu_share * time.monotonic())
 
 
 def _start(limiter: TickLimiter, act: Callable[[], None]) -> threading.Thread:

@@ -9,13 +9,17 @@ import time
 from collections.abc import Callable
 
 POLL_INTERVAL = 0.1  # seconds: the longest delay that a tick that waits adds to the next
-IDLE_SHARE = 0.25  # of one core: what a process uses whose ticks all wait for something else
-BUSY_INTERVAL = 0.5  # seconds from one tick to the next while the process computes more than that
+# Of one core: what a process uses whose ticks all wait for something else. On a loaded machine one
+# that computes without a pause may get no more than a fifth.
+IDLE_SHARE = 0.1
+# While the process computes more than that: seconds from one tick to the next, and how many then.
+BUSY_INTERVAL = 0.5
+MOST_BUSY = 4
 
 
 class TickLimiter:
-    """Admits one tick at a time, and up to `most` while those under way only wait for something
-    else: a scheduler, a store or a disk.
+    """Admits one tick at a time, up to `MOST_BUSY` if one takes long, and up to `most` while those
+    under way only wait for something else: a scheduler, a store or a disk.
 
     The time of a tick does not show which of both it does: on a machine with much load each takes
     long, and to start another then makes all of them slower. So the process's CPU time decides.
@@ -57,4 +61,5 @@ class TickLimiter:
         now = time.monotonic()
         cpu_share = (self._cpu_seconds() - cpu_before) / (now - began)
         newest = max(self._starts.values(), default=0.0)  # one may have ended since
-        return cpu_share < IDLE_SHARE or now - newest > BUSY_INTERVAL
+        is_late = now - newest > BUSY_INTERVAL and len(self._starts) < MOST_BUSY
+        return cpu_share < IDLE_SHARE or is_late
