@@ -12,7 +12,7 @@ from herorun.adapters import (
     with_present_names,
 )
 from herorun.core.contract import Contract
-from herorun.core.errors import WrongUse
+from herorun.core.errors import UNFORESEEN, HerorunError, WrongUse
 from herorun.core.evidence import NotifiedBy
 from herorun.core.once_per_object import once_per_object
 from herorun.core.remote.target import RemoteTarget
@@ -72,9 +72,19 @@ def issue_address(contract: Contract) -> str:
 def notified_by(contract: Contract) -> NotifiedBy:
     """By each notifier, unless its module says `REACHES_NOBODY = True` next to its `connect`."""
     notify = contract.notify
-    kinds = [kind for kind in notify.kinds if _reaches_people(kind)]
+    kinds = [kind for kind in notify.kinds if _is_loaded_and_reaches_people(kind)]
     names = dict.fromkeys((*notify.page, *notify.targets, *kinds))
     return NotifiedBy(tuple(names), _reaches_people(contract.issue.kind))
+
+
+def _is_loaded_and_reaches_people(kind: str) -> bool:
+    """One that cannot be loaded reaches nobody, and its channel says why."""
+    try:
+        return _reaches_people(kind)
+    except HerorunError:
+        raise
+    except UNFORESEEN:
+        return False
 
 
 def _reaches_people(kind: str) -> bool:

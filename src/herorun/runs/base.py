@@ -27,7 +27,7 @@ from herorun.core.ports import (
     Store,
 )
 from herorun.record import RunRecord
-from herorun.runs.notifiers import connect_channel, connect_issue
+from herorun.runs.notifiers import connect_channel, connect_issue, connect_send_only
 from herorun.runs.thresholds import check_limits
 from herorun.store_router import RoutedStore
 
@@ -227,7 +227,7 @@ class MonitoredRun(ABC):
     def _send_only(self, kind: str) -> SendOnlyNotifier:
         options = self.contract.notify.options.get(kind, {})
         with self.naming_lines(f"notify.{kind}"):
-            return SendOnlyNotifier(kind, adapters.connect("notifiers", kind, options, self.place))
+            return connect_send_only(kind, options, self.place)
 
     @cached_property
     def limits(self) -> dict[str, Any]:

@@ -5,8 +5,17 @@ from typing import Any, TypeGuard
 
 from herorun.adapters import adapter_kinds, adapter_module, connect
 from herorun.core.contract import Issue, Notify
-from herorun.core.errors import UNFORESEEN, WrongTable, WrongUse
-from herorun.core.ports import Channel, IssueTracker, Notifier, Place, missing_members
+from herorun.core.errors import UNFORESEEN, HerorunError, WrongTable, WrongUse, describe_error
+from herorun.core.lazy_dataclass import dataclass
+from herorun.core.ports import (
+    Channel,
+    IssueTracker,
+    Notifier,
+    Place,
+    Post,
+    SendOnlyNotifier,
+    missing_members,
+)
 
 
 def connect_issue(
@@ -33,6 +42,35 @@ def connect_channel(variable: str, place: Place) -> Channel:
     if not _is_channel(adapter):
         raise WrongUse(f"{variable} is no channel: the notifier lacks name or problem.")
     return adapter
+
+
+def connect_send_only(kind: str, options: Mapping[str, Any], place: Place) -> SendOnlyNotifier:
+    """One of [notify] kinds. One of another package that cannot be loaded is a channel that does
+    not work: the run is monitored and its other channels are used.
+    """
+    try:
+        return SendOnlyNotifier(kind, connect("notifiers", kind, options, place))
+    except HerorunError:
+        raise
+    except UNFORESEEN as error:
+        return SendOnlyNotifier(kind, BrokenNotifier(kind, describe_error(error)))
+
+
+@dataclass(frozen=True)
+class BrokenNotifier:
+    """Stands for a notifier whose module or `connect` raised an error."""
+
+    kind: str
+    error: str
+
+    def problem(self) -> str:
+        return f"the notifier {self.kind} cannot be loaded: {self.error}"
+
+    def post(self, post: Post) -> str:
+        raise OSError(self.problem())
+
+    def find(self, key: str) -> str | None:
+        return None
 
 
 def _is_issue_tracker(adapter: Notifier) -> TypeGuard[IssueTracker]:
@@ -83,11 +121,11 @@ def _fault_of_kind(kind: str, options: Mapping[str, Any]) -> str:
         module = adapter_module("notifiers", kind)
     except WrongTable as error:
         return error.faults[0][1]
-    except UNFORESEEN:  # a broken module of another package: `doctor` and the launch name it
+    except UNFORESEEN:  # a broken module of another package, which the channel reports
         return ""
-    variable = module.Options.model_fields.get("variable")
+    variable = getattr(getattr(module, "Options", None), "model_fields", {}).get("variable")
     is_named = bool(options.get("variable"))
-    if variable is not None and not is_named and (variable.is_required() or not variable.default):
+    if variable is not None and not is_named and (variable.is_required() or variable.default == ""):
         return (
             f"[notify] kinds: {kind!r} sends to the address in a variable: name the variable in "
             "[notify] targets instead"
