@@ -57,6 +57,18 @@ def test_storage_that_fails_or_throttles_has_its_class(line: str) -> None:
             "google.api_core.exceptions.GatewayTimeout: 504 POST https://a.org/x",
             "network-collective",
         ),
+        (
+            "google.api_core.exceptions.DeadlineExceeded: 504 Deadline Exceeded",
+            "network-collective",
+        ),
+        (
+            (
+                "google.api_core.exceptions.RetryError: Timeout of 120.0s exceeded, last exception: "
+                "503 GET https://storage.googleapis.com/storage/v1/b/lab: Backend Error"
+            ),
+            "network-collective",
+        ),
+        ("lab.api_core.exceptions.ServiceUnavailable: 503 replica", "unknown"),
         ("gcsfs.retry.HttpError: , 503", "network-collective"),
         ("gcsfs.retry.HttpError: Backend Error, 502", "network-collective"),
         ("ray.exceptions.ServiceUnavailable: 503 replica", "unknown"),
