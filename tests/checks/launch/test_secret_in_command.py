@@ -105,7 +105,10 @@ def test_a_harmless_argument(argument):
     assert subjects(command={"argv": [*RUN, argument]}) == []
 
 
-@pytest.mark.parametrize("place", ["tokens/wandb", "wandb-api-key/WANDB_API_KEY", "a.b-1/key"])
+@pytest.mark.parametrize(
+    "place",
+    ["tokens/wandb", "wandb-api-key/WANDB_API_KEY", "a.b-1/key", "hf/HuggingFaceTokenV2-of-lab"],
+)
 def test_the_place_of_a_secret_in_a_cluster_is_harmless(place):
     """As the page on Kubernetes writes it, under the name of a variable that holds one."""
     assert subjects(scheduler={"kind": "kubernetes", "secrets": {"WANDB_API_KEY": place}}) == []
@@ -119,6 +122,8 @@ def test_the_place_of_a_secret_in_a_cluster_is_harmless(place):
         f"tokens/{KEY}",
         "wJalrXUtnFEMI/K7MDENG/bPxRfiCY",
         "wandb/0123456789abcdef0123456789abcdef01234567",  # the form of W&B's
+        "wandb/local-0123456789abcdef0123456789abcdef01234567",
+        "tokens/123e4567-e89b-12d3-a456-426614174000",
         "tokens/aB3dE6gH9jK2mN5pQ8sT1",
     ],
 )

@@ -16,10 +16,11 @@ from herorun.core.redaction.scrub import MASK, scrub, scrub_argv, scrub_tree
 
 # Where Kubernetes has a secret: the name of a Secret, which has no capitals, and one of its keys.
 _REFERENCE = lazy_regex(r"[a-z0-9][a-z0-9.-]*/(?P<key>[A-Za-z0-9._-]+)")
-# A value where the name of its key belongs: such as W&B's 40 hex digits, or letters of both cases
-# between digits.
+# A value where the name of its key belongs: such as W&B's 40 hex digits, a UUID, or letters of both
+# cases between digits.
 _VALUE = lazy_regex(
-    r"[0-9a-fA-F]{32,}|(?=.*[0-9])(?=.*[a-z])(?=.*[A-Z])(?=(?:[^0-9]*[0-9]){2})[A-Za-z0-9_-]{20,}"
+    r"(?:local-)?[0-9a-fA-F]{32,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+    r"|(?=.*[0-9])(?=.*[a-z])(?=.*[A-Z])(?=(?:[^0-9]*[0-9]){2})[A-Za-z0-9_-]{20,}"
 )
 
 
@@ -38,7 +39,13 @@ def secret_in_command(plan: Plan) -> list[Verdict]:
         return [
             passed("nothing in the command, its environment and the config looks like a secret")
         ]
-    return [failed(f"{where} looks like a secret", subject=where) for where in map(scrub, places)]
+    return [failed(_message(where), subject=where) for where in map(scrub, places)]
+
+
+def _message(where: str) -> str:
+    if where.startswith("scheduler.secrets."):
+        return f"{where} looks like a secret itself; only its place belongs there, such as NAME/KEY"
+    return f"{where} looks like a secret"
 
 
 def _in_argv(word: str, argv: tuple[str, ...]) -> Iterator[str]:
