@@ -112,6 +112,15 @@ def test_a_tampered_journal_is_found(healthy_record: Story, name: str) -> None:
     assert target in faults(healthy_record)
 
 
+def test_not_to_launch_after_a_fault_is_shown_under_quiet_too(
+    healthy_record: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    healthy_record.tamper(".jsonl", lines(TAMPERINGS["spaces"][0]))
+    capsys.readouterr()
+    assert healthy_record.herorun("verify", SLUG, "-q") == 1
+    assert mentions(capsys.readouterr().out, "not launch")
+
+
 def test_a_line_that_the_logbook_does_not_show_is_found(healthy_record: Story) -> None:
     last = healthy_record.lines[-1]
     more = forge_line(last.text, last.hash, title="four")

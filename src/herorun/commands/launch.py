@@ -107,7 +107,8 @@ def _show_outcome(
     _show_gate(page, outcome, nothing_done, again)
     if outcome.launched is not None:
         # an interrupted adoption is continued without --adopt, too
-        was_adopted = run.record.memory().launchings[outcome.launched.instance].adopts
+        intent = run.record.memory().launchings.get(outcome.launched.instance)
+        was_adopted = adopts or (intent is not None and bool(intent.adopts))
         _show_launched(page, run, outcome, "adopted" if was_adopted else "submitted")
 
 

@@ -23,6 +23,7 @@ from herorun.schedulers.external.local import LocalById
 from operations.in_memory import fails
 from services.boxes import Box
 from stories import JOB, SLUG, WAIT, Story, contract_of, eventually
+from wording import mentions
 
 pytestmark = pytest.mark.back_end
 
@@ -216,7 +217,9 @@ def test_an_interrupted_adoption_is_continued_where_the_job_runs(
     box_story.sign(output={}, command={}, scheduler={"kind": "local"})
     # the box of this test is this machine, so that the process is here, too
     monkeypatch.setattr(LocalById, "find_job", lambda *_: Absent())
+    capsys.readouterr()
     assert box_story.launch() == 0
+    assert mentions(capsys.readouterr().out, "adopted", "tiny-1", pid)
     assert [(event.instance, event.job) for event in box_story.events("Launched")] == [
         ("tiny-1", pid)
     ]

@@ -168,7 +168,7 @@ def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) 
 
 
 def _ask_where_submitted(run: Run, launching: Launching) -> tuple[Run, Search] | Unknown:
-    """What a scheduler knows of the instance, and the run as connected to that scheduler; `Unknown`
+    """A scheduler's answer on the instance, and the run as connected to that scheduler; `Unknown`
     if the launch's own does not answer and the contract no longer names it.
 
     The present one may list the job then: it can be another login node of the same cluster. Not
