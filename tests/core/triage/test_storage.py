@@ -63,8 +63,8 @@ def test_storage_that_fails_or_throttles_has_its_class(line: str) -> None:
         ),
         (
             (
-                "google.api_core.exceptions.RetryError: Timeout of 120.0s exceeded, last exception: "
-                "503 GET https://storage.googleapis.com/storage/v1/b/lab: Backend Error"
+                "google.api_core.exceptions.RetryError: Timeout of 120.0s exceeded, last "
+                "exception: 503 GET https://storage.googleapis.com/storage/v1/b/lab: Backend Error"
             ),
             "network-collective",
         ),

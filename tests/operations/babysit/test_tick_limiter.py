@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from herorun.operations.babysit import tick_limiter
-from herorun.operations.babysit.tick_limiter import MOST_BUSY, POLL_INTERVAL, TickLimiter
+from herorun.operations.babysit.tick_limiter import BUSY_TICKS, POLL_INTERVAL, TickLimiter
 from stories import eventually
 
 LONG = 60.0  # seconds, more than a test takes
@@ -52,9 +52,9 @@ def test_of_ticks_that_compute_few_are_under_way(
         end.wait(LONG)
 
     threads = [_start(limiter, tick) for _ in range(12)]
-    eventually(lambda: len(under_way) == MOST_BUSY)
+    eventually(lambda: len(under_way) == BUSY_TICKS)
     time.sleep(0.2)
-    assert len(under_way) == MOST_BUSY
+    assert len(under_way) == BUSY_TICKS
     end.set()
     for thread in threads:
         thread.join()

@@ -1,4 +1,4 @@
-"""A launch that was cut off after its submission, when the contract names another scheduler since."""
+"""A launch cut off after its submission, where the contract names another scheduler since."""
 
 from datetime import timedelta
 from typing import Any
@@ -28,7 +28,7 @@ WAIVER = {
 
 
 @pytest.fixture
-def interrupted(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
+def interrupted_story(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
     """The job runs; the launch was not recorded; the table [scheduler] has changed since."""
     monkeypatch.setattr(start_instance, "SETTLING", 0.0)
     story.order("tiny-1", WAIT)
@@ -43,35 +43,35 @@ def interrupted(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
 
 @pytest.mark.parametrize("waiver", [[], [WAIVER]])
 def test_a_job_that_the_present_scheduler_lists_is_taken_whatever_is_signed(
-    interrupted: Story, monkeypatch: pytest.MonkeyPatch, waiver: list[dict[str, Any]]
+    interrupted_story: Story, monkeypatch: pytest.MonkeyPatch, waiver: list[dict[str, Any]]
 ) -> None:
     """As by another login node of the same cluster, where the first one does not answer."""
     monkeypatch.setattr(start_instance, "_as_submitted", lambda *_: Unknown("login1 is down"))
-    interrupted.sign(waiver=waiver)
-    assert interrupted.launch() == 0
-    assert [event.instance for event in interrupted.events("Launched")] == ["tiny-1"]
-    assert interrupted.starts == ["tiny-1 scratch"]
+    interrupted_story.sign(waiver=waiver)
+    assert interrupted_story.launch() == 0
+    assert [event.instance for event in interrupted_story.events("Launched")] == ["tiny-1"]
+    assert interrupted_story.starts == ["tiny-1 scratch"]
 
 
 def test_an_error_of_the_launchs_scheduler_is_no_answer_and_can_be_signed(
-    interrupted: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
+    interrupted_story: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
 ) -> None:
     monkeypatch.setattr(local.Local, "find", fails(RuntimeError("its package is broken")))
     capsys.readouterr()
-    assert interrupted.launch() == 3
+    assert interrupted_story.launch() == 3
     error = capsys.readouterr().err
     assert mentions(error, "its package is broken", "waive live-duplicate")
 
 
 def test_a_forgotten_job_ends_by_stop_also_under_another_option_of_its_scheduler(
-    interrupted: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
+    interrupted_story: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
 ) -> None:
     monkeypatch.setattr(
         local.Local, "find", lambda *_: Unknown("it was switched off", forgotten=True)
     )
     monkeypatch.setattr(forgotten_job, "find_recent_write", lambda *_: None)  # hours later
     capsys.readouterr()
-    assert interrupted.launch() == 3
-    assert interrupted.shown_commands(f"`herorun stop {SLUG}`") in capsys.readouterr().err
-    assert interrupted.herorun("stop", SLUG, "--reason", "the machine was switched off") == 0
-    assert [event.instance for event in interrupted.events("Launched")] == ["tiny-1"]
+    assert interrupted_story.launch() == 3
+    assert interrupted_story.shown_commands(f"`herorun stop {SLUG}`") in capsys.readouterr().err
+    assert interrupted_story.herorun("stop", SLUG, "--reason", "the machine was switched off") == 0
+    assert [event.instance for event in interrupted_story.events("Launched")] == ["tiny-1"]

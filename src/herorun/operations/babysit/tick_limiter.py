@@ -14,11 +14,11 @@ POLL_INTERVAL = 0.1  # seconds: the longest delay that a tick that waits adds to
 IDLE_SHARE = 0.1
 # While the process computes more than that: seconds from one tick to the next, and how many then.
 BUSY_INTERVAL = 0.5
-MOST_BUSY = 4
+BUSY_TICKS = 4
 
 
 class TickLimiter:
-    """Admits one tick at a time, up to `MOST_BUSY` if one takes long, and up to `most` while those
+    """Admits one tick at a time, up to `BUSY_TICKS` if one takes long, and up to `most` while those
     under way only wait for something else: a scheduler, a store or a disk.
 
     The time of a tick does not show which of both it does: on a machine with much load each takes
@@ -61,5 +61,5 @@ class TickLimiter:
         now = time.monotonic()
         cpu_share = (self._cpu_seconds() - cpu_before) / (now - began)
         newest = max(self._starts.values(), default=0.0)  # one may have ended since
-        is_late = now - newest > BUSY_INTERVAL and len(self._starts) < MOST_BUSY
+        is_late = now - newest > BUSY_INTERVAL and len(self._starts) < BUSY_TICKS
         return cpu_share < IDLE_SHARE or is_late

@@ -143,11 +143,11 @@ def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) 
     launching = run.record.memory().unsettled
     if launching is None:
         return None
-    asked = _ask_where_submitted(run, launching)
-    if isinstance(asked, Unknown):
-        _must_be_signed(run, launching, asked)
+    outcome = _ask_where_submitted(run, launching)
+    if isinstance(outcome, Unknown):
+        _must_be_signed(run, launching, outcome)
         return None
-    run_there, answer = asked
+    run_there, answer = outcome
     is_forgotten = isinstance(answer, Unknown) and answer.forgotten
     if (
         (isinstance(answer, Absent) or is_forgotten)
