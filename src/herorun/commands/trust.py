@@ -66,7 +66,11 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     if as_json:
         output.show_json(questions.document(outcome))
     elif outcome != "nothing":
-        effect = " from the record, permanently" if reject else ""
+        effect = (
+            " from the record, permanently; herorun stops no job that they started"
+            if reject
+            else ""
+        )
         output.show_line(f"{questions.slug}: {outcome}{effect}")
     elif not questions.nothing and sys.stdin.isatty():
         output.show_line(f"{questions.slug}: not trusted")
@@ -85,7 +89,7 @@ def _confirm_trust(as_json: bool, questions: "TrustQuestion", start: str) -> boo
         trust = propose_command(start, "trust", questions.slug)
         answers = f"`{trust} --yes` answers yes"
         if questions.launches:
-            answers += f", and `{trust} --reject` excludes what is unproven"
+            answers += f"; `{trust} --reject` excludes what is unproven, permanently"
         output.show_note(
             f"not trusted: herorun asks before it trusts them, which needs a terminal; {answers}."
         )

@@ -76,11 +76,15 @@ def answer_repetition(run: Run, name: str, how: str) -> tuple[str, int]:
     job = find_job(run, name)
     if job is not None and not job.state.is_final:
         return f"{name} was submitted already, {how}", 0
-    past = f"nothing new was submitted: this order already started {name}, {how}, and {name}"
+    past = f"nothing new was submitted: this order already started {name}, {how}, and"
     if job is not None and job.state is JobState.SUCCEEDED and _is_finished(run):
-        return f"{past} has finished since: `herorun status {run.slug}`", 0
-    (way,) = _propose_commands(run, Option.RELAUNCH, "")
-    return f"{past} has ended since. Next: `{way.command}` ({way.effect})", 1
+        return f"{past} {name} has finished since: `herorun status {run.slug}`", 0
+    (way,) = _propose_commands(run, Option.RELAUNCH, "WHY")  # another reason is another order
+    reason = ", with your reason for WHY" if " WHY" in way.command else ""
+    return (
+        f"{past} {job.ending if job else f'{name} has ended'}. First look for the cause: "
+        f"`herorun triage {run.slug}`. Then{reason}: `{way.command}` ({way.effect})"
+    ), 1
 
 
 def _is_finished(run: Run) -> bool:

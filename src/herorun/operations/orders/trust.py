@@ -48,6 +48,8 @@ class TrustQuestion:
         launches = [
             f"{self.slug}: nothing proves these entries of the record:",
             *(f"  {one}" for one in self.launches),
+            f"Read the entry (`herorun logbook show {self.slug}`), and ask who pushed it.",
+            "If only its commit is missing, its author pushes that; if it is forged, reject it.",
         ]
         return [*(runs if self.items else []), *(launches if self.launches else [])]
 
