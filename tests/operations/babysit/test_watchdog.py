@@ -141,7 +141,7 @@ def test_the_schedule_for_actions_runs_it() -> None:
     document = yaml.safe_load(text)
     steps = document["jobs"]["watchdog"]["steps"]
     assert [step["run"].split() for step in steps if "run" in step] == [
-        ["pip", "install", "herorun"],
+        ["pip", "install", '"git+https://HOST/OWNER/herorun@COMMIT"'],  # pinned
         ["herorun", "box", "watchdog", "--all", "--comment"],
     ]
     assert document["permissions"] == {"contents": "read", "issues": "write"}
