@@ -31,7 +31,7 @@ from herorun.cli import herorun
 from herorun.contract_schema import ContractSchema
 from herorun.core.agent_calls import MAX_TEXT
 from herorun.core.agent_tools import CONFIRM, ORDERS, PREVIEW, READS, Tool
-from herorun.core.check import AtRelaunch, Check, Gate, Hold, name_of
+from herorun.core.check import AtRelaunch, Check, Gate, Hold, Response, name_of
 from herorun.core.contract import PLAN_TABLES, Contract, Duration
 from herorun.core.docstrings import unwrap
 from herorun.core.durations import format_duration
@@ -196,7 +196,8 @@ def check_part(check: Check) -> str:
     for word in ("Why", "Fix", "Source"):
         body = body.replace(f"{word}: ", f"\n**{word}**: ", 1) if f"{word}: " in body else body
     parts = [f"### {check.name}", show_text(check.problem), facts(check), show_text(body.strip())]
-    parts.append(RELAUNCH[check.at_relaunch])
+    if check.response is not Response.INFO:  # a list never fails
+        parts.append(RELAUNCH[check.at_relaunch])
     if check.always:
         parts.append("It blocks in every `[policy] mode`.")
     if check.vetoes_relaunch:

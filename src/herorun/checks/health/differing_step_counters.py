@@ -2,8 +2,9 @@
 
 Why: a tracker counts calls if the trainer gives it no step, and refuses steps below its own counter
 after a rollback; progress, final step and resumes are then judged by the wrong number.
-Fix: log with the trainer's step (`wandb.log(..., step=global_step)`); after a rollback, fork the
-run (`herorun fork`), and never use W&B's rewind.
+Fix: log with the trainer's step (`wandb.log(..., step=global_step)`); if the tracker refuses rows
+after a rollback, fork the run instead (`herorun fork RUN NEW --from STEP`), and never use W&B's
+rewind.
 Source: marin-community/marin, manage-hero-run: `global_step` is validated against the tracker's
 state and time.
 """

@@ -2,7 +2,7 @@
 
 Why: a failed write takes space, and a person who picks the newest folder by name picks this one.
 Fix: find out in the job's log why the save did not end (`herorun logs RUN`); herorun never starts
-from it, and a person may delete it.
+from it, and a person may delete it once the log shows that the save failed or ended.
 Source: a save is overdue after half an hour, or after three times as long as the last save took.
 """
 

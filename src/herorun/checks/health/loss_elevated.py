@@ -4,10 +4,10 @@ Why: a level that stays a few per cent higher costs more than a spike that recov
 spikes detects it.
 Fix: look at what changed at that step: data mixture, learning rate, a node, a restart; declare an
 intended change as a [[phase]].
-Source: six times the noise and at least 2 % (`core.detectors.loss`), for 20 rows: measured on
-public curves by `herorun backtest`. A spike of a loss that began at ln 2 and has not fallen since
-is reported here: it may be a generator's loss, or a preference or classifier loss that goes wrong.
-So is a spike below three times the expected loss where two models are trained against each other.
+Source: six times the noise and at least 2 %, for 20 rows: measured on public curves by `herorun
+backtest`. A spike of a loss that began at ln 2 and has not fallen since is reported here: it may be
+a generator's loss, or a preference or classifier loss that goes wrong. So is a spike below three
+times the expected loss where two models are trained against each other.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -20,7 +20,7 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """Fires after `steps` skipped steps, each three of them within 15 minutes."""
+    """Fires after `steps` skipped steps, of which any three in a row are within 15 minutes."""
 
     steps: PositiveInt = 3
 

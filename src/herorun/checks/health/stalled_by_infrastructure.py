@@ -25,8 +25,8 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """How long no step may come: `cadences` cadences, and at least `min_idle`, which is twice the
-    570 seconds between two ticks of a job without a contract.
+    """How long the run may go without a step: `cadences` cadences, and at least `min_idle`, which
+    is twice the 570 seconds between two ticks of a job without a contract.
     """
 
     RENAMED: ClassVar = {"least": "min_idle"}

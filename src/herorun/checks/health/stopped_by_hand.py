@@ -1,7 +1,7 @@
 """A person stopped the job.
 
 Why: a person who stops a run has a reason; starting it again would undo the decision.
-Fix: the DRI decides: leave it, or launch again (`herorun preflight RUN` shows what blocks that).
+Fix: the DRI decides: leave it, or start it again by its last plan (`herorun relaunch RUN`).
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -31,10 +31,10 @@ class Limits:
     exceeds the noise by `sigmas`.
 
     If step times or the times of rows are known, it must also last `seconds`, or one cadence if
-    that is shorter: a few slow steps of 80 ms are no incident. The check also fails if the pace by
-    the clock is too slow for `half_hours` half hours, or if steps take `halved_ratio` times the
-    best step time for `halved_rows`. From `unit_ratio` times on, the message says that the rows
-    probably use another unit.
+    that is shorter: a few slow steps of 80 ms are no incident. The check also fails if too few
+    steps come, by wall time, in each of `half_hours` half hours in a row, or if steps take
+    `halved_ratio` times the best step time for `halved_rows`. From `unit_ratio` times on, the
+    message says that the rows probably use another unit.
     """
 
     RENAMED: ClassVar = {"halved": "halved_ratio", "unit": "unit_ratio"}

@@ -1,7 +1,7 @@
 """Rows, checkpoints or the log of a job continue after its scheduler says that it ended.
 
-Why: either the scheduler is wrong, or a second process writes under this run's name; a relaunch
-would add a third writer.
+Why: either the scheduler is wrong, or a second process writes under this run's name. This only
+warns; rows or a heartbeat long after the end also fire `second-writer`, which prevents a relaunch.
 Fix: look for a process of the run on its machines, and for another run with the same tracker id or
 path; end the other writer before anything is launched.
 """

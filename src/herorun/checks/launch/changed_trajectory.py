@@ -3,7 +3,8 @@
 Why: a curve made by two versions of the code cannot be compared with anything.
 Fix: create a new run with its own tracker id from a checkpoint of this one: `herorun fork RUN NEW
 --from STEP --reason "..."`; or set files that cannot change the training, and that the command
-neither runs nor imports, to "ignore" in `[code] impact`; or let the DRI waive it.
+neither runs nor imports, to "ignore" in `[code] impact`; or let the DRI accept it: `herorun waive
+changed-trajectory RUN` prints a waiver to commit.
 """
 
 from herorun.core.check import Gate, Response, check

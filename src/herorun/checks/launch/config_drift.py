@@ -4,7 +4,8 @@ change the training.
 Why: a different batch size, step count, optimizer, seed, mesh or data under the old name joins two
 runs in one curve, and metrics do not show it.
 Fix: restore the value; or launch a separate run, with a new slug, tracker id and `[start] from`; or
-set the key's class in `[config] classes`; or let the DRI waive it, with the key as its subject.
+set the key's class in `[config] classes`; or let the DRI accept it: `herorun waive config-drift
+RUN` prints a waiver to commit, for each key.
 """
 
 from collections.abc import Iterable

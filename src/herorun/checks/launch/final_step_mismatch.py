@@ -2,9 +2,9 @@
 
 Why: a run that ends before its schedule stops at a high learning rate, and one that continues after
 it trains at the lowest; progress, cost and the final checkpoint are judged by this number.
-Fix: correct `final_step`, or the key that differs; name the config's own keys in
-`[config] horizon`, `batch_size` and `sequence_length` if others were used; or let the DRI waive it,
-with the key as its subject.
+Fix: correct `final_step`, or the key that differs; if herorun read the wrong keys of the config,
+name the right ones in `[config] horizon`, `batch_size` and `sequence_length`; or let the DRI accept
+it: `herorun waive final-step-mismatch RUN` prints a waiver to commit, for each key.
 """
 
 from collections.abc import Iterator, Mapping

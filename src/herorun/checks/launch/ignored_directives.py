@@ -1,7 +1,7 @@
 """The command's script has `#SBATCH` lines, which herorun's own batch script leaves out.
 
-Why: Slurm reads them only of the script that is submitted: the job would get the defaults, such as
-1 node and no GPU, and waste money or start wrongly.
+Why: Slurm reads them only in the script that is submitted, which is herorun's: the job would get
+the defaults, such as 1 node and no GPU, and waste money or start wrongly.
 Fix: state each in `[scheduler]`, by its key or in `arguments`, or delete the line.
 """
 

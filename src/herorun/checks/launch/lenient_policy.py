@@ -1,6 +1,6 @@
 """A hero run would be launched in a lenient policy mode.
 
-Why: `warn` and `audit` are for inexpensive runs; the gate exists to stop a hero run.
+Why: `warn` and `audit` are for inexpensive runs: in them, hardly any finding stops a launch.
 Fix: set `mode = "enforce"` in `[policy]`, and let the DRI sign a waiver for each acceptable
 finding.
 """

@@ -1,6 +1,6 @@
 """A channel that the contract names cannot be used.
 
-Why: the DRI would get no message about a crash or a question while the issue is not read.
+Why: without the channel, the DRI learns of a crash or a question only by reading the issue.
 Fix: set the variable, where herorun and its babysitter run, to an address that apprise supports;
 install `herorun[notify]`; or remove its name from `[notify]`.
 """

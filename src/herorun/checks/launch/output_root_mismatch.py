@@ -2,7 +2,7 @@
 contract does.
 
 Why: the trainer would write where the babysitter does not look: checkpoints seem to be missing, and
-a relaunch starts from scratch or from another run's.
+a relaunch starts from scratch or from the checkpoint of another run.
 Fix: make `[output]` and the named value equal, or remove the value if the trainer does not use it.
 """
 

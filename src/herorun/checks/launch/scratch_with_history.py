@@ -2,9 +2,9 @@
 
 Why: a trainer that finds no checkpoint starts at step 0 under the run's name, overwrites existing
 data, and loses the steps you paid for.
-Fix: name the checkpoint to continue from in `[start] from`, as a rule the newest complete one (if
-none is listed, look in other roots); or give up the earlier steps: `herorun waive
-scratch-with-history RUN` prints a waiver to commit.
+Fix: set `[start] from` to the checkpoint to continue from, usually the newest complete one; if none
+is listed, look in other roots. To give up the earlier steps: `herorun waive scratch-with-history
+RUN` prints a waiver to commit.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

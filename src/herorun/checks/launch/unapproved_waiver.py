@@ -1,7 +1,7 @@
 """A waiver was not approved by the person it names.
 
-Why: a waiver permits expensive harm, and anyone can write a name into a file; git records who
-committed it.
+Why: a waiver can permit an expensive mistake, and anyone can write a name into a file; git records
+who committed it.
 Fix: let the named person commit it; name other approvers in `[policy] approvers`, with the address
 of their commits ("@ana <ana@example.org>"). `[policy] approvals = "recorded"` accepts the name
 without proof, except for a hero run.

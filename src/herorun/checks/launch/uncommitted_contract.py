@@ -1,7 +1,7 @@
 """The contract has uncommitted changes, or is not committed.
 
-Why: uncommitted text was not reviewed; a relaunch uses the committed contract, and would run
-another plan.
+Why: uncommitted text was not reviewed; a relaunch reads the launch's contract from its commit, and
+would run another plan.
 Fix: commit and push the contract file; if git ignores it (`git check-ignore -v runs/RUN.toml`),
 change the rule.
 """

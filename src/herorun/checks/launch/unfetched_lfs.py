@@ -4,7 +4,8 @@ Why: the job would read a few lines of text instead of weights, a tokenizer or d
 even fail.
 Fix: `git lfs pull` (after `git lfs install --force`: a set-up with `--skip-smudge` leaves pointers
 in the job's copy), and check with `git lfs fsck`; if the run does not read these files, say so in
-`[code] impact`, or let the DRI waive it.
+`[code] impact`, or let the DRI accept it: `herorun waive unfetched-lfs RUN` prints a waiver to
+commit.
 """
 
 from herorun.core.check import Gate, Response, check

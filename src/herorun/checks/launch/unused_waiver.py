@@ -1,8 +1,8 @@
 """A waiver matches no open finding, has expired, or uses a check's old name.
 
 Why: a waiver that matches nothing today may match a finding tomorrow that was not reviewed.
-Fix: remove it from the contract; or correct its `check` and `subject`; or let a person sign it
-again.
+Fix: remove it from the contract; or correct its `check` and `subject`; or, if it has expired, let a
+person sign it again.
 """
 
 from herorun.core.check import Gate, Response, check

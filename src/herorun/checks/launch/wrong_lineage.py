@@ -1,7 +1,7 @@
 """The start checkpoint is not from the stated run, or is from a lineage in `[start] rejected`.
 
-Why: a checkpoint names neither its run nor its code; only the folder that a recorded run wrote
-shows them. A rejected lineage brings back the reason why it was rejected.
+Why: a checkpoint names neither its run nor its code; only a folder of a recorded run shows them. A
+checkpoint of a rejected lineage has the fault for which the lineage was rejected.
 Fix: name a checkpoint under the source run's recorded roots, or the right `[start] source_run`;
 never one that this run's or the source run's contract lists in `[start] rejected`.
 """

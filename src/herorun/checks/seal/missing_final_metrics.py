@@ -2,9 +2,9 @@
 
 Why: a seal without its numbers shows that something was trained, not how well; a client that is
 interrupted loses the last rows first.
-Fix: let the trainer's client send the rest (`wandb sync`), or correct the names under
-`[tracker] metrics`. A tracker that drops the steps that it has already keeps an earlier instance's
-rows: then the DRI accepts them in a waiver.
+Fix: let the trainer's client send the rest (`wandb sync`), or correct the names under `[tracker]
+metrics`. If the tracker ignores steps that it already has, the last rows are an earlier instance's:
+the DRI can accept them in a waiver.
 Source: marin-community/marin, manage-hero-run: capture the final metrics; do not seal while the
 summary is missing.
 """

@@ -2,8 +2,8 @@
 
 Why: the seal states what was waived; a signature that covers nothing raises a question that has
 no answer later.
-Fix: remove it from the contract; or correct its `check` and `subject`; or let a person sign it
-again.
+Fix: remove it from the contract; or correct its `check` and `subject`; or, if it has expired, let a
+person sign it again.
 """
 
 from herorun.core.check import Gate, Response, check
