@@ -30,6 +30,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import Waiver
 from herorun.core.health.run_health import RunHealth
 from herorun.core.patrol.observation import LogEnd
+from herorun.core.proposed_commands import in_tmux
 from herorun.core.replay import Replay, ReplayResult
 from herorun.core.retention import SizedCheckpoint
 from herorun.core.run_summary import OpenAlert, RunSummary
@@ -229,7 +230,8 @@ CANDIDATES = Checkpoints(
 )
 NO_BABYSITTER = (
     "Nothing monitors the run: its babysitter ended at once (exit code 1): see "
-    "/work/.herorun/tiny/babysit.log, then `herorun babysit tiny`."
+    "/work/.herorun/tiny/babysit.log, then start it "
+    f"{in_tmux('`herorun babysit tiny`')}."
 )
 WATCHES = "process 4711, log /work/.herorun/tiny/babysit.log"
 LAUNCHED_EVENT = Launched(

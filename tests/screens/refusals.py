@@ -30,6 +30,7 @@ from herorun.core.finding import Outcome
 from herorun.core.gate_findings import verdict_of
 from herorun.core.notify.escalation import Option, ProposedCommand, command_of
 from herorun.core.ports import Found, Unknown
+from herorun.core.proposed_commands import in_tmux
 from herorun.core.record.lease import Lease
 from herorun.core.recovery.classify import Cause
 from herorun.core.recovery.policy import RelaunchAnswer
@@ -185,9 +186,9 @@ def relaunches() -> Iterator[Screen]:
     )
     ended_answers = {
         **repeated_answers,
-        "relaunch__find_job": a_job(JobState.FAILED, instance="tiny-2"),
+        "relaunch__find_job": a_job(JobState.FAILED, instance="tiny-2", exit_code=1),
         "relaunch___propose_commands": offer(
-            Option.RELAUNCH, "start it again from step 41000", reason="tiny-2 ended too"
+            Option.RELAUNCH, "start it again from step 41000", reason="WHY"
         ),
     }
     yield rename_screen(
@@ -197,7 +198,8 @@ def relaunches() -> Iterator[Screen]:
 
 NOT_STARTED = (
     "Nothing monitors the run: its babysitter ended at once (exit code 1): see "
-    "/work/.herorun/tiny/babysit.log, then `herorun babysit tiny`."
+    "/work/.herorun/tiny/babysit.log, then start it "
+    f"{in_tmux('`herorun babysit tiny`')}."
 )
 
 

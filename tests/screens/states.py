@@ -35,6 +35,7 @@ from herorun.core.health.training_proof import SOURCES, training
 from herorun.core.journal import Memory
 from herorun.core.plan import Plan
 from herorun.core.ports import submission_of
+from herorun.core.proposed_commands import in_tmux
 from herorun.core.recovery.policy import ActionPause, RelaunchAnswer
 from herorun.core.responsible import responsible
 from herorun.core.run_summary import OpenAlert, Pace, RunSummary
@@ -490,7 +491,8 @@ STATES: dict[str, Any] = {
         alerts=[crashed_alert(decision=QUESTION_NEXT)],
         next="herorun approve tiny",
         questions=[QUESTION],
-        babysitter="gone, last heartbeat 18m0s ago: `herorun babysit tiny` starts it",
+        babysitter="not running, last heartbeat 18m0s ago; start it "
+        f"{in_tmux('`herorun babysit tiny`')}",
         monitor="stale",
     ),
     "code-bug": status(

@@ -32,7 +32,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
 
     from herorun import output
     from herorun.core.errors import HerorunError, WrongUse, describe_error
-    from herorun.core.proposed_commands import elsewhere
+    from herorun.core.proposed_commands import elsewhere, in_tmux
     from herorun.core.redaction.scrub import scrub
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.watchdog import watch_run
@@ -65,8 +65,8 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
             output.show_line(
                 f"  next: run {elsewhere(f'herorun status {each.slug}')} on the machine of its "
                 "owner. If its babysitter runs but cannot push its record, restore the access to "
-                "the remote, and take nothing over. If none runs there, start "
-                f"{elsewhere(f'herorun babysit {each.slug}')} there. If that machine is gone, "
+                "the remote, and take nothing over. If none runs there, start it there "
+                f"{in_tmux(elsewhere(f'herorun babysit {each.slug}'))}. If that machine is gone, "
                 f"choose one that reaches the output root; there, {elsewhere(each.takeover)}. "
                 "`herorun handoff` watches the lease for two cadences before it takes the run over"
             )

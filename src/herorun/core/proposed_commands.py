@@ -27,6 +27,16 @@ def elsewhere(command: str) -> str:
     return f"``{command}``"
 
 
+def in_tmux(command: str) -> str:
+    """A `herorun babysit` in backticks, for a person to type: unlike the babysitter that a launch
+    starts, it runs in the foreground, and ends with the person's session.
+
+    >>> in_tmux("`herorun babysit tiny`")
+    'in `tmux` (it ends with your session): `herorun babysit tiny`'
+    """
+    return f"in `tmux` (it ends with your session): {command}"
+
+
 def on_screen(text: str) -> str:
     """The text without the marks of `elsewhere`: last, after `in_folder`.
 

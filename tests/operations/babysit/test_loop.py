@@ -210,7 +210,7 @@ def test_a_status_says_when_nobody_watches(
         json.dumps({**document, "next": document["at"]})
     )  # a loop was to look again, and none holds the lock
     answer = ask(story, capsys, "status", SLUG, "--json").document
-    assert mentions(answer["babysitter"], "gone", "last heartbeat")
+    assert mentions(answer["babysitter"], "not running", "last heartbeat")
     assert answer["next"] == f"herorun babysit {SLUG}"
     assert answer["monitor"] == "stale"
     heart.write_text("{torn")

@@ -105,7 +105,7 @@ def test_a_lost_babysitter_is_started_on_the_machine_of_its_owner(
     monkeypatch.setattr(babysitter_state, "is_lost", lambda run: True)
     relaunch = f"herorun relaunch {SLUG}"
     description = babysitter_state.describe_babysitter(story.run, next_command=relaunch)
-    assert f"{elsewhere(f'herorun babysit {SLUG}')} on {THERE}" in description
+    assert mentions(description, THERE, elsewhere(f"herorun babysit {SLUG}"))
     story.run.record.append(HandedOff(NOON, host.owner()))  # by its owner, back to this machine
     assert THERE not in babysitter_state.describe_babysitter(story.run)
 

@@ -12,7 +12,7 @@ from herorun.core.contract import Contract
 from herorun.core.durations import format_duration, format_span
 from herorun.core.evidence import Launcher, Now, Watch
 from herorun.core.finding import Verdict, failed, passed, unknown
-from herorun.core.proposed_commands import elsewhere
+from herorun.core.proposed_commands import elsewhere, in_tmux
 from herorun.core.record.lease import stale_at
 
 
@@ -51,6 +51,6 @@ def _elsewhere(contract: Contract, owner: str, watch: Watch, at: datetime) -> Ve
         return passed(message)
     return failed(
         f"{message}, and a babysitter renews it every {format_duration(contract.babysit.cadence)}: "
-        f"start {elsewhere(f'herorun babysit {contract.slug}')} there",
+        f"start it there {in_tmux(elsewhere(f'herorun babysit {contract.slug}'))}",
         subject=owner,
     )

@@ -151,7 +151,6 @@ def _rows_of_status() -> Iterator[str]:
     yield "| `after fix` | type it once the cause is fixed |"
     yield "| `if gone` | do what `note` says |"
     yield "| `down` and none of these rows | nothing: the babysitter relaunches it by its rules |"
-    yield "| `babysitter gone` | start it, as below |"
     yield "| `babysitter` with `overdue`, `handed over` or `not running` | do what that row says |"
     yield "| `unknown` | nothing is relaunched: do what `alert`, `unknown` and `next` say |"
 

@@ -10,7 +10,7 @@ from herorun.core.journal import Memory
 from herorun.core.markdown import without_markup
 from herorun.core.notify.page_policy import Urgency
 from herorun.core.ports import Post
-from herorun.core.proposed_commands import elsewhere
+from herorun.core.proposed_commands import elsewhere, in_tmux
 from herorun.core.record.lease import takeover_command
 from herorun.core.remote.watchdog import MonitorSilence, WatchState, watchdog
 from herorun.operations.record.page import send_pages
@@ -80,10 +80,10 @@ def _describe_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
     return (
         f"{without_markup(silence.why)}. The state of the run itself is unknown meanwhile: at the "
         f"last tick it was {memory.last_decided.run if memory.last_decided else 'unknown'}."
-        f"\n\n{run.dri}: check the machine of its babysitter, and start `herorun babysit "
-        f"{run.slug}` there. If that machine is gone, type on one that reaches the output root: "
-        f"`{propose_takeover(run)}`. `herorun handoff` watches the lease for two cadences before "
-        "it takes the run over."
+        f"\n\n{run.dri}: check the machine of its babysitter, and start it there "
+        f"{in_tmux(f'`herorun babysit {run.slug}`')}. If that machine is "
+        f"gone, type in `tmux` on one that reaches the output root: `{propose_takeover(run)}`. "
+        "`herorun handoff` watches the lease for two cadences before it takes the run over."
     )
 
 

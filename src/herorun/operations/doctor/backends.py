@@ -19,7 +19,7 @@ from herorun.core.errors import HerorunError, describe_error
 from herorun.core.evidence import TrackerState
 from herorun.core.finding import count
 from herorun.core.ports import Channel, Post, scheduler_traits
-from herorun.core.proposed_commands import elsewhere
+from herorun.core.proposed_commands import elsewhere, in_tmux
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.heartbeat import last_heartbeat
 from herorun.runs import Run
@@ -280,13 +280,15 @@ def _babysitter(run: Run) -> Iterator[DoctorPart]:
         message += f"; the record on the remote could not be read: {run.record.remote_unread}"
     elif not is_finished and (monitor_is_stale(run) or is_babysitter_lost(run)):
         command = f"herorun babysit {run.slug}"
-        way_on = f"{elsewhere(command)} as {handover.to}" if handover else f"`{command}`"
-        fit, fix = Fit.FAILED, f"{way_on}."
+        start = in_tmux(elsewhere(command) if handover else f"`{command}`")
+        on = f"as {handover.to}, " if handover else ""
+        fit, fix = Fit.FAILED, f"Start it {on}{start}."
     elif not is_finished and handover:
         has_ticked = memory.last_seen is not None and memory.last_seen > handover.at
         fit = Fit.OK if has_ticked else Fit.UNKNOWN
     elif not is_finished and last_heartbeat(run) is None:
-        fit, fix = Fit.UNKNOWN, f"`herorun babysit {run.slug}`, unless another machine monitors it."
+        start = in_tmux(f"`herorun babysit {run.slug}`")
+        fit, fix = Fit.UNKNOWN, f"Unless another machine monitors it, start it {start}."
     yield DoctorPart("babysitter", run.slug, fit, message, fix)
 
 

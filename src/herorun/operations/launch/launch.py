@@ -11,7 +11,7 @@ from herorun.core.evidence import Adoptee, Checkpoints, LiveJobs, Nothing, Prior
 from herorun.core.gate_findings import GateVerdict
 from herorun.core.identity.intent import identity_of, prior_identity
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.proposed_commands import elsewhere
+from herorun.core.proposed_commands import elsewhere, in_tmux
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.replaced_instance import record_before_replacing
 from herorun.operations.launch.adopt import adopted_instance, adopted_job, facts_of, find_adoptee
@@ -277,9 +277,9 @@ def _describe_monitor(run: Run, babysit: bool) -> str:
     every = format_duration(section.cadence)
     if run.other_babysit_owner:
         return (
-            f"{run.other_babysit_owner}, every {every}: none is started here, start "
-            f"{elsewhere(f'herorun babysit {run.slug}')} there"
+            f"{run.other_babysit_owner}, every {every}: none is started here; start it there, "
+            f"{in_tmux(elsewhere(f'herorun babysit {run.slug}'))}"
         )
     if babysit:
         return f"started by launch, {run.launcher.owner}, every {every}"
-    return f"none: nothing monitors the run until `herorun babysit {run.slug}` runs"
+    return f"none: nothing monitors the run; start it {in_tmux(f'`herorun babysit {run.slug}`')}"

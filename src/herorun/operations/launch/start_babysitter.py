@@ -8,6 +8,7 @@ from pathlib import Path
 
 from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook
+from herorun.core.proposed_commands import in_tmux
 from herorun.operations.record.heartbeat import describe_hung, is_hung, last_heartbeat
 from herorun.operations.record.registry import owner_variables
 from herorun.operations.record.session import session_of_launch
@@ -53,8 +54,8 @@ def start_babysitter(run: Run) -> str:
         if process.poll() is not None:
             raise CouldNotLook(
                 "Nothing monitors the run: its babysitter ended at once (exit code "
-                f"{process.returncode}): see {_babysit_log_path(run)}, then `herorun babysit "
-                f"{run.slug}`."
+                f"{process.returncode}): see {_babysit_log_path(run)}, then start it "
+                f"{in_tmux(f'`herorun babysit {run.slug}`')}."
             )
         time.sleep(0.05)
     raise CouldNotLook(

@@ -17,7 +17,7 @@ from herorun.core.errors import (
 from herorun.core.event import Done, HandedOff, Intended
 from herorun.core.evidence import LeaseSeen, Now, Unavailable
 from herorun.core.markdown import quote_line
-from herorun.core.proposed_commands import elsewhere
+from herorun.core.proposed_commands import elsewhere, in_tmux
 from herorun.core.record.lease import stale_at, takeover_command, takeover_wait
 from herorun.gather import gather
 from herorun.operations.health.evaluate import must_be_launched
@@ -55,7 +55,7 @@ def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
         warnings = (*_blindness(run, to), *_post_handoff(run))
     message = (
         "handed over: this machine no longer monitors the run, and nobody does until "
-        f"{elsewhere(f'herorun babysit {run.slug}')} runs as {to}. There, "
+        f"{to} starts a babysitter {in_tmux(elsewhere(f'herorun babysit {run.slug}'))}. There, "
         f"{elsewhere(f'herorun handoff {run.slug} --to {run.launcher.owner}')} gives it back"
     )
     return OrderOutcome(run, message, warnings=warnings)
@@ -69,7 +69,7 @@ def _must_be_held_here(run: Run, to: str) -> None:
     if holder.owner == to:
         raise Blocked(
             f"{to} holds the lease of {run.slug} already: "
-            f"{elsewhere(f'herorun babysit {run.slug}')} there starts the monitoring."
+            f"start the monitoring there, {in_tmux(elsewhere(f'herorun babysit {run.slug}'))}."
         )
     take = takeover_command(run.slug, run.contract.babysit.cadence)
     raise Blocked(
@@ -117,8 +117,8 @@ def take_over(
     return OrderOutcome(
         run,
         f"{owner} now owns the run, in place of {giver}. No babysitter acts on it until you start "
-        f"one here: `herorun babysit {run.slug}`. A babysitter of {giver} that still runs can no "
-        "longer stop or relaunch the job. To give the run back: "
+        f"one here, {in_tmux(f'`herorun babysit {run.slug}`')}. A babysitter of {giver} that still "
+        "runs can no longer stop or relaunch the job. To give the run back: "
         f"`herorun handoff {run.slug} --to {giver}`",
         warnings=warnings,
     )

@@ -8,6 +8,7 @@ from herorun.core.errors import Blocked
 from herorun.core.event import Intended, Ordered, Word
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.proposed_commands import in_tmux
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.heartbeat import (
     describe_hung,
@@ -103,7 +104,7 @@ def unwatched_warnings(run: Run) -> tuple[str, ...]:
 
 
 def describe_unwatched(slug: str) -> str:
-    return f"no babysitter runs in this clone: start it with `herorun babysit {slug}`"
+    return f"no babysitter runs in this clone: start it {in_tmux(f'`herorun babysit {slug}`')}"
 
 
 def ordered_before(run: MonitoredRun, word: Word, name: str) -> bool:

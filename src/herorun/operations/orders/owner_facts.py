@@ -11,7 +11,7 @@ from herorun.core.identity.links import shown_links
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import Option
 from herorun.core.notify.notifications import progress_of
-from herorun.core.proposed_commands import elsewhere
+from herorun.core.proposed_commands import elsewhere, in_tmux
 from herorun.core.redaction.scrub import scrub
 from herorun.gather import gather
 from herorun.operations.health.evaluate import evaluate
@@ -36,7 +36,7 @@ def facts_for_owner(run: Run, giver: str, taker: str, why: str) -> dict[str, str
         ),
         "Evidence": _signal(run),
         "Decision": f"{why}; said by {person(run)}",
-        "Next": f"{elsewhere(f'herorun babysit {run.slug}')} on {taker}",
+        "Next": f"on {taker}, {in_tmux(elsewhere(f'herorun babysit {run.slug}'))}",
         "Job": current.job if current else "none",
         "Cluster": f"{scheduler.kind}{f' ({where})' if where else ''}",
         "Tracker": ", ".join(_links(run)) or "no link",

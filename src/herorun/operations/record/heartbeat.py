@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun.core.canonical_json import canonical, timestamp
+from herorun.core.proposed_commands import in_tmux
 from herorun.core.untrusted_json import read_json
 from herorun.runs import MonitoredRun
 from herorun.system import host
@@ -132,8 +133,8 @@ def describe_hung(run: MonitoredRun) -> str:
         f"its babysitter{who_watches(run)} has written no heartbeat since. First test the folder: "
         f"`echo x > {shlex.quote(f'{run.state}/probe')}`. If that fails (disk full, quota, "
         "read-only), repair that and leave the process alone: it may still monitor. If it works, "
-        f"the process probably hangs: end it on its machine{kill}, then start "
-        f"`herorun babysit {run.slug}`"
+        f"the process probably hangs: end it on its machine{kill}, then start one "
+        f"{in_tmux(f'`herorun babysit {run.slug}`')}"
     )
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from herorun.core.durations import format_span
 from herorun.core.event import HandedOff
 from herorun.core.evidence import Evidence, LeaseSeen
-from herorun.core.proposed_commands import elsewhere
+from herorun.core.proposed_commands import elsewhere, in_tmux
 from herorun.core.record.lease import takeover_command
 from herorun.operations.record.heartbeat import (
     describe_hung,
@@ -60,7 +60,7 @@ def _describe_here(run: Run, needless: str, next_command: str | None) -> str:
     if needless and not is_running:
         return f"stopped ({needless}), {beat}"
     if is_babysitter_lost(run):
-        return f"gone, {beat}{_starter(run, next_command)}"
+        return f"not running, {beat}{_starter(run, next_command)}"
     if is_hung(run) and not needless:
         return f"overdue: {describe_hung(run)}"
     overdue = "overdue: " if monitor_is_stale(run) else ""
@@ -76,9 +76,9 @@ def _starter(run: Run, next_command: str | None) -> str:
     is_paused = run.record.memory().ledger.is_paused(now())  # then nobody relaunches it yet
     command = f"herorun babysit {run.slug}"
     if run.other_babysit_owner:
-        return f": {elsewhere(command)} on {run.other_babysit_owner} starts it"
+        return f"; on {run.other_babysit_owner}, start it {in_tmux(elsewhere(command))}"
     is_relaunch = next_command.startswith("herorun relaunch ") and not is_paused
-    return f": {'the relaunch' if is_relaunch else f'`{command}`'} starts it"
+    return "; the relaunch starts it" if is_relaunch else f"; start it {in_tmux(f'`{command}`')}"
 
 
 def handed_away(run: Run) -> HandedOff | None:
@@ -94,10 +94,11 @@ def _describe_next_owner(run: Run, handover: HandedOff) -> str:
     if last_seen and last_seen > handover.at:
         return f"{head}; its last recorded tick was {_ago(last_seen)}"
     status, babysit = (elsewhere(f"herorun {name} {run.slug}") for name in ("status", "babysit"))
+    take = takeover_command(run.slug, run.contract.babysit.cadence)
     return (
         f"{head}, and no tick is recorded since: the run may be unmonitored. There, {status} shows "
-        f"whether a babysitter runs, and {babysit} starts one. If {handover.to} is gone: "
-        f"`{takeover_command(run.slug, run.contract.babysit.cadence)}` here"
+        f"whether a babysitter runs; if not, start it {in_tmux(babysit)}. "
+        f"If {handover.to} is gone: `{take}` here"
     )
 
 

@@ -12,6 +12,7 @@ from herorun.core.check import Check, Gate
 from herorun.core.evidence import Evidence, LeaseSeen
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.proposed_commands import in_tmux
 from herorun.core.run_summary import RunSummary
 from herorun.operations.babysit.tick_json import shown_alerts
 from herorun.operations.health.evaluate import evaluate, memory_and_acting
@@ -158,7 +159,7 @@ def _silence(
     silence = watchdog(run.slug, memory, run.contract, checks, now())
     if silence.monitor is not Silence.STALE or silence.due is None:
         return []
-    message = f"not monitored: {silence.why}; `herorun babysit {run.slug}`"
+    message = f"not monitored: {silence.why}; monitor it {in_tmux(f'`herorun babysit {run.slug}`')}"
     return [
         Alert(
             check="stale-monitor",
