@@ -75,7 +75,9 @@ def test_what_nothing_proves_is_asked_in_words(
 ) -> None:
     question = a_question(monkeypatch, folder, **changes)
     assert question.launches == launches and not question.nothing
-    assert [line.strip() for line in question.lines()[1:]] == list(launches)
+    _, *entries, examine, _ = question.lines()
+    assert [line.strip() for line in entries] == list(launches)
+    assert "`herorun logbook show tiny`" in examine
 
 
 @pytest.mark.parametrize(
