@@ -9,6 +9,7 @@ import pytest
 from herorun.core.evidence import LaunchProof
 from herorun.operations.orders import trust as module
 from herorun.system.user_trust import ITEMS, LAUNCHES, REJECTIONS, read_trusted_items
+from wording import mentions
 
 
 def a_question(
@@ -77,7 +78,7 @@ def test_what_nothing_proves_is_asked_in_words(
     assert question.launches == launches and not question.nothing
     _, *entries, examine, _ = question.lines()
     assert [line.strip() for line in entries] == list(launches)
-    assert "`herorun logbook show tiny`" in examine
+    assert mentions(examine, "logbook", "tiny", "pushed")
 
 
 @pytest.mark.parametrize(
