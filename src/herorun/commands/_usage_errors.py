@@ -8,7 +8,9 @@ import click
 from herorun.commands._completion import RUNS, slugs_at
 
 WORDS = {"help": "herorun --help", "version": "herorun --version"}
-ONCE = "`herorun status` shows one run once, `herorun status --all` every run."
+ONCE = (
+    "There is no --once: `herorun status RUN` shows a run once, `herorun status --all` every run."
+)
 NO_FORCE = (
     "There is no --force: a signed waiver accepts a finding, and `herorun waive CHECK RUN` prints "
     "one."

@@ -112,19 +112,20 @@ def _ways_to_a_cause(verification: "RecordVerification", slug: str) -> "Iterator
     """For faults of the commits, and for those of the branch on the remote."""
     if len(verification.faults) > len(verification.remote_faults):
         yield (
-            f"A fault in the history stays reported. `git log -p refs/herorun/record/{slug}` shows "
+            "`herorun verify` keeps reporting a fault in the history, also after a repair. "
+            f"`git log -p refs/herorun/record/{slug}` shows "
             "each commit; your git server's log shows who pushed it."
         )
     if verification.remote_faults:
         yield (
             "Your git server's log shows who changed the branch there. This clone still has its "
-            f"own record, refs/herorun/record/{slug}: do not push it before that."
+            f"own record, refs/herorun/record/{slug}: push it only once the cause is known."
         )
     if verification.restore:
-        yield f"Afterwards: `{verification.restore}`"
+        yield f"Then: `{verification.restore}`"
     elif verification.remote_faults:
         yield (
-            "Afterwards a person decides which of the two records stays: a plain push of this one "
+            "Then a person decides which of the two records stays: a plain push of this one "
             "is refused."
         )
 

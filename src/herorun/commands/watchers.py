@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 ACTIONS = {
     "retired": "it was asked to end",
     "forgotten": "its entry was removed",
-    "could not be retired": "it could not be asked to end",
+    "could not be retired": "it could not be asked to end; end it yourself with `kill`",
     "left alone: stop it yourself": "it is left alone (stop it yourself)",
 }
 WOULD = {

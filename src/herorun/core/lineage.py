@@ -193,7 +193,7 @@ def compute_discarded_steps(
         return DiscardedSteps(0, 0.0)
     pace = seconds_a_step(all_candidates)
     if pace is None:
-        return DiscardedSteps(steps, None, "no two inspected checkpoints show the time of a step")
+        return DiscardedSteps(steps, None, "the checkpoints do not show how long a step takes")
     if accelerators is None:
         return DiscardedSteps(steps, None, "[hardware] count is not stated")
     return DiscardedSteps(steps, steps * pace * accelerators / 3600)

@@ -47,4 +47,4 @@ def responsible(
 def _how(channels: Sequence[str]) -> str:
     if channels:
         return f"`herorun launch` sends a message to {', '.join(channels)} before it submits"
-    return "write to them yourself: [notify] names no channel"
+    return "herorun sends them nothing, because [notify] names no channel"

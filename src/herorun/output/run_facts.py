@@ -92,10 +92,10 @@ def cut_fraction(moment: str) -> str:
 
 
 def describe_other_job(job: Mapping[str, str]) -> str:
-    kind = "job of an old attempt" if job["kind"] == "old attempt" else f"{job['kind']} job"
+    kind = "job of an earlier attempt" if job["kind"] == "old attempt" else f"{job['kind']} job"
     return (
-        f"{clean(job['name'])}, job {clean(job['job'])}, {job['state']}: {kind}, "
-        "not part of this run"
+        f"{clean(job['name'])}, job {clean(job['job'])}, {job['state']}: by the contract a {kind}, "
+        "not monitored"
     )
 
 

@@ -94,9 +94,7 @@ def _status_lines(
         began = f"{minute}Z ({_ago(instance['started'], at)})"
         job = f"job {clean(instance['job'])}"
         state = instance["state"] or (
-            "end not recorded by a tick before the seal"
-            if document["seal_tag"]
-            else "state unknown"
+            "ended (no tick recorded how)" if document["seal_tag"] else "state unknown"
         )
         yield f"  instance   {instance['name']}, {job}, {state}, submitted {began}"
     if document["log"] and not document["seal_tag"]:
@@ -110,9 +108,10 @@ def _status_lines(
     yield f"  record     {record}"
     yield from _counting_note(document["progress"])
     if document["next"].startswith("herorun handoff "):
+        agreed = "if the DRI agrees, " if document["dri_decides"] else ""
         yield (
-            f"  note       type {elsewhere(last_command(document))} in the clone that holds the "
-            "lease; only if that clone is gone, take the run over here"
+            f"  note       {agreed}type {elsewhere(last_command(document))} in the clone that "
+            "holds the lease (see `babysitter`); only if that clone is gone, take the run over here"
         )
     if last_command(document).startswith("herorun seal "):
         yield (

@@ -45,7 +45,7 @@ def untrusted_items(repository: Path, items: Iterable[str]) -> tuple[str, ...]:
 def describe_missing_trust(slug: str, items: Iterable[str]) -> str:
     return (
         f"herorun started no program: the contract of {slug} uses what you have not yet trusted "
-        f"for this repository: {'; '.join(items)}. Check what that is, then "
+        f"for this repository: {'; '.join(items)}. Check that each is right, then "
         f"`herorun trust {slug}` (in CI: {VARIABLE}=all)."
     )
 

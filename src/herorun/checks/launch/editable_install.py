@@ -37,7 +37,9 @@ def editable_install(packages: Installed, plan: Plan) -> list[Verdict]:
         for word in dict.fromkeys((*plan.argv.value[1:], *plan.resume_argv.value[1:]))
         if word.endswith((".py", ".sh")) and _is_in_checkout(word, packages)
     ]
-    return wrong or [passed(f"{packages.interpreter} imports nothing from this checkout")]
+    return wrong or [
+        passed(f"{packages.interpreter} imports no installed package from this checkout")
+    ]
 
 
 def _is_in_checkout(folder: str, packages: Installed) -> bool:

@@ -14,7 +14,7 @@ from herorun.core.finding import Verdict, failed, few, passed
 @check(Gate.LAUNCH, Response.BLOCK)
 def replaced_objects(tree: WorkTree) -> Verdict:
     if not tree.replaced:
-        return passed("no object is replaced")
+        return passed("no git object is replaced (`git replace`)")
     count = f"{len(tree.replaced)} object{'s are' if len(tree.replaced) > 1 else ' is'} replaced"
     short = [f"{name:.12}" for name in tree.replaced]
     return failed(

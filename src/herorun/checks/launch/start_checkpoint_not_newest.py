@@ -4,7 +4,7 @@ Why: an old start discards the steps in between; usually the path is left over f
 was chosen in the order of names, where step-9000 comes after step-10000. After a rollback, trainers
 disagree whether the highest or the last written step is meant.
 Fix: name the newest complete one in `[start] from`; or the intended one, with a `[start] reason`;
-or list a lineage that must not be used in `[start] rejected`.
+or, if the newest must not be used, list its lineage in `[start] rejected`.
 """
 
 from collections.abc import Iterable

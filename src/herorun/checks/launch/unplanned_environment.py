@@ -37,7 +37,7 @@ def unplanned_environment(plan: Plan, environment: Environment, flags: CodeFlags
 
 def _describe_reads(flags: CodeFlags, plan_names: set[str]) -> str:
     if not flags.flags:
-        return "the code was not seen to read any variable"
+        return "no code was found that reads an environment variable"
     planned_flags = [str(flag) for flag in flags.flags if flag.name in plan_names]
     unset_flags = [str(flag) for flag in flags.flags if flag.name not in {*plan_names, *flags.here}]
     parts = (

@@ -75,10 +75,10 @@ def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:
     noise = MOVES / 3 * state.loss.wobble  # if the differences from row to row are only noise
     if trend.young or trend.scale <= limit or noise >= limit:
         return
-    rest = "" if state.rival else "; loss-spike still looks for rises"
+    rest = "" if state.rival else "; loss-spike still works"
     reason = (
-        f"its rows are typically {math.expm1(trend.scale):.1%} away from its trend (the limit is "
-        f"{math.expm1(limit):.1%}){rest}"
+        f"too noisy: its rows are typically {math.expm1(trend.scale):.1%} away from its trend, and "
+        f"the limit is {math.expm1(limit):.1%}{rest}"
     )
     until = state.judged + trend.rows_until(limit)
     yield UnjudgedMetric("loss", ("loss-elevated",), reason, until)

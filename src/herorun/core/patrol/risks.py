@@ -169,11 +169,9 @@ def _chain(observation: HostObservation, ways: PatrolCommands) -> Iterator[Advic
     elif chain.waits:
         yield Advice("chain-failed", f"{message}, and start it again once the job runs.")
     else:
-        when = "Do not start the chain before the training is done: this chain does not wait for it"
-        then = (
-            f"When the training is done, `{ways.patrol or 'herorun box patrol'}` prints the command"
-        )
-        yield Advice("chain-failed", f"{message}. {when}. {then}.")
+        when = "This chain does not wait for the training: start it only once the training is done"
+        then = f"`{ways.patrol or 'herorun box patrol'}` then prints the command"
+        yield Advice("chain-failed", f"{message}. {when}; {then}.")
 
 
 def _machine(

@@ -207,8 +207,10 @@ def _advise_done(
         return
     is_alone = is_success_alone(observation) and observation.launched_at is None
     message = (
-        "The job succeeded by its scheduler; the contract declares no marker, result or success "
-        "pattern, so nothing else confirms it."
+        "The scheduler reports that the job succeeded; the contract declares no marker, result or "
+        "success pattern, so nothing else confirms it."
     )
-    message = f"{message if is_alone else 'Everything is done.'} Remove this patrol:"
+    message = (
+        f"{message if is_alone else 'Everything is done.'} If a timer runs the patrol, remove it:"
+    )
     yield Advice("done", message, ways.remove, critical=False)

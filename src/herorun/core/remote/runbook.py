@@ -145,11 +145,11 @@ def _rows_of_status() -> Iterator[str]:
     yield ""
     yield "| status has | do |"
     yield "| --- | --- |"
-    yield "| `next` | type it |"
+    yield "| `next` | type it; before an `ack` read the alert, and tell the DRI |"
     yield "| `if yes`, `roll back` or `to seal` | the DRI decides: ask the DRI first |"
     yield "| `to restart` | ask the person whom `stop`, `paused`, `answer` or `alert` names |"
     yield "| `after fix` | type it once the cause is fixed |"
-    yield "| `if gone` | do what `note` says |"
+    yield "| `if gone` | the DRI decides: ask the DRI, then do what `note` says |"
     yield "| `down` and none of these rows | nothing: the babysitter relaunches it by its rules |"
     yield "| `babysitter` with `overdue`, `handed over` or `not running` | do what that row says |"
     yield "| `unknown` | nothing is relaunched: do what `alert`, `unknown` and `next` say |"
@@ -182,14 +182,14 @@ def _write_ways(ways: PatrolCommands) -> Iterator[str]:
     )
     yield "| running | nothing, or what the patrol advises below its line |"
     yield (
-        "| down | what Commands says above about a run that is down. If the training is done, the "
-        "patrol says so, and what is missing |"
+        "| down | follow the table under Commands. If the training itself is done, the patrol says "
+        "which results are missing |"
     )
     yield "| not done | the job ended, and the run is not done: as for down |"
     to = ways.dri or "the responsible person"
     yield f"| the content of a result file | send it to {to}, unchanged |"
     yield "| files 90/100 (for example) | continue the transfer |"
-    yield "| done | remove the patrol, by the command below |"
+    yield f"| done | tell {to}, who decides whether to seal, and remove the patrol as below |"
     yield from _write_code(ways.remove)
 
 

@@ -109,11 +109,14 @@ class ReplayedTicks:
                 lines += [f"  {message}" for message in (*tick.interventions, *tick.differences)]
         counts = totals(self.ticks)
         others = sum(not tick.same_rules for tick in self.ticks)
+        with_others = (
+            f"; {others} of them recorded with another version, threshold or waiver"
+            if others
+            else ""
+        )
         lines.append(
             f"{self.slug}: {count(counts['ticks'], 'tick')}: {counts['same']} the same, "
-            f"{counts['differs']} different, "
-            f"{counts['unknown']} unknown; "
-            f"{count(others, 'tick was', 'ticks were')} recorded under other rules"
+            f"{counts['differs']} different, {counts['unknown']} unknown{with_others}"
         )
         return lines if self.ticks else [f"{self.slug}: {self._why_none()}"]
 

@@ -79,7 +79,9 @@ def _why_another(plan: Plan | None) -> str:
     """Why one that could be used is not the start."""
     if plan is None:
         return "no plan was made"
-    return "another one was chosen" if plan.start.value else "the plan starts from scratch"
+    return (
+        "the plan starts from another one" if plan.start.value else "the plan starts from scratch"
+    )
 
 
 def _candidate_entry(

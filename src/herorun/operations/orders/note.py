@@ -79,7 +79,7 @@ def _describe_queued(run: Run, at: datetime, push_result: Pushed) -> str:
         delivers = "The babysitter of this clone pushes it after its next tick"
     else:
         delivers = (
-            "The next push of the record sends it; to push now, repeat this command: until "
+            "The next push of the record sends it. To push now, repeat this command; before "
             f"{at + AGAIN:%H:%M} UTC that adds no second note"
         )
     return (

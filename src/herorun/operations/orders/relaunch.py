@@ -128,8 +128,8 @@ def _may_be_relaunched(run: Run, name: str, reason: str) -> None:
     if ending and ending.cause is Cause.NUMERIC:
         (way,) = _propose_commands(run, Option.ROLLBACK, reason)
         raise Blocked(
-            f"{name} ended with a numeric failure, which is never relaunched: `{way.command}` "
-            f"({way.effect})."
+            f"{name} ended with a numeric failure, which is never relaunched. The DRI, {run.dri}, "
+            f"decides; the way back: `{way.command}` ({way.effect})."
         )
 
 

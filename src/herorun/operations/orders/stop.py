@@ -97,7 +97,8 @@ def stop_and_wait(
     if ended_job and not ended_job.state.is_final:
         raise CouldNotLook(
             f"{name} was asked to stop and is still {ended_job.state} after {format_span(wait)}; "
-            "nothing else was done. Repeat the same command to wait again."
+            "nothing else was done. Repeat the same command to wait again. If it does not end, "
+            f"cancel job {ended_job.id} with the scheduler's own command, then repeat this one."
         )
     message = f"{name} was stopped" + (f" and {_how(ended_job)}" if ended_job else "")
     if ended_job and ended_job.state is JobState.SUCCEEDED:  # by itself, or as the stop asked it to
@@ -202,7 +203,7 @@ def _read_job(
             return None
         way_on = (
             " If the scheduler's own accounting or the job's nodes show that it has ended: "
-            f"`herorun stop {run.slug}` records its end."
+            f"`herorun stop {run.slug}` records its end; then repeat this command."
             if answer.forgotten
             else " Repeat the same command once it answers."
         )
