@@ -110,7 +110,7 @@ class ReplayedTicks:
         counts = totals(self.ticks)
         others = sum(not tick.same_rules for tick in self.ticks)
         with_others = (
-            f"; {others} of them recorded with another version, threshold or waiver"
+            f"; {others} of them recorded with another version, threshold, policy or waiver"
             if others
             else ""
         )
