@@ -15,7 +15,7 @@ TYPOS = {
     ("help",): ("Type `herorun --help`.",),
     ("version",): ("Type `herorun --version`.",),
     ("launch", "tiny", "--force"): ("There is no --force", "`herorun waive CHECK RUN`"),
-    ("watch", "--once"): ("`herorun status`", "`herorun status --all`"),
+    ("watch", "--once"): ("--once", "status RUN`", "`herorun status --all`"),
     ("status", "--jsn"): (
         "'--json'",
         "herorun status grug",

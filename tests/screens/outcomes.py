@@ -400,7 +400,7 @@ def numbers() -> Iterator[Screen]:
         outcome = CompareOutcome(*CURVES, kind, compare(*CURVES, []), ())
         argv = "compare tiny-1 tiny-2"
         yield answered_by(f"compare-{kind}", argv, "report.compare.compare_two", outcome)
-    verdict = "tiny is healthy at ~41200/100000 steps; no alert fires."
+    verdict = "tiny is healthy by what could be read at ~41200/100000 steps; no alert fires."
     report = RunReport(
         ReportDocument.model_construct(verdict=verdict, generated_at=timestamp(NOON)),
         (),

@@ -49,7 +49,7 @@ METRICS: Sequence[ExportedMetric] = (
     _metric(
         "monitor_state",
         "1 for the state of the monitoring at the last tick, 0 for the others; stale once the next "
-        "is overdue.",
+        "tick is overdue.",
         "monitor",
     ),
     _metric("babysitter_running", "1 if a babysitter of this machine monitors the run."),

@@ -108,6 +108,14 @@ def test_the_sentence_says_what_nobody_saw_and_what_a_person_is_asked() -> None:
     assert not any(mentions(calm, word) for word in ("stale", "missing", "decision"))
 
 
+def test_a_healthy_run_whose_rows_could_not_be_read_is_so_by_the_rest() -> None:
+    calm, without_rows = (
+        verdict_text("tiny", of(), "~3/4", is_blind) for is_blind in (False, True)
+    )
+
+    assert mentions(without_rows, "could", "read") and not mentions(calm, "could", "read")
+
+
 def test_before_the_launch_and_after_the_seal_it_says_so_whatever_fires() -> None:
     assert names_in(of(stage="initialised", alerts=[NAN])) == []
     sealed_memory = verdict_text("tiny", of(stage="sealed", seal_tag="herorun/tiny/seal-1"), "~4/4")

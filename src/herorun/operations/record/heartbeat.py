@@ -128,12 +128,14 @@ def describe_hung(run: MonitoredRun) -> str:
     """What to do about it. A loop heeds SIGTERM only between two ticks; on a full disk it ticks and
     writes no heartbeat.
     """
-    kill = f" (`kill -9 {pid}`)" if (pid := babysitter_pid(run)) else ""
+    pid = babysitter_pid(run)
+    kill = f" (`kill -9 {pid}`, if `ps -o args= -p {pid}` shows a babysitter)" if pid else ""
     return (
-        f"its babysitter{who_watches(run)} has written no heartbeat since. First test the folder: "
+        f"its babysitter{who_watches(run)} has written no heartbeat since. On its machine, first "
+        "test the folder: "
         f"`echo x > {shlex.quote(f'{run.state}/probe')}`. If that fails (disk full, quota, "
         "read-only), repair that and leave the process alone: it may still monitor. If it works, "
-        f"the process probably hangs: end it on its machine{kill}, then start one "
+        f"the process probably hangs: end it{kill}, then start one "
         f"{in_tmux(f'`herorun babysit {run.slug}`')}"
     )
 

@@ -45,8 +45,10 @@ def level_of(status: Status) -> str:
     return "warn" if level == "good" and is_open else level
 
 
-def verdict_text(slug: str, status: Status, progress: str) -> str:
-    """One sentence: the state, the firing alerts, and the missing evidence."""
+def verdict_text(slug: str, status: Status, progress: str, is_blind: bool = False) -> str:
+    """One sentence: the state, the firing alerts, and the missing evidence; `is_blind`: the report
+    could not read the rows.
+    """
     steps_text = describe_progress(progress)
     at = f"{progress} steps" if steps_text == progress else f"an {steps_text}"
     if status.seal_tag:
@@ -69,7 +71,7 @@ def verdict_text(slug: str, status: Status, progress: str) -> str:
     if others:
         alerts_text += f"; ended unresolved: {_some(list(dict.fromkeys(others)))}"
     monitor_text = "" if status.monitor in ALL_READ else f"; the monitor is {status.monitor}"
-    doubt = " by what could be read" if status.unread else ""
+    doubt = " by what could be read" if status.unread or is_blind else ""
     question_text = "; a decision is asked for" if status.questions else ""
     missing = "".join(f"; missing: {each.message}" for each in status.missing_evidence)
     metrics = list(dict.fromkeys(each.metric for each in status.unjudged))
