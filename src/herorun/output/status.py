@@ -108,9 +108,9 @@ def _status_lines(
     yield f"  record     {record}"
     yield from _counting_note(document["progress"])
     if document["next"].startswith("herorun handoff "):
-        agreed = "if the DRI agrees, " if document["dri_decides"] else ""
+        condition = "if the DRI agrees, " if document["dri_decides"] else ""
         yield (
-            f"  note       {agreed}type {elsewhere(last_command(document))} in the clone that "
+            f"  note       {condition}type {elsewhere(last_command(document))} in the clone that "
             "holds the lease (see `babysitter`); only if that clone is gone, take the run over here"
         )
     if last_command(document).startswith("herorun seal "):
