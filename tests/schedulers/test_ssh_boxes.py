@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from builders import a_plan
+from herorun.core.doctor_report import Fit
 from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Submission, Unknown
@@ -107,6 +109,34 @@ def full(own_box: Box) -> Iterator[str]:
     """The words that fill the box's disk; it is empty again afterwards."""
     yield "cat /dev/zero > /root/filler 2>/dev/null; true"
     own_box.ssh("rm -f /root/filler")
+
+
+@pytest.mark.parametrize("trouble", ["read-only", "full", "a file"])
+def test_a_folder_without_room_for_jobs_is_known_before_a_submission(
+    own_box: Box, tmp_path: Path, trouble: str
+) -> None:
+    disk = f"/root/{tmp_path.name}"
+    scheduler = adapter(own_box, f"{disk}/jobs")
+    mount = f"mkdir {disk}; mount -t tmpfs -o size=2m none {disk}"
+    own_box.ssh(mount)
+    try:
+        assert scheduler.review(a_plan(), "tiny").refused == ()
+        assert [part.status for part in scheduler.examine()] == [Fit.OK]
+
+        own_box.ssh(
+            {
+                "read-only": f"mount -o remount,ro {disk}",
+                "full": f"head -c 1500000 /dev/zero > {disk}/x",
+                "a file": f"touch {disk}/jobs",
+            }[trouble]
+        )
+
+        (refusal,) = scheduler.review(a_plan(), "tiny").refused
+        (part,) = scheduler.examine()
+        assert mentions(refusal, f"{disk}/jobs", disk) and part.status is Fit.FAILED
+        assert mentions(part.name, f"{disk}/jobs") and mentions(part.message, disk)
+    finally:
+        own_box.ssh(f"umount {disk}")
 
 
 def test_a_full_disk_at_the_submission_is_reported_and_nothing_starts(

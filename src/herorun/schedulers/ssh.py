@@ -18,13 +18,15 @@ from copy import copy
 from datetime import datetime
 from typing import Any
 
+from herorun.core.doctor_report import DoctorPart
 from herorun.core.durations import format_duration
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
-from herorun.core.evidence import Job, JobState
+from herorun.core.evidence import Job, JobState, RequestReview
+from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
 from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.schedulers._logs import read_remote_part
-from herorun.schedulers._ssh import request as build
+from herorun.schedulers._ssh import folder, request as build
 from herorun.schedulers._ssh.options import Options as Options
 from herorun.schedulers._ssh.parse import answer_of, parse_job, stored_request
 from herorun.schedulers._ssh.snapshot import SshSnapshot
@@ -153,6 +155,20 @@ class SshScheduler:
                 f"{submission.instance} in {self._folder} on {self._where} was started with "
                 "another command: give this run a `folder` of its own in [scheduler]."
             )
+
+    def review(self, plan: Plan, slug: str) -> RequestReview:
+        """The folder decides it; the plan is not asked."""
+        return folder.review_of(self._where, self._folder, self._folder_problem())
+
+    def examine(self) -> tuple[DoctorPart, ...]:
+        return (folder.part_of(self._where, self._folder, self._folder_problem()),)
+
+    def _folder_problem(self) -> str:
+        return str(
+            self._remote.ask(
+                build.PROBE_PROGRAM, "folder_problem", self._within, folder=self._folder
+            )
+        )
 
     # --- looking ----------------------------------------------------------------------------------
 

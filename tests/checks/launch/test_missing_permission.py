@@ -20,3 +20,9 @@ def test_each_objection_is_an_answer():
 
 def test_a_scheduler_that_cannot_be_asked_is_not_judged():
     assert outcomes({RequestReview: Nothing("cannot be asked")}) == [Outcome.NOT_APPLICABLE]
+
+
+def test_a_back_end_that_has_no_such_thing_is_not_praised_for_it():
+    review = RequestReview(where="box", inapplicable=("forbidden",))
+
+    assert outcomes(review) == [Outcome.NOT_APPLICABLE]

@@ -26,3 +26,9 @@ def test_what_may_not_be_looked_at_does_not_pass():
     review = RequestReview(where="prod", unseen={"unplaceable": "forbidden"})
 
     assert outcomes(review) == [Outcome.UNKNOWN]
+
+
+def test_a_back_end_that_has_no_such_thing_is_not_praised_for_it():
+    review = RequestReview(where="box", inapplicable=("unplaceable",))
+
+    assert outcomes(review) == [Outcome.NOT_APPLICABLE]

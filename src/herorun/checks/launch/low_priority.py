@@ -8,12 +8,14 @@ frequent checkpoints, and a budget for relaunches.
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import RequestReview
-from herorun.core.finding import Verdict, failed, passed, unknown
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 
 
 @check(Gate.LAUNCH, Response.WARN)
 def low_priority(review: RequestReview) -> list[Verdict]:
     """Compares the cluster's priority classes, except those of its system components."""
+    if "preemptors" in review.inapplicable:
+        return [not_applicable(f"{review.where} has no priority classes")]
     if "preemptors" in review.unseen:
         return [
             unknown(f"no permission to read the priority classes: {review.unseen['preemptors']}")

@@ -8,12 +8,14 @@ right that herorun needs.
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import RequestReview
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def missing_permission(review: RequestReview) -> list[Verdict]:
     """One verdict for each verb that the run needs, now or later."""
+    if "forbidden" in review.inapplicable:
+        return [not_applicable(f"{review.where} has no rights to grant")]
     if not review.forbidden:
         return [passed(f"this login has the rights in {review.where} that the run needs")]
     return [

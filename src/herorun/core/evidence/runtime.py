@@ -122,6 +122,7 @@ class RequestReview:
     preemptors: tuple[str, ...] = ()  # whose work may preempt it
     # by the field's name, why this login could not read it
     unseen: Mapping[str, str] = field(default_factory=dict)
+    inapplicable: tuple[str, ...] = ()  # names of fields that this kind of back end does not have
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from herorun.schedulers._processes import boot, env_markers, processes_of, start
 from herorun.system._regular_file import open_regular
 from herorun.system._remote_agent import encode_bytes
 
+ROOM, FILES = 1 << 20, 64  # bytes and names that a disk must have left for a job's records
 BLOCK, MAX_LOG = 1 << 16, 1 << 20  # bytes of a log that are read at once, and in all
 MAX_RECORD_BYTES = 64 << 20  # bytes of one of these, which are read whole
 RECORDS = ("request.json", "started.json", "stop.json", "stuck.json", "exit.json")
@@ -152,3 +153,25 @@ def _refuse_a_file(folder: str) -> None:
     while top != os.path.dirname(top) and not os.path.lexists(top):
         top = os.path.dirname(top)
     os.listdir(top)
+
+
+def folder_problem(folder: str) -> str:
+    """Why a submission could not write in the folder, which it would make; empty if it could.
+    Nothing is written.
+    """
+    top = folder
+    while top != os.path.dirname(top) and not os.path.lexists(top):
+        top = os.path.dirname(top)
+    if not os.path.isdir(top):
+        return f"{top} is not a folder"
+    if not os.access(top, os.W_OK | os.X_OK):
+        return f"this login cannot write in {top}"
+    return "" if has_room(top) else f"the disk of {top} is full"
+
+
+def has_room(folder: str) -> bool:
+    """Whether its disk has room for a job's records."""
+    stats = os.statvfs(folder)
+    return stats.f_bavail * stats.f_frsize >= ROOM and not (
+        stats.f_files and stats.f_favail < FILES
+    )

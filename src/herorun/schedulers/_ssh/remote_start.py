@@ -29,6 +29,7 @@ from herorun.schedulers._job_records import now
 from herorun.schedulers._processes import terminate_all
 from herorun.schedulers._ssh.probe import (
     facts,
+    has_room,
     is_locked,
     lives,
     path_exists,
@@ -39,7 +40,6 @@ from herorun.schedulers._ssh.probe import (
 )
 from herorun.schedulers._ssh.remote_write import unpack, write_file
 
-ROOM, FILES = 1 << 20, 64  # bytes and names that a disk must have left for a job's records
 POLL_INTERVAL = 0.01  # seconds between two polls for the start
 _NOT_PASSED_ON = "LC_ALL"  # the language of our own commands is not the job's
 _FOR_TMUX = re.compile("HOME|PATH|USER|LOGNAME|SHELL|LANG|TMUX_TMPDIR")  # travels to the box
@@ -82,8 +82,7 @@ def _demand_room(folder: str) -> None:
     """Checked before anything is written: without room for its records, a job's state could not be
     determined.
     """
-    stats = os.statvfs(folder)
-    if stats.f_bavail * stats.f_frsize < ROOM or (stats.f_files and stats.f_favail < FILES):
+    if not has_room(folder):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
 
 
