@@ -30,8 +30,8 @@ def command(
 ) -> int:
     """Print the TOML of a waiver for CHECK. It edits no file, and leaves `approved_by` to a person.
 
-    With RUN, or where the repository has one run, it runs the launch checks and prints one block
-    for each open finding of that check.
+    With RUN, or where the repository has one run, it asks the launch or the seal gate and prints
+    one block for each open finding of that check.
 
     \b
     Example:
@@ -42,6 +42,7 @@ def command(
     from herorun import output
     from herorun.commands._options import only_run
     from herorun.operations.orders.waive import propose
+    from herorun.operations.seal.health import report_on_seal
     from herorun.schemas.evaluations import Waive
 
     proposal = propose(
@@ -52,6 +53,7 @@ def command(
         reason=reason,
         days=days,
         unknown=unknown,
+        seal_report=report_on_seal,
     )
     if as_json:
         output.show_json(Waive.of(proposal))

@@ -1,6 +1,7 @@
 """The seal: one statement, one tag, here and on the remote, finished as it was begun."""
 
 import json
+import tomllib
 from typing import Any
 
 import pytest
@@ -200,6 +201,31 @@ def test_what_a_tick_has_told_keeps_its_key_and_can_be_waived(
     waive(story, "open-alerts")
     assert story.seal() == 0
     assert [w["check"] for w in story.statement_facts["waivers"]] == ["open-alerts"]
+
+
+@pytest.mark.thorough
+def test_the_waiver_that_is_proposed_covers_what_could_not_be_read(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.run_first_job()
+    metrics = story.root / "metrics.jsonl"
+    metrics.unlink()
+    metrics.mkdir()
+    subjects = [
+        f["subject"]
+        for f in ask(story, capsys, "seal", SLUG, "--json").document["findings"]
+        if (f["check"], f["outcome"]) == ("open-alerts", "unknown")
+    ]
+    blocks = tomllib.loads(ask(story, capsys, "waive", "open-alerts", SLUG).out)["waiver"]
+    assert [each["subject"] for each in blocks] == subjects and subjects
+    signed_blocks = [
+        {**each, "approved_by": "@dri", "reason": "a test", "expires": "2999-01-01T00:00:00Z"}
+        for each in blocks
+    ]
+    story.sign(waiver=signed_blocks)
+    after = ask(story, capsys, "seal", SLUG, "--json").document["findings"]
+    open_alerts = [f["waiver"] for f in after if f["check"] == "open-alerts"]
+    assert all(open_alerts) and len(open_alerts) == len(subjects)
 
 
 @pytest.mark.thorough

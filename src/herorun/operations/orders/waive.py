@@ -1,5 +1,6 @@
 """Prints a waiver for a person to sign. It never signs, and edits no file."""
 
+from collections.abc import Callable, Collection
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from herorun.core.finding import Outcome
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.waivers import waiver_toml
+from herorun.gate import GateReport
 from herorun.operations.launch.preflight import preflight
 from herorun.runs import Run, open_run
 from herorun.system.clock import now
@@ -35,20 +37,25 @@ def propose(
     reason: str,
     days: int,
     unknown: bool,
+    seal_report: Callable[[Run], GateReport] | None = None,
 ) -> WaiverProposal:
-    """The waivers for a check. For an unknown check, `WrongUse` names similar ones."""
+    """The waivers for a check. For an unknown check, `WrongUse` names similar ones.
+
+    `seal_report` asks the seal gate; without it, a check of that gate gets one block for all of its
+    findings.
+    """
     check = current_name(check)
     _must_be_in_order(check, name)
     gates = {each_check.gate for each_check in discover.checks_named(check)}
     run = open_run(name, start) if name else None
-    about_run = run is not None and subject is None and Gate.LAUNCH in gates
-    each_check = _open(run, check) if run is not None and about_run else [(subject, False)]
+    report = _report_of(run, gates, seal_report) if run and subject is None else None
+    each_check = _open(report, check) if report else [(subject, False)]
     expires = now() + timedelta(days=days)
     blocks = [
         waiver_toml(check, each, reason, expires, unknown or is_unknown)
         for each, is_unknown in each_check or [(subject, False)]
     ]
-    note = _note(run, check, reason, is_open=bool(each_check) or not about_run)
+    note = _note(run, check, reason, is_open=bool(each_check))
     return WaiverProposal(check, "\n".join(blocks), note)
 
 
@@ -58,9 +65,19 @@ def _must_be_in_order(check: str, name: str | None) -> None:
         raise WrongUse(f"The check comes first, and then the run: `herorun waive {name} {check}`.")
 
 
-def _open(run: Run, check: str) -> list[tuple[str | None, bool]]:
+def _report_of(
+    run: Run, gates: Collection[Gate], seal_report: Callable[[Run], GateReport] | None
+) -> GateReport | None:
+    """The gate that has the check, asked now; None if it cannot be, as before the first launch."""
+    if Gate.LAUNCH in gates:
+        return preflight(run).report
+    if Gate.SEAL in gates and seal_report and run.record.memory().instances:
+        return seal_report(run)
+    return None
+
+
+def _open(report: GateReport, check: str) -> list[tuple[str | None, bool]]:
     """The subject of each open finding, and whether it is open because it could not be checked."""
-    report = preflight(run).report
     return [
         (scrub(f.verdict.subject) or None, f.verdict.outcome is Outcome.UNKNOWN)
         for f in report.findings

@@ -4,9 +4,10 @@ from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.babysit.inhibition import muted_topics
 from herorun.core.babysit.tick import Tick
 from herorun.core.check import Check, Severity, Topic
-from herorun.core.evidence import Evidence, HealthAssessment
+from herorun.core.evidence import Evidence, HealthAssessment, Sealing
 from herorun.core.finding import Outcome, failed
 from herorun.core.journal import Memory
+from herorun.gate import GateReport, run_seal_gate
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.health.rules import rules_of
 from herorun.runs import Run
@@ -29,6 +30,11 @@ def gather_health(run: Run) -> Evidence:
         **evidence,
         HealthAssessment: HealthAssessment(alerts, _list_unknowns(result, evidence, checks)),
     }
+
+
+def report_on_seal(run: Run) -> GateReport:
+    """The gate of a final seal, as it stands now."""
+    return run_seal_gate(run, Sealing(), inputs=gather_health(run))
 
 
 def _list_ended_alerts(
