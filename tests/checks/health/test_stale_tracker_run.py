@@ -16,6 +16,8 @@ from builders import (
     some_metrics,
 )
 from herorun.checks.health.stale_tracker_run import stale_tracker_run
+from herorun.core.babysit.alert import Alert, AlertState, EngineMeasures
+from herorun.core.babysit.alert_clock import advance
 from herorun.core.check import Hold, Response
 from herorun.core.evidence import (
     Cadence,
@@ -27,7 +29,7 @@ from herorun.core.evidence import (
     TrackerState,
     Unavailable,
 )
-from herorun.core.finding import Outcome
+from herorun.core.finding import Finding, Outcome
 
 SECOND = timedelta(seconds=1)
 WANDB = a_contract(tracker={"kind": "wandb", "entity": "lab", "project": "hero", "path": None})
@@ -73,6 +75,22 @@ def test_one_that_counts_as_over_since_it_reported_is_judged_at_once(signs, verd
     assert stale(a_job(started=start), rows, history, state=TrackerState.CRASHED, **signs) == [
         verdict
     ]
+
+
+def test_a_run_that_reported_and_counts_as_running_again_ends_the_alert_at_once():
+    start = NOON - 30 * MINUTE
+    beat = (NOON - MINUTE).isoformat()
+    alive = a_job(started=start)
+    assert stale(alive, state=TrackerState.RUNNING, heartbeat=beat) == [(Outcome.PASS, "state")]
+
+    identity = TrackerIdentity(state=TrackerState.RUNNING, id="tiny", heartbeat=beat)
+    check = stale_tracker_run
+    fields = {"since": NOON - 5 * MINUTE, "seen": NOON - MINUTE, "message": "m"}
+    firing = Alert(check=check.name, subject="state", state=AlertState.FIRING, **fields)
+    findings = [Finding(check.name, v) for v in answers(check, WANDB, alive, identity)]
+    moment = EngineMeasures(now=NOON, cadence=EVERY, live=True)
+    (alert,) = advance({firing.id: firing}, findings, {check.name: check}, moment).values()
+    assert alert.state is AlertState.RESOLVED
 
 
 @pytest.mark.parametrize(("cadence", "limit"), [(MINUTE, 15 * MINUTE), (EVERY, 45 * MINUTE)])

@@ -79,8 +79,10 @@ def stale_tracker_run(
         return [not_applicable("the tracker has no such run")]
     if now.at - start <= limits.startup:
         has_reported = _has_reported(identity, metrics, history, start)
-        verdicts = _judge_tracker_state(identity) if has_reported else []
-        return verdicts or [not_applicable(f"{job.instance} has just begun")]
+        if has_reported:  # the newest state also ends an alert about an earlier one
+            running = passed(f"the tracker's run is {identity.state}", subject="state")
+            return _judge_tracker_state(identity) or [running]
+        return [not_applicable(f"{job.instance} has just begun")]
     most = max(limits.silence, limits.cadences * cadence.every)
     verdicts = [
         *_judge_tracker_state(identity),
