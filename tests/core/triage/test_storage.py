@@ -32,6 +32,43 @@ STORAGE_FAILURES = [
 ]
 
 
+# wandb/wandb:wandb/sdk/wandb_init.py
+INIT_TIMEOUT = (
+    "Run initialization has timed out after 90.0 sec. Please try increasing the timeout with the "
+    "`init_timeout` setting: `wandb.init(settings=wandb.Settings(init_timeout=120))`."
+)
+CAUSE = "\nThe above exception was the direct cause of the following exception:\n\n"
+INIT_LOG = f"""\
+wandb: Network error (ConnectTimeout), entering retry loop.
+wandb: ERROR {INIT_TIMEOUT}
+Traceback (most recent call last):
+  File "/env/lib/python3.10/site-packages/wandb/sdk/mailbox/response_handle.py", line 105, in wait
+    await asyncio.wait_for(evt.wait(), timeout=timeout)
+  File "/usr/lib/python3.10/asyncio/tasks.py", line 460, in wait_for
+    raise exceptions.TimeoutError() from exc
+asyncio.exceptions.TimeoutError
+{CAUSE}Traceback (most recent call last):
+  File "/env/lib/python3.10/site-packages/wandb/sdk/wandb_init.py", line 968, in init
+    result = wait_with_progress(
+TimeoutError
+{CAUSE}Traceback (most recent call last):
+  File "/code/train.py", line 77, in main
+    wandb.init(project="hero")
+  File "/env/lib/python3.10/site-packages/wandb/sdk/wandb_init.py", line 977, in init
+    raise CommError(
+wandb.errors.errors.CommError: {INIT_TIMEOUT}
+"""
+
+
+@pytest.mark.parametrize("rank", ["", "[rank0]: "])
+def test_a_tracker_that_does_not_answer_at_the_start_is_no_bug(rank: str) -> None:
+    log = "".join(f"{rank}{line}" for line in INIT_LOG.splitlines(keepends=True))
+    assert judge_text(log, 1).failure == "network-collective"
+    steps = "".join(f"step {step}: loss 2.{step}\n" for step in range(1, 60))
+    bug = "Traceback (most recent call last):\n  File \"/code/a.py\", line 3, in f\nKeyError: 'x'\n"
+    assert judge_text(f"{log}{steps}{bug}", 1).failure == "code-bug-small"
+
+
 @pytest.mark.parametrize("line", STORAGE_FAILURES)
 def test_storage_that_fails_or_throttles_has_its_class(line: str) -> None:
     assert judge_text(f"step 4: loss 2.0\n{line}\n", 1).failure == "storage"
@@ -72,6 +109,25 @@ def test_storage_that_fails_or_throttles_has_its_class(line: str) -> None:
         ("gcsfs.retry.HttpError: , 503", "network-collective"),
         ("gcsfs.retry.HttpError: Backend Error, 502", "network-collective"),
         ("ray.exceptions.ServiceUnavailable: 503 replica", "unknown"),
+        (f"wandb.errors.errors.CommError: {INIT_TIMEOUT}", "network-collective"),
+        (f"wandb.errors.CommError: {INIT_TIMEOUT}", "network-collective"),
+        (
+            "wandb.errors.CommError: Error communicating with wandb process, exiting...",
+            "network-collective",
+        ),
+        (
+            "wandb.errors.UsageError: Error communicating with wandb process",
+            "network-collective",
+        ),
+        (
+            "wandb.errors.errors.CommError: Error uploading run: returned error 502: {}",
+            "network-collective",
+        ),
+        (
+            "wandb.errors.errors.CommError: Error uploading run: returned error 404: {}",
+            "code-bug-complex",
+        ),
+        ("wandb.errors.errors.CommError: project not found", "code-bug-complex"),
         # a server of the job's own, and a request that the store refuses
         (
             "google.api_core.exceptions.ServiceUnavailable: 503 GET http://10.0.0.7:8000/reward",

@@ -40,7 +40,9 @@ _ENDED_STEP = lazy_regex(r"\bTerminating (?:job step |StepId=)(\d[\d.+]*)")
 _CANCELLED_STEP = lazy_regex(r"\*\*\* STEP (\d[\d.+]*)")
 _MESSAGE = lazy_regex(r"\b[A-Za-z_][\w.]{0,200}(?:Error|Exception): (.{8,})")
 # What a library raises before it says which service did not answer.
-_TIMED_OUT = lazy_regex(r"\b(?:TimeoutError|socket\.timeout): .{0,24}timed out\s*$")
+_TIMED_OUT = lazy_regex(
+    r"\b(?:TimeoutError|socket\.timeout): .{0,24}timed out\s*$|\bTimeoutError\s*$"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,8 +180,10 @@ def _names_service(match: Match, root: Match) -> bool:
 
 def _names_meaning(match: Match, root: Match) -> bool:
     """A program that raises one exception from another names what it means, which counts where a
-    row knows it.
+    row knows it. Of two bare time-outs the later is nearer to the name of the service.
     """
+    if _TIMED_OUT.search(root.excerpt) and _TIMED_OUT.search(match.excerpt):
+        return True
     return root.signature in _BY_TYPE and match.signature not in _BY_TYPE
 
 
