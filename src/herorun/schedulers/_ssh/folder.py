@@ -9,8 +9,8 @@ _INAPPLICABLE = ("changed", "forbidden", "missing", "exceeded", "unplaceable", "
 
 def review_of(where: str, folder: str, problem: str) -> RequestReview:
     """A machine takes every request, unless the folder cannot hold its records."""
-    refused = (f"[scheduler] folder {folder} cannot be used: {problem}",) if problem else ()
-    return RequestReview(where=where, refused=refused, inapplicable=_INAPPLICABLE)
+    refusals = (f"[scheduler] folder {folder} cannot be used: {problem}",) if problem else ()
+    return RequestReview(where=where, refused=refusals, inapplicable=_INAPPLICABLE)
 
 
 def part_of(where: str, folder: str, problem: str) -> DoctorPart:
