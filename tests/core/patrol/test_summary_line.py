@@ -55,6 +55,14 @@ def test_sizes(count: int, text: str) -> None:
     [
         ({}, []),
         ({"log": LogEnd(line="step 5", step=5)}, ["step 5"]),
+        (
+            {"log": LogEnd(line='{"step":5,"loss":2.3456789012345678,"lr":0.0002999999999999}')},
+            ['{"step":5,"loss":2.3457,"lr":0.0003}'],
+        ),
+        (
+            {"log": LogEnd(line="[12:59:59.123456789 1764568888.1234567] step 5: 2.50000001e-05")},
+            ["[12:59:59.123456789 1764568888.1235] step 5: 2.5e-05"],
+        ),
         ({"log": LogEnd(line="x" * 130, age=61.0)}, ["x" * 120 + " (1m1s ago)"]),
         ({"log": LogEnd(age=7200.0)}, ["log written 2h ago"]),
         ({"log": LogEnd()}, []),

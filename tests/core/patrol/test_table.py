@@ -148,6 +148,17 @@ def test_a_job_that_nobody_could_see_is_unknown() -> None:
     assert (decision.state, decision.code) == (PatrolState.UNKNOWN, 3)
 
 
+def test_a_scheduler_that_gives_no_answer_has_a_next_step() -> None:
+    """As where the dashboard of Ray is away: no machine is asked, so none is out of reach."""
+    look = a_look(alive=Liveness.UNKNOWN, why="the dashboard refuses the connection")
+    (scheduler_advice,) = [
+        each for each in decide(look, replace(WAYS, doctor="DOCTOR")).advice if each.row == "unread"
+    ]
+    assert (scheduler_advice.command, scheduler_advice.critical) == ("DOCTOR", True)
+    assert advice(look, "unread").command == ""
+    assert "unread" not in rows(a_look())
+
+
 def test_a_result_is_told_word_for_word() -> None:
     look = a_look(results={"/data/r.csv": CommandOutput("acc,0.8125\nf1,0.79\n")})
     result_advice = advice(look, "result")

@@ -46,6 +46,7 @@ class PatrolCommands:
     monitor: str = ""  # what monitors the run, for the line; empty where that is unknown
     unmonitored: str = ""  # why it may be unmonitored, and what to do; empty where it is not
     patrol: str = ""  # this command
+    doctor: str = ""  # shows which back end answers; empty where herorun did not start the job
     dri: str = ""  # a name, for what the DRI decides
     is_silent: bool = False  # no tick is recorded for so long that a person must act
 

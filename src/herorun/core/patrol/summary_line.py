@@ -8,7 +8,7 @@ from herorun.core.durations import format_span
 from herorun.core.finding import count
 from herorun.core.patrol.advice import PatrolAdvice, PatrolState
 from herorun.core.patrol.decisions import ChainFact, JobFact
-from herorun.core.patrol.format import size
+from herorun.core.patrol.format import short_figures, size
 from herorun.core.patrol.observation import (
     ChainState,
     Count,
@@ -90,7 +90,7 @@ def _summarise_log(observation: HostObservation, before: PreviousTick | None) ->
     age = f" ({format_span(log.age)} ago)" if log.age is not None else ""
     gain_text = _describe_gain(log.step, before, observation)
     if log.line:
-        yield f"{log.line[:120]}{gain_text}{age}"
+        yield f"{short_figures(log.line)[:120]}{gain_text}{age}"
     elif log.age is not None:
         yield f"log written {format_span(log.age)} ago"
 

@@ -137,6 +137,7 @@ def ways_of(run: Run) -> PatrolCommands:
         stays_down=_stays_down(run.record.memory()),
         is_settled=_is_settled(run.record.memory()),
         chain_log=chain_log(run.contract.chain) if run.contract.chain.stage else "",
+        doctor=f"{_herorun(run)} doctor {run.slug}" if is_ours else "",
         patrol=f"{_herorun(run)} box patrol {run.slug}",
         dri=run.dri,
         monitor=monitor or (NO_MONITOR if is_ours and not is_hung(run) else ""),
