@@ -58,7 +58,7 @@ from herorun.schemas.parts import (
     OtherJob,
     UnjudgedEntry,
 )
-from herorun.schemas.status import RunSummaryEntry, Status
+from herorun.schemas.status import FailedLaunch, RunSummaryEntry, Status
 from herorun.schemas.tick import TickEntry
 from herorun.system.user_trust import describe_missing_trust
 
@@ -284,6 +284,7 @@ STANDING: dict[str, Any] = {
     **CALM,
     "slug": "tiny",
     "stage": "launched",
+    "failed_launch": None,
     "instances": [INSTANCE],
     "log": "/data/jobs/tiny-1/job.log",
     "seal_tag": None,
@@ -543,6 +544,20 @@ STATES: dict[str, Any] = {
         RunSummary(slug="tiny", stage="initialised"),
         stage="initialised",
         instances=[],
+        log="",
+        progress="~unknown/100000",
+        babysitter="none seen in this clone",
+        next="herorun preflight tiny",
+    ),
+    "launch-failed": status(
+        RunSummary(slug="tiny", stage="initialised"),
+        stage="initialised",
+        instances=[],
+        failed_launch=FailedLaunch(
+            instance="tiny-1",
+            at="2026-01-01T11:55:00Z",
+            why="the record could not be pushed to origin: Could not resolve host: github.com",
+        ),
         log="",
         progress="~unknown/100000",
         babysitter="none seen in this clone",

@@ -89,9 +89,10 @@ def _status_lines(
         is_finished = document["run"] == "finished"
         for metric in document["unjudged"] if document["run"] != "down" else ():
             yield f"  not judged {describe_unjudged(metric, is_finished)}"
+    if document["failed_launch"] and not document["instances"]:
+        yield _failed_launch(document["failed_launch"], at)
     for instance in document["instances"]:
-        minute = instance["started"][: len("2026-01-01T12:00")]
-        began = f"{minute}Z ({_ago(instance['started'], at)})"
+        began = f"{_minute(instance['started'])} ({_ago(instance['started'], at)})"
         job = f"job {clean(instance['job'])}"
         state = instance["state"] or (
             "ended (no tick recorded how)" if document["seal_tag"] else "state unknown"
@@ -118,6 +119,15 @@ def _status_lines(
             "  note       the DRI decides whether to seal: it cannot be undone, and ends the "
             "launches of this run"
         )
+
+
+def _failed_launch(launch: Mapping[str, Any], at: datetime) -> str:
+    when = f"{launch['instance']} failed at {_minute(launch['at'])} ({_ago(launch['at'], at)})"
+    return f"  launch     {when}, and nothing was submitted: {clean(launch['why'])}"
+
+
+def _minute(moment: str) -> str:
+    return f"{moment[: len('2026-01-01T12:00')]}Z"
 
 
 def _evidence(document: Mapping[str, Any]) -> str:

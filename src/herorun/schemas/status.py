@@ -65,6 +65,14 @@ class RunSummaryEntry(Schema):
         )
 
 
+class FailedLaunch(Schema):
+    """A launch under which nothing was submitted."""
+
+    instance: str
+    at: str
+    why: str
+
+
 class StatusOf(StatusFields):
     """The state of one run, with what its record says."""
 
@@ -76,6 +84,8 @@ class StatusOf(StatusFields):
     slug: str
     stage: Literal["not initialised", "initialised", "launched", "sealed"]
     instances: Sequence[InstanceEntry]
+    failed_launch: FailedLaunch | None
+    """The newest launch, if nothing was submitted under it."""
     log: str
     """Where the newest instance's log is on this machine; empty if its scheduler does not say."""
     seal_tag: str | None

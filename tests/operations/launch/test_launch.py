@@ -5,6 +5,7 @@ import shlex
 
 import pytest
 
+from commands.answers import ask
 from herorun.core.evidence import Job, JobState
 from herorun.notifiers.local import LocalIssue
 from herorun.operations.launch import intent, start_instance, submit
@@ -222,6 +223,17 @@ def test_a_launch_that_cannot_be_announced_is_not_submitted(
     errors = capsys.readouterr().err
     assert mentions(errors, "announced", "https://issues.example")
     assert story.starts == []
+    # the run stands as before, but its newest launch failed
+    status = ask(story, capsys, "status", SLUG, "--json").document
+    assert (status["stage"], status["next"]) == ("initialised", f"herorun preflight {SLUG}")
+    assert status["failed_launch"]["instance"] == "tiny-1"
+    assert mentions(status["failed_launch"]["why"], "https://issues.example")
+    line = ask(story, capsys, "status", SLUG).out
+    at = status["failed_launch"]["at"][:16]
+    assert mentions(line, "initialised", "tiny-1", at, "https://issues.example", "preflight")
+    monkeypatch.undo()
+    assert story.launch() == 0
+    assert ask(story, capsys, "status", SLUG, "--json").document["failed_launch"] is None
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from herorun.core.canonical_json import timestamp
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen
 from herorun.core.journal import Memory
@@ -14,6 +15,7 @@ from herorun.operations.orders.questions import open_questions
 from herorun.operations.report.overview import stage_of
 from herorun.runs import MonitoredRun, Run, log_of
 from herorun.schemas.parts import Acked, InstanceEntry
+from herorun.schemas.status import FailedLaunch
 from herorun.system.clock import now
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ class RecordFacts:
     slug: str
     stage: str
     instances: Sequence[InstanceEntry]
+    failed_launch: FailedLaunch | None
     log: str
     seal_tag: str | None
     record: str | None
@@ -57,6 +60,7 @@ def record_facts(run: Run, memory: Memory, drift: str) -> RecordFacts:
         slug=run.slug,
         stage=stage_of(run),
         instances=instance_entries(memory),
+        failed_launch=_failed_launch(memory),
         log=log_of(run, instances[-1].name) if instances and not run.closed_reason else "",
         seal_tag=memory.sealed.tag if memory.sealed else None,
         record=run.record.tip,
@@ -70,6 +74,20 @@ def record_facts(run: Run, memory: Memory, drift: str) -> RecordFacts:
         answer=person_answer.summary if person_answer else None,
         acknowledgements=_acknowledgements(memory),
         stopped_by=memory.stopped_instances.get(current),
+    )
+
+
+def _failed_launch(memory: Memory) -> FailedLaunch | None:
+    if not memory.launchings:
+        return None
+    newest = list(memory.launchings.values())[-1]
+    tries = memory.failed.get(newest.key)
+    if tries is None:
+        return None
+    return FailedLaunch(
+        instance=newest.instance,
+        at=timestamp(tries.last.replace(microsecond=0)),
+        why=" ".join(scrub(tries.why).split()),
     )
 
 
