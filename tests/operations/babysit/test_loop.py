@@ -23,9 +23,10 @@ from herorun.core.ports import Place
 from herorun.operations.babysit import loop
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.tick import run_tick
+from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.launch import start_babysitter
 from herorun.operations.record.heartbeat import beat, last_heartbeat
-from herorun.operations.report import babysitter_state
+from herorun.operations.report import babysitter_state, judged_run, status
 from herorun.runs import Run, watched_run
 from herorun.sources.leases import read_heartbeat
 from herorun.system.clock import now
@@ -245,6 +246,33 @@ def test_a_babysitter_of_a_run_that_stays_down_has_not_stopped_at_a_good_end(
     assert mentions(denied_document, "stopped", "down") and not mentions(denied_document, "over")
     answer = ask(story, capsys, "status", SLUG, "--json")
     assert (answer.code, answer.document["monitor"]) == (1, "not-needed")
+
+
+@pytest.mark.thorough
+def test_a_babysitter_that_ends_while_the_status_is_read_has_no_next_tick(
+    story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As right after a stop, which wakes it for its last tick."""
+    story.sign(babysit={"recovery": "ask"})
+    story.run_first_job(CRASH)
+    assert story.tick() == 1
+    assert story.herorun("deny", SLUG) == 0
+    heart = story.work / ".herorun" / SLUG / "heartbeat.json"
+    soon = (now() + timedelta(minutes=1)).isoformat()
+    heart.write_text(json.dumps({"at": now().isoformat(), "next": soon}))
+    with contextlib.ExitStack() as alive:
+        alive.enter_context(hold_lock(story.run.lock("babysitter")))
+        judge = status.judge
+
+        def judge_to_the_end(run: Run, polls: SharedPolls | None) -> judged_run.JudgedRun:
+            look = judge(run, polls)
+            alive.close()
+            return look
+
+        monkeypatch.setattr(status, "judge", judge_to_the_end)
+        document = ask(story, capsys, "status", SLUG, "--json").document
+    assert mentions(document["babysitter"], "stopped")
+    assert document["summary"]["next_tick"] is None
 
 
 # --- when it looks --------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ from herorun.record import fetch_together
 from herorun.runs import Run, watched_run
 from herorun.schemas.status import RunSummaryEntry, Status, StatusOf
 from herorun.system.clock import now
+from herorun.system.files import is_locked
 from herorun.system.git import find_repository
 
 T = TypeVar("T")
@@ -195,6 +196,8 @@ def _status_of(
     outlook = relaunch_outlook(result, memory, recovery, is_paused, decision, lack)
     if outlook and result.wake and not lack:
         outlook += doubt_next_tick(run)
+    babysitter = describe_babysitter(run, look.needless, command, evidence)
+    summary = _summary_after(run, look)  # after the text, so that both agree
     status = Status.of(
         facts,
         run=result.run,
@@ -207,14 +210,23 @@ def _status_of(
         actions=[],
         other_jobs=other_jobs(evidence),
         next=command_here,
-        summary=RunSummaryEntry.of_summary(look.summary),
+        summary=RunSummaryEntry.of_summary(summary),
         unjudged=unjudged_metrics(evidence),
         acting=is_acting,
-        babysitter=describe_babysitter(run, look.needless, command, evidence),
+        babysitter=babysitter,
         forgotten_job=isinstance(job, Unavailable) and job.root == FORGOTTEN_JOB,
         dri_decides=result.stays_down and not _is_interrupted(memory, command),
     )
-    return status, evidence, look.summary
+    return status, evidence, summary
+
+
+def _summary_after(run: Run, look: JudgedRun) -> RunSummary:
+    """Without a next tick where nothing is left to monitor and the babysitter has ended, perhaps
+    since the run was judged.
+    """
+    if look.needless and not is_locked(run.lock("babysitter")):
+        return replace(look.summary, next_tick=None)
+    return look.summary
 
 
 def _decision(memory: Memory, command: str, command_here: str) -> str:
