@@ -45,3 +45,18 @@ def test_what_is_passed_over_without_a_pattern_matches_none(seed: int) -> None:
                     is_secret(name, value),
                 )
             assert answers == by_patterns, (name, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "masked_text"),
+    [
+        ("secrets=[WANDB_API_KEY]", "secrets=[WANDB_API_KEY]"),
+        ("secrets=[WANDB_API_KEY, HF_TOKEN]]", "secrets=[WANDB_API_KEY, HF_TOKEN]]"),
+        ("password=[hunter2hunter2]", "password=[*]"),
+        ("password=([hunter2hunter2])", "password=([*])"),
+        ("secrets=[[scrubbed]]", "secrets=[[scrubbed]]"),
+        ("password=[scrubbed]", "password=[scrubbed]"),
+    ],
+)
+def test_what_opens_a_list_is_no_part_of_a_value(text: str, masked_text: str) -> None:
+    assert mask_named(text, "*") == masked_text

@@ -88,13 +88,21 @@ def _find_secret_values(text: str) -> Iterator[tuple[int, int]]:
         return
     while match := _ASSIGNMENT.search(text, at):
         kind = next(kind for kind in ("quoted", "inside", "bare") if match[kind] is not None)
-        value = match[kind]
+        start = match.start(kind) if kind != "bare" else _after_opening(text, match.start(kind))
+        value = text[start : match.end(kind)]
         if _is_joined(match, value) and is_secret(match["name"], value) and not _is_folder(match):
-            yield match.span(kind)
+            yield start, match.end(kind)
             at = match.end(kind)
         else:  # a quoted value, and one with a sign in it, may hold another name with its own
             is_bare = kind == "bare" and "=" not in value and ":" not in value
             at = match.end() if is_bare else match.start(kind)
+
+
+def _after_opening(text: str, start: int) -> int:
+    """Where the first value begins: what opens a list is no part of it."""
+    while text[start : start + 1] in ("[", "(", "{") and not text.startswith("[scrubbed", start):
+        start += 1
+    return start
 
 
 def _may_assign(text: str) -> bool:
