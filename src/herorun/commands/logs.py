@@ -45,7 +45,7 @@ def command(
         text = "".join(
             read_log(
                 monitored_run.scheduler,
-                instance_log.name,
+                instance_log,
                 DOCUMENT_LINES if lines is None else lines,
             )
         )
@@ -54,7 +54,7 @@ def command(
         )
         return 0
     if not follow:
-        for text in read_log(monitored_run.scheduler, instance_log.name, lines):
+        for text in read_log(monitored_run.scheduler, instance_log, lines):
             click.echo(text, nl=False)
         return 0
     for text in follow_log(

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from commands.answers import ask
-from herorun.core.errors import CouldNotLook
+from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import Instance, Job, JobState
-from herorun.core.ports import Found, LogPart, Search
+from herorun.core.ports import Found, LogPart, Search, Unknown
 from herorun.operations.report import logs
 from herorun.schedulers._logs import read_local_part
 from stories import SLUG, WAIT, Story, eventually
@@ -163,7 +163,25 @@ def test_a_cut_link_is_reported_once_and_does_not_end_it(tmp_path: Path, steps: 
 def test_the_newest_lines_alone(scheduler: Any, lines: int) -> None:
     scheduler.path.write_text("one\ntwo\nthree\n")
     expected_lines = ["one\n", "two\n", "three\n"][max(0, 3 - lines) :]
-    assert "".join(logs.read_log(scheduler, "tiny-1", lines)) == "".join(expected_lines)
+    assert "".join(logs.read_log(scheduler, TINY, lines)) == "".join(expected_lines)
+
+
+@pytest.mark.parametrize("is_forgotten", [True, False])
+def test_a_log_that_the_back_end_has_forgotten_is_lost_and_not_to_come(
+    scheduler: Any, is_forgotten: bool
+) -> None:
+    """As after a restart of Ray's head."""
+    scheduler.path.unlink()
+    answer = Unknown("the head was restarted", forgotten=is_forgotten)
+    scheduler.find = lambda instance, intended_at: answer
+    with pytest.raises(Blocked) as error:
+        list(logs.read_log(scheduler, TINY, None))
+    assert mentions(str(error.value), "tiny-1", "restarted") is is_forgotten
+    messages: list[str] = []
+    reader = logs._LogReader(scheduler, TINY, None)
+    assert [*reader.attempt(messages.append), *reader.attempt(messages.append)] == []
+    (message,) = messages
+    assert f"{message}." == str(error.value)
 
 
 def test_secrets_and_control_characters_do_not_reach_the_terminal() -> None:

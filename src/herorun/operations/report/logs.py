@@ -9,7 +9,7 @@ from herorun.core.errors import Blocked, CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Instance
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.ports import Found, LogPart, Scheduler
+from herorun.core.ports import Found, LogPart, Scheduler, Unknown
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import Run
 
@@ -69,14 +69,16 @@ def instance_of(run: Run, name: str | None) -> Instance:
     raise WrongUse(f"{run.slug} has no instance {name!r}: there are {names}.")
 
 
-def read_log(scheduler: Scheduler, instance: str, lines: int | None) -> Iterator[str]:
-    """The log's present content, at most the newest `lines`."""
+def read_log(scheduler: Scheduler, instance: Instance, lines: int | None) -> Iterator[str]:
+    """The log's present content, at most the newest `lines`; `Blocked` if there is none, or none
+    any more.
+    """
     text = LogText()
     try:
         for part in _LogReader(scheduler, instance, lines).new():
             yield text.add(part.data)
     except FileNotFoundError:
-        raise Blocked(f"{instance} has no log yet.") from None
+        raise Blocked(f"{_describe_missing(scheduler, instance)}.") from None
     yield text.end()
 
 
@@ -87,7 +89,7 @@ def follow_log(
 
     A failed read is repeated, so a lost connection does not end it.
     """
-    reader, text = _LogReader(scheduler, instance.name, lines), LogText()
+    reader, text = _LogReader(scheduler, instance, lines), LogText()
     ask_at, is_waiting = time.monotonic(), False
     while True:
         began = time.monotonic()
@@ -109,6 +111,17 @@ def follow_log(
         time.sleep(min(MAX_INTERVAL, max(1.0, 5 * (time.monotonic() - began))))
 
 
+def _describe_missing(scheduler: Scheduler, instance: Instance) -> str:
+    """Why there is no log: a back end that has forgotten the job has none of it any more."""
+    try:
+        search = scheduler.find(instance.name, instance.since)
+    except (CouldNotLook, OSError):
+        search = None
+    if isinstance(search, Unknown) and search.forgotten:
+        return f"the log of {instance.name} is lost: {scrub(search.why)}"
+    return f"{instance.name} has no log yet"
+
+
 def _end_of(scheduler: Scheduler, instance: Instance) -> str:
     """The state in which the job ended; "" while it is live or unknown."""
     try:
@@ -123,7 +136,7 @@ class _LogReader:
     lines.
     """
 
-    def __init__(self, scheduler: Scheduler, instance: str, lines: int | None) -> None:
+    def __init__(self, scheduler: Scheduler, instance: Instance, lines: int | None) -> None:
         self._scheduler, self._instance, self._lines = scheduler, instance, lines
         self._ask: Callable[..., LogPart] | None = getattr(scheduler, "read_log", None)
         self._offset, self._mark, self._newest = 0, "", ""
@@ -141,12 +154,17 @@ class _LogReader:
         try:
             yield from self.new()
             if self._trouble and not self._is_missing:
-                show(f"the log of {self._instance} can be read again")
+                show(f"the log of {self._instance.name} can be read again")
             self._trouble, self.passes = "", self.passes + 1
         except (CouldNotLook, OSError) as error:
-            self._is_missing = isinstance(error, FileNotFoundError)
-            no_log = f"{self._instance} has no log yet"
-            message = no_log if self._is_missing else describe_error(error)
+            was_missing, self._is_missing = self._is_missing, isinstance(error, FileNotFoundError)
+            if was_missing and self._is_missing:
+                return
+            message = (
+                _describe_missing(self._scheduler, self._instance)
+                if self._is_missing
+                else describe_error(error)
+            )
             if message != self._trouble:
                 show(message)
             self._trouble = message
@@ -158,7 +176,7 @@ class _LogReader:
         if not self._has_read:
             self._offset, self._has_read = self._first(self._ask), True
         while True:
-            part = self._ask(self._instance, self._offset, PART, self._mark)
+            part = self._ask(self._instance.name, self._offset, PART, self._mark)
             self._offset, self._mark = part.offset, part.mark
             if part.data or part.restarted:
                 yield part
@@ -169,10 +187,10 @@ class _LogReader:
         """The offset of the first of the newest lines."""
         if self._lines is None:
             return 0
-        size, reach = ask(self._instance, 0, 0, "").size, PART
+        size, reach = ask(self._instance.name, 0, 0, "").size, PART
         while True:
             start = max(0, size - reach)
-            data = ask(self._instance, start, size - start, "").data
+            data = ask(self._instance.name, start, size - start, "").data
             ends = [match.end() for match in re.finditer(rb"\n", data[:-1])]
             if self._lines == 0:
                 return size
@@ -185,7 +203,7 @@ class _LogReader:
     def _new_lines(self) -> LogPart:
         """The lines after those that were read before, by the scheduler's newest lines."""
         newest = self._scheduler.tail(
-            self._instance, TAIL if self._has_read or not self._lines else self._lines
+            self._instance.name, TAIL if self._has_read or not self._lines else self._lines
         )
         before, self._newest, first = self._newest, newest, not self._has_read
         self._has_read = True
