@@ -160,7 +160,7 @@ class GrowingLog:
                 part("step 120 loss 2.50\n", restarted=True),
             )
         )
-        self.states = iter((*[JobState.RUNNING] * 4, JobState.SUCCEEDED))
+        self.states = iter((*[JobState.RUNNING] * 5, JobState.SUCCEEDED))
 
     def read_log(self, *_: Any) -> LogPart:
         answer = next(self.parts, part(""))

@@ -158,8 +158,8 @@ class _LogReader:
             self._trouble, self.passes = "", self.passes + 1
         except (CouldNotLook, OSError) as error:
             was_missing, self._is_missing = self._is_missing, isinstance(error, FileNotFoundError)
-            if was_missing and self._is_missing:
-                return
+            if self._trouble and was_missing and self._is_missing:
+                return  # it was shown
             message = (
                 _describe_missing(self._scheduler, self._instance)
                 if self._is_missing
