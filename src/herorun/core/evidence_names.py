@@ -33,6 +33,7 @@ NAMES: Mapping[str, str] = {
     "LiveJobs": "list of live jobs",
     "NotifiedBy": "way of notifying people",
     "Offered": "hardware that the scheduler offers",
+    "OpenLaunch": "job of an interrupted launch",
     "OtherJobs": "other jobs of this name",
     "OtherRoots": "other runs' output roots",
     "OwnSecrets": "secrets of this environment",

@@ -18,6 +18,7 @@ from herorun.core.evidence import (
     Launcher,
     LaunchProof,
     Nothing,
+    OpenLaunch,
     PriorLaunch,
     RecordLease,
     SourceRun,
@@ -263,6 +264,7 @@ class Run(MonitoredRun):
             IssuePage: IssuePage(memory.initialised.issue if memory.initialised else ""),
             ContractDrift: self.drift,
             LaunchProof: self.unproven,
+            OpenLaunch: Nothing("no launch is open under an earlier scheduler"),
             SourceRun: source_run(self.repository, self.contract),
             RecordLease: RecordLease(memory.lease)
             if memory.lease

@@ -1,7 +1,7 @@
 from builders import a_job, answer, answers
 from herorun.checks.launch.live_duplicate import live_duplicate
 from herorun.core.check import AtRelaunch
-from herorun.core.evidence import JobState, LiveJobs, Unavailable
+from herorun.core.evidence import JobState, LiveJobs, OpenLaunch, Unavailable
 from herorun.core.finding import Outcome
 from wording import mentions
 
@@ -30,3 +30,17 @@ def test_a_scheduler_that_does_not_answer_is_unknown():
 
 def test_it_is_asked_at_a_relaunch_too():
     assert live_duplicate.at_relaunch is AtRelaunch.BLOCK
+
+
+def test_a_launch_that_an_earlier_scheduler_does_not_settle_is_unknown():
+    launch = OpenLaunch("tiny-1", why="box1 refuses the connection")
+    (verdict,) = answers(live_duplicate, launch)
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.UNKNOWN, "tiny-1")
+    assert mentions(verdict.message, "tiny-1", "box1")
+
+
+def test_a_launch_that_runs_under_an_earlier_scheduler_is_a_duplicate():
+    (verdict,) = answers(live_duplicate, OpenLaunch("tiny-1", a_job(JobState.RUNNING, "tiny-1")))
+
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import herorun
+from commands.answers import ask
 from herorun.core.errors import CouldNotLook
 from herorun.core.ports import Absent
 from herorun.operations.launch import start_instance
@@ -181,7 +182,9 @@ def test_an_interrupted_launch_on_a_silent_box_starts_no_second_job_until_a_pers
     elsewhere = {"output": {}, "command": {}, "scheduler": {"kind": "local"}}
     box.cut()
     box_story.sign(**elsewhere)
-    capsys.readouterr()
+    preflight = ask(box_story, capsys, "preflight", SLUG, "--json")
+    finding = preflight.finding("live-duplicate")
+    assert (preflight.code, finding["outcome"], finding["subject"]) == (3, "unknown", "tiny-1")
     assert box_story.launch() == 3
     command = "herorun waive live-duplicate tiny --subject tiny-1 --unknown"
     assert box_story.shown_commands(f"`{command}`") in capsys.readouterr().err

@@ -7,18 +7,27 @@ that while rows or checkpoints of the run are recent.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
-from herorun.core.evidence import Job, JobState, LiveJobs
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.evidence import Job, JobState, LiveJobs, Nothing, OpenLaunch
+from herorun.core.finding import Verdict, failed, passed, unknown
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK, always=True)
-def live_duplicate(live: LiveJobs) -> list[Verdict]:
-    """One verdict for each job; a job in an unknown state may be live, so it counts."""
-    if not live.jobs:
-        return [passed("no job of this run is live")]
-    return [
-        _report_live_job(job) for job in sorted(live.jobs, key=lambda job: (job.instance, job.id))
-    ]
+def live_duplicate(live: LiveJobs, launch: OpenLaunch | Nothing) -> list[Verdict]:
+    """One verdict for each job; a job in an unknown state may be live, so it counts. So does an
+    interrupted launch under an earlier `[scheduler]`.
+    """
+    jobs = sorted(live.jobs, key=lambda job: (job.instance, job.id))
+    verdicts = [_report_live_job(job) for job in jobs]
+    if isinstance(launch, OpenLaunch):
+        verdicts.append(_report_open_launch(launch))
+    return verdicts or [passed("no job of this run is live")]
+
+
+def _report_open_launch(launch: OpenLaunch) -> Verdict:
+    if launch.job:
+        return _report_live_job(launch.job)
+    message = f"{launch.instance} may have been submitted under an earlier [scheduler]"
+    return unknown(f"{message}: {launch.why}", subject=launch.instance)
 
 
 def _report_live_job(job: Job) -> Verdict:

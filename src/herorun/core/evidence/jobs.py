@@ -176,6 +176,17 @@ class LiveJobs:
 
 
 @dataclass(frozen=True)
+class OpenLaunch:
+    """A launch that was interrupted under an earlier `[scheduler]`, and whose job runs there, or
+    may.
+    """
+
+    instance: str
+    job: Job | None = None
+    why: str = ""  # why it is unknown whether the job runs
+
+
+@dataclass(frozen=True)
 class OtherJobs:
     """Live jobs that share the run's name and are not its current instance or gang. Shown to
     people; no check asks for them.

@@ -23,6 +23,7 @@ from herorun.core.evidence import (
     Nothing,
     NotifiedBy,
     Offered,
+    OpenLaunch,
     PriorLaunch,
     RemoteTips,
     SourceLaunches,
@@ -34,8 +35,8 @@ from herorun.core.gate_findings import GateVerdict
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import Plan
-from herorun.core.ports import Scheduler, Submission, submission_of
-from herorun.core.redaction.scrub import scrub_argv
+from herorun.core.ports import Found, Scheduler, Submission, Unknown, submission_of
+from herorun.core.redaction.scrub import scrub, scrub_argv
 from herorun.core.responsible import Responsible, responsible
 from herorun.gate import GateReport, run_gate
 from herorun.gather import begin
@@ -226,10 +227,29 @@ def _collect_inputs(run: Run, adoptee: Adoptee | None) -> Evidence:
     source = {
         SourceLaunches: source_launches(run.repository, run.contract),
         NotifiedBy: _notified_by(run),
+        OpenLaunch: _open_launch(run),
     }
     if adoptee is None:
         return source
     return {**source, Adoptee: adoptee, Scheduler: without(run.scheduler, adoptee.job.id)}
+
+
+def _open_launch(run: Run) -> OpenLaunch | Nothing:
+    """The interrupted launch, if the contract names another scheduler since; the present one lists
+    its own jobs.
+    """
+    launching = run.record.memory().unsettled
+    if launching is None:
+        return Nothing("no launch is open")
+    from herorun.operations.launch.start_instance import find_as_submitted  # seldom needed
+
+    match find_as_submitted(run, launching):
+        case Unknown(why):
+            return OpenLaunch(launching.instance, why=scrub(why))
+        case Found(job) if not job.state.is_final:
+            return OpenLaunch(launching.instance, job)
+        case _:
+            return Nothing("no job of it runs")
 
 
 def _notified_by(run: Run) -> NotifiedBy:

@@ -210,6 +210,19 @@ def _as_submitted(run: Run, launching: Launching) -> Run | Unknown:
     return run if is_same else run_at_launch
 
 
+def find_as_submitted(run: Run, launching: Launching) -> Search | None:
+    """The answer of an earlier scheduler about an open launch; None if the contract's present one
+    was asked.
+    """
+    run_at_launch = _as_submitted(run, launching)
+    if run_at_launch is run or isinstance(run_at_launch, Unknown):
+        return run_at_launch if isinstance(run_at_launch, Unknown) else None
+    try:
+        return run_at_launch.scheduler.find(launching.instance, launching.at)
+    except (HerorunError, OSError) as error:
+        return Unknown(describe_error(error))
+
+
 def _must_be_signed(run: Run, launching: Launching, answer: Unknown) -> None:
     """Raise if the scheduler of the launch does not answer, unless a waiver for this very instance
     signs that no such job runs.
