@@ -155,8 +155,8 @@ def test_a_scheduler_that_gives_no_answer_has_a_next_step() -> None:
         each for each in decide(look, replace(WAYS, doctor="DOCTOR")).advice if each.row == "unread"
     ]
     assert (scheduler_advice.command, scheduler_advice.critical) == ("DOCTOR", True)
-    assert advice(look, "unread").command == ""
-    assert "unread" not in rows(a_look())
+    # of a job that herorun did not start, the line itself says what to check
+    assert "unread" not in rows(look) and "unread" not in rows(a_look())
 
 
 def test_a_result_is_told_word_for_word() -> None:

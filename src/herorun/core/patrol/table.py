@@ -154,12 +154,12 @@ def _has_failure(observation: HostObservation) -> bool:
 def _advise_undecided(
     observation: HostObservation, state: PatrolState, ways: PatrolCommands
 ) -> Iterator[Advice]:
-    if observation.alive is Liveness.UNKNOWN and observation.why:
+    if observation.alive is Liveness.UNKNOWN and ways.doctor:
         message = (
-            "What runs the job gave no answer, so the job may still run; the patrol restarts "
-            "nothing. See which back end does not answer, then repeat the patrol:"
+            "Whether the job runs is unknown, so the patrol restarts nothing. See which back end "
+            "answers, then repeat the patrol:"
         )
-        yield Advice("unread", message if ways.doctor else f"{message[:-1]}.", ways.doctor)
+        yield Advice("unread", message, ways.doctor)
     chain = observation.chain
     is_unproven = isinstance(chain, ChainState) and not chain.waits and chain.stage
     if state is PatrolState.UNKNOWN and observation.alive is Liveness.NO and is_unproven:
