@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from builders import an_instance
 from herorun.core.errors import HerorunError, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import (
@@ -204,7 +205,7 @@ class SchedulerSuite(UnusedSchedulerSuite):
         assert rig.tail("tiny-1", 2) == "two\nthree \ufffd\n"
         for lines, expectation in ((None, "one\ntwo\nthree \ufffd\n"), (2, "two\nthree \ufffd\n")):
             assert (
-                "".join(read_log(rig.connect(), "tiny-1", lines)) == expectation
+                "".join(read_log(rig.connect(), an_instance(1), lines)) == expectation
             )  # `herorun logs`
 
     def test_each_instance_has_its_own_log(self, rig: Rig) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from builders import an_instance
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Search, Submission
@@ -249,7 +250,7 @@ def test_one_answer_reports_many(story: Story) -> None:
 
 def test_the_log_is_the_containers(story: Story) -> None:
     assert story.adapter.tail("tiny-2", 5).startswith("evaluating tiny-2 1")
-    assert "".join(read_log(story.adapter, "tiny-2", 5)).startswith("evaluating tiny-2 1")
+    assert "".join(read_log(story.adapter, an_instance(2), 5)).startswith("evaluating tiny-2 1")
     logs = [path.read_text() for path in Path(story.adapter.log_place("tiny-2")).rglob("*.log")]
     assert any(text.startswith("evaluating tiny-2 1") for text in logs)
     assert story.adapter.tail("tiny-3", 5).startswith("evaluating tiny-3 1")

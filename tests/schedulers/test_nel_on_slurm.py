@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from builders import an_instance
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Submission
 from herorun.operations.report.logs import read_log
@@ -180,7 +181,7 @@ def test_nel_submits_over_ssh_and_its_job_is_followed_on_slurm_and_stopped(login
     assert [job.instance for job in login.adapter.live_jobs("tiny")] == ["tiny-1"]
     eventually(lambda: login.has_logged("tiny-1"), within=120)
     assert login.adapter.tail("tiny-1", 5) == "evaluating tiny-1\n"
-    assert "".join(read_log(login.adapter, "tiny-1", 5)) == "evaluating tiny-1\n"
+    assert "".join(read_log(login.adapter, an_instance(1), 5)) == "evaluating tiny-1\n"
     login.adapter.stop("tiny-1", "ada@box")
     stopped_job = login.until("tiny-1", has_ended)
     assert (stopped_job.state, stopped_job.stopped_by, stopped_job.has_crashed) == (
