@@ -126,7 +126,9 @@ def test_another_threshold_prints_what_differs_tick_by_tick(story: Story, capsys
     assert any("not-finite" in words for words in first["differences"])
     people = ask(story, capsys, "replay", SLUG)
     assert (
-        people.code == 1 and "not-finite" in people.out and mentions(people.out, "4 ticks", "rules")
+        people.code == 1
+        and "not-finite" in people.out
+        and mentions(people.out, "4 ticks", "threshold")
     )
 
 
