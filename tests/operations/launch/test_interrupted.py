@@ -58,6 +58,8 @@ def test_an_error_of_the_launchs_scheduler_is_no_answer_and_can_be_signed(
 ) -> None:
     monkeypatch.setattr(local.Local, "find", fails(RuntimeError("its package is broken")))
     capsys.readouterr()
+    assert interrupted_story.herorun("preflight", SLUG) == 1
+    assert mentions(capsys.readouterr().out, "live-duplicate", "tiny-1", "its package is broken")
     assert interrupted_story.launch() == 3
     error = capsys.readouterr().err
     assert mentions(error, "its package is broken", "waive live-duplicate")

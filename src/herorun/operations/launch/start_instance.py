@@ -217,10 +217,7 @@ def find_as_submitted(run: Run, launching: Launching) -> Search | None:
     run_at_launch = _as_submitted(run, launching)
     if run_at_launch is run or isinstance(run_at_launch, Unknown):
         return run_at_launch if isinstance(run_at_launch, Unknown) else None
-    try:
-        return run_at_launch.scheduler.find(launching.instance, launching.at)
-    except (HerorunError, OSError) as error:
-        return Unknown(describe_error(error))
+    return _find(run_at_launch.scheduler, launching)
 
 
 def _must_be_signed(run: Run, launching: Launching, answer: Unknown) -> None:
