@@ -12,6 +12,8 @@ from typing import Any
 from builders import NOON, a_checkpoint, a_contract, a_job, a_plan, a_tree, an_instance
 from herorun import discover
 from herorun.contract_schema import contract_schema
+from herorun.core.babysit.alert import Alert, AlertState
+from herorun.core.babysit.ended_alerts import as_passed
 from herorun.core.babysit.tick import critical_topics, exit_code
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate, Mode
@@ -32,6 +34,7 @@ from herorun.core.evidence import (
     RemoteTips,
 )
 from herorun.core.exported_metrics import RunReading
+from herorun.core.finding import passed
 from herorun.core.goodput.latencies import Delay, Delays
 from herorun.core.goodput.states import WallTimeState
 from herorun.core.goodput.totals import GoodputTotals, Range
@@ -110,6 +113,7 @@ from screens.states import (
     SLOW,
     STATES,
     SUMMARIES,
+    alert,
     blind,
     gate,
     preflight,
@@ -221,7 +225,28 @@ def gates() -> Iterator[Screen]:
 
 # --- watching -------------------------------------------------------------------------------------
 
-OVER = SLOW.model_copy(update={"severity": "info", "state": "resolved"})
+SILENT_LOG = alert(
+    "buffered-output",
+    "info",
+    "the log of tiny-1 ends at 11:20 UTC, but a step was reported at 11:55 UTC: it prints nothing, "
+    "or its output is buffered; the limit is 15m",
+)
+OVER = SLOW.model_copy(
+    update={
+        "state": "resolved",
+        "message": as_passed(
+            Alert(
+                check=SLOW.check,
+                subject="",
+                since=NOON,
+                seen=NOON,
+                state=AlertState.FIRING,
+                message=SLOW.message,
+            ),
+            [passed("no lasting slowdown up to step 41200")],
+        ),
+    }
+)
 TICKS: Mapping[str, Any] = {
     "healthy": tick("healthy"),
     "starting": tick("starting", progress=NO_STEP, missing_evidence=[AWAITED_ROW]),
@@ -248,7 +273,7 @@ TICKS: Mapping[str, Any] = {
             }
         ],
     ),
-    "resolved": tick("healthy", alerts=[OVER]),
+    "resolved": tick("healthy", alerts=[OVER, SILENT_LOG]),
     "stale": tick(
         "unknown", monitor="stale", unread=[f"Job: {NO_ANSWER}", f"Metrics: {NO_ANSWER}"]
     ),

@@ -48,7 +48,9 @@ def ended_notes(document: Mapping[str, Any], ack: str) -> list[str]:
     states = [alert["state"] for alert in document["alerts"]]
     if AlertState.ENDED not in states:
         return []
-    return [f"{AlertState.ENDED}: {ENDED_UNRESOLVED}; `{ack}` closes it, and starts nothing"]
+    blocks = "" if " --job" in ack else "it blocks a seal until "
+    closes = "" if blocks else " closes it, and starts nothing"
+    return [f"{AlertState.ENDED}: {ENDED_UNRESOLVED}; {blocks}`{ack}`{closes}"]
 
 
 def describe_alert(alert: Mapping[str, Any], gaps: Sequence[str], line: str) -> str:

@@ -117,5 +117,7 @@ def show_summary(run: Any, tick: Any, until: str) -> None:
     again = sum(bool(launching.relaunch_of) for launching in memory.launchings.values())
     out.print(f"  instance   {current}, after {count(again, 'relaunch', 'relaunches')}")
     out.print(f"  firing     {', '.join(clean(name) for name in firing) or 'nothing'}")
-    out.print(f"  continue   {command_as_typed(f'herorun babysit {run.slug}')}", soft_wrap=True)
+    command = command_as_typed(f"herorun babysit {run.slug}")
+    out.print(f"  monitor    ended: nothing monitors {run.slug} now", soft_wrap=True)
+    out.print(f"  continue   {command}", soft_wrap=True)
     sys.stdout.flush()

@@ -14,6 +14,7 @@ from herorun.core.babysit.inhibition import muted_topics
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Gaps, Job, JobState, Unavailable
 from herorun.core.finding import Finding, Outcome, Verdict, Waiver
+from wording import mentions
 
 FAIL, PASS, UNKNOWN = Outcome.FAIL, Outcome.PASS, Outcome.UNKNOWN
 
@@ -124,6 +125,22 @@ def carry(alerts, findings, now=NOON, muted_topics_again=frozenset(), **result):
     return advance(
         alerts, findings, {"ill": a_check(**result)}, EngineMeasures(now, EVERY), muted_topics_again
     )
+
+
+@pytest.mark.parametrize(
+    ("answers", "evidence"),
+    [
+        ([one(PASS, "a"), one(PASS, "")], "m a"),
+        ([one(PASS, "b"), one(PASS, "")], "m "),
+        ([one(FAIL, "b")], "its check"),
+    ],
+)
+def test_a_resolved_one_has_what_its_check_says_now(answers, evidence):
+    first = [Finding("ill", Verdict(FAIL, "loss is 9, still in progress", "a"))]
+    after = carry(carry({}, first), answers, NOON + EVERY)
+    alert = after["ill", "a"]
+    assert alert.state is AlertState.RESOLVED
+    assert mentions(alert.message, "was: loss is 9; now: ", evidence)
 
 
 def test_each_subject_has_its_own_clock():

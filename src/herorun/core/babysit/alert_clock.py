@@ -13,7 +13,7 @@ from herorun.core.babysit.alert import Alert, AlertId, AlertState, EngineMeasure
 from herorun.core.babysit.ended_alerts import (
     as_answered,
     as_not_judged,
-    as_over,
+    as_passed,
     is_answered,
     shows_the_end,
 )
@@ -77,7 +77,8 @@ def _without_failure(
         return replace(alert, state=AlertState.RESOLVED, message=waiver_message)
     if not shows_the_end(alert, verdicts, moment):
         return as_not_judged(alert, verdicts)
-    message = as_answered(alert, moment) if is_answered(alert, moment) else as_over(alert.message)
+    is_ended = is_answered(alert, moment)
+    message = as_answered(alert, moment) if is_ended else as_passed(alert, verdicts)
     return replace(alert, state=AlertState.RESOLVED, message=message)
 
 

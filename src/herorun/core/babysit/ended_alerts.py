@@ -63,7 +63,19 @@ def as_answered(alert: Alert, moment: EngineMeasures) -> str:
     """
     is_next = alert.instance and moment.instance not in ("", alert.instance)
     evidence = f"{moment.instance} is the newest instance" if is_next else "its job is live"
-    return f"{alert.message}; this has ended: {evidence}"
+    return _was_and_is(alert.message, evidence)
+
+
+def as_passed(alert: Alert, answers: Sequence[Verdict]) -> str:
+    """The message of an alert that its check resolves, with what the check says now."""
+    passes = {each.subject: each.message for each in answers if each.outcome is Outcome.PASS}
+    evidence = passes.get(alert.subject) or passes.get("") or "its check no longer reports it"
+    return _was_and_is(alert.message, evidence)
+
+
+def _was_and_is(message: str, evidence: str) -> str:
+    """A resolved problem in the words of its alert, which may be in the present tense."""
+    return f"was: {message.replace(f', {IN_PROGRESS}', '')}; now: {evidence}"
 
 
 def as_not_judged(alert: Alert, answers: Sequence[Verdict]) -> Alert:
@@ -171,12 +183,18 @@ def resolved_late(
     """Alerts about an instance that ended unresolved and that late evidence resolves, such as a
     receipt from a slow store.
     """
-    passes = {(f.check, f.verdict.subject) for f in findings if f.verdict.outcome is Outcome.PASS}
+    passes = {
+        (f.check, f.verdict.subject): f.verdict
+        for f in findings
+        if f.verdict.outcome is Outcome.PASS
+    }
     cleared_alerts = (
         alert for alert in ended_alerts if alert.id in passes and alert.subject == alert.instance
     )
     return {
-        alert.id: replace(alert, state=AlertState.RESOLVED, message=as_over(alert.message))
+        alert.id: replace(
+            alert, state=AlertState.RESOLVED, message=as_passed(alert, (passes[alert.id],))
+        )
         for alert in cleared_alerts
     }
 

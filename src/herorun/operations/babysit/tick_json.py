@@ -151,7 +151,7 @@ def relaunch_outlook(
 
 
 def describe_relaunched(name: str) -> str:
-    return f"herorun has relaunched it as {name}"
+    return f"nothing (herorun has relaunched it as {name})"
 
 
 def _gate_refused(memory: Memory, instance: str) -> bool:
