@@ -221,6 +221,6 @@ def _finding_entry(
         response=check.response,
         waiver=finding.waiver,
         why=check.why,
-        fix=check.next_action(slug),
+        fix=check.next_action(slug, verdict.fix),
         caused_by={"check": cause.check, "subject": cause.verdict.subject} if cause else None,
     )

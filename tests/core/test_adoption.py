@@ -31,8 +31,16 @@ def test_what_could_not_be_read_stays_unknown() -> None:
 
 
 def test_what_is_wrong_of_a_running_job_too_stands() -> None:
-    finding = Finding("dirty-tree", failed("train.py was edited"))
+    finding = Finding("root-not-empty", failed("it holds step-2"))
     assert if_it_runs([finding], ADOPTED_EVIDENCE) == [finding]
+
+
+def test_a_changed_tree_blocks_an_adoption_with_advice_for_a_running_job() -> None:
+    finding = Finding("dirty-tree", failed("train.py was edited"))
+    (running,) = if_it_runs([finding], ADOPTED_EVIDENCE)
+    assert running.open and running.verdict.message == finding.verdict.message
+    assert mentions(running.verdict.fix, "job", "commit", "`herorun waive`")
+    assert finding.verdict.fix == ""
 
 
 def test_what_is_unproven_facts_is_told_whether_signed_for_or_not() -> None:

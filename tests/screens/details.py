@@ -110,11 +110,14 @@ def gates() -> Iterator[Screen]:
         f"{OPERATIONS}orders.waive.now": NOON,
     }
     yield Screen("waive-none", "waive dirty-tree tiny", {**RUN_ANSWERS, **proposing})
-    refusal = LaunchOutcome(preflight=preflight(DIRTY), launched=None)
+    adoptee = Adoptee(a_job(id="4711"), "slurm")
+    refusal = LaunchOutcome(preflight=preflight(DIRTY, adoptee), launched=None)
     yield answered_by("launch-adopt-blocked", ADOPTING, "launch.launch.launch", refusal)
-    adoptee = Adoptee(a_job(), "slurm")
     adoption = LaunchOutcome(
-        preflight=preflight(adoptee), launched=LAUNCHED_EVENT, babysitter=WATCHES, adopted=adoptee
+        preflight=preflight(adoptee),
+        launched=replace(LAUNCHED_EVENT, job="4711"),
+        babysitter=WATCHES.replace("4711", "31337"),
+        adopted=adoptee,
     )
     yield answered_by("launch-adopted", ADOPTING, "launch.launch.launch", adoption)
 

@@ -9,6 +9,7 @@ from typing import Any
 from builders import NOON, a_contract, a_job, a_plan, an_instance, healthy, some_metrics
 from herorun import discover
 from herorun.checks.health.monitor_blind import monitor_blind
+from herorun.core.adoption import if_it_runs
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate, Mode, evaluate
 from herorun.core.contract import Recovery
@@ -114,7 +115,7 @@ def gate(
         evidence |= change if isinstance(change, dict) else {type(change): change}
     checks = discover.checks(kind)
     by_name = {check.name: check for check in checks}
-    findings = waive(evaluate(checks, evidence, {}), waivers, NOON)
+    findings = waive(if_it_runs(evaluate(checks, evidence, {}), evidence), waivers, NOON)
     return GateReport(kind, verdict_of(findings, by_name, mode), findings, by_name, evidence, mode)
 
 

@@ -20,18 +20,31 @@ BEFORE_IT_RUNS = frozenset(
     }
 )
 UNVERIFIED_JOB = "unverified-job"
+# A job that already runs cannot be given other code: the work tree has to follow the job.
+FIXES_OF_A_RUNNING_JOB = {
+    "dirty-tree": (
+        "check out the commit that the job was started from, without changes; commit and push the "
+        "changes only if the job runs with them. If that is unknown, the DRI may accept the "
+        "changes with a waiver (`herorun waive`)"
+    )
+}
 _RUNS = "it already runs, so this is not verified: "
 
 
 def if_it_runs(findings: Iterable[Finding], evidence: Evidence) -> list[Finding]:
     """The same findings; where a job is adopted, what makes sense only before it runs stops nothing
-    and stays visible.
+    and stays visible, and what to do fits a running job.
 
     What could not be read stays unknown.
     """
     if not isinstance(evidence.get(Adoptee), Adoptee):
         return list(findings)
-    return [_visible(f) if f.check in BEFORE_IT_RUNS else f for f in findings]
+    return [_visible(f) if f.check in BEFORE_IT_RUNS else _with_fix(f) for f in findings]
+
+
+def _with_fix(finding: Finding) -> Finding:
+    fix = FIXES_OF_A_RUNNING_JOB.get(finding.check, "")
+    return replace(finding, verdict=replace(finding.verdict, fix=fix)) if fix else finding
 
 
 def _visible(finding: Finding) -> Finding:

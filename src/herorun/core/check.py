@@ -177,9 +177,12 @@ class Check:
     def fix(self) -> str:
         return self._paragraph("Fix")
 
-    def next_action(self, slug: str) -> str:
-        """The fix, with the run's name in its commands; without a name, without such commands."""
-        return _RUN.sub(slug, self.fix) if slug else _COMMAND.sub("", self.fix)
+    def next_action(self, slug: str, fix: str = "") -> str:
+        """The fix, or the given one, with the run's name in its commands; without a name, without
+        such commands.
+        """
+        fix = fix or self.fix
+        return _RUN.sub(slug, fix) if slug else _COMMAND.sub("", fix)
 
     def _paragraph(self, title: str) -> str:
         head = f"{title}: "

@@ -33,6 +33,7 @@ class Verdict:
     # what it follows from, as keys: `file config.toml`, `remote origin`
     causes: tuple[str, ...] = ()
     explains: tuple[str, ...] = ()  # such keys, of which this failure is the root
+    fix: str = ""  # what to do, where the check's own advice does not apply
 
 
 def passed(message: str, *details: str, subject: str = "") -> Verdict:

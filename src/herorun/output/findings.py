@@ -1,6 +1,7 @@
 """Findings, and what to do about them."""
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from herorun.core.finding import NOT_READ, count, few
@@ -40,9 +41,16 @@ def show_findings(out: Any, findings: Sequence[Mapping[str, Any]]) -> None:
         _show_line(out, finding)
         _show_waiver(out, finding["waiver"])
     for mark in ("fail", "unknown", "lenient", "warn"):
-        for finding in sorted(by_mark.get(mark, ()), key=lambda f: -len(_effects(f, findings))):
-            if not finding["caused_by"]:
-                _show_open(out, finding, _effects(finding, findings))
+        roots = [finding for finding in by_mark.get(mark, ()) if not finding["caused_by"]]
+        roots.sort(key=lambda f: -len(_effects(f, findings)))
+        for finding, following in zip_longest(roots, roots[1:]):
+            is_last = following is None or _advice(finding) != _advice(following)
+            _show_open(out, finding, _effects(finding, findings), with_fix=is_last)
+
+
+def _advice(finding: Mapping[str, Any]) -> tuple[str, str]:
+    """Findings of one check that need the same fix state it once, below the last."""
+    return finding["check"], finding["fix"]
 
 
 def mark_of(finding: Mapping[str, Any]) -> str:
@@ -63,7 +71,9 @@ def _effects(
     return [finding for finding in findings if finding["caused_by"] == same]
 
 
-def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[str, Any]]) -> None:
+def _show_open(
+    out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[str, Any]], *, with_fix: bool
+) -> None:
     _show_line(out, finding)
     if (
         finding["outcome"] == "unknown" and effects
@@ -81,8 +91,8 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
         [effect for effect in effects if effect["outcome"] == "unknown"],
     )
     if mark_of(finding) == "lenient":
-        hang(out, INDENT, "NOT ENFORCED: only [policy] mode lets this pass")
-    if not finding["message"].startswith(NOT_READ):
+        hang(out, INDENT, "not enforced, because of the contract's [policy] mode")
+    if with_fix and not finding["message"].startswith(NOT_READ):
         hang(out, INDENT, f"{finding.get('fix_label', 'fix')}: {finding['fix']}")
 
 
