@@ -236,7 +236,7 @@ def limits_table(limits: type[Any]) -> str:
 # --- metrics.md -----------------------------------------------------------------------------------
 
 METRICS_INTRO = """\
-`herorun metrics` exposes the runs of a repository to Prometheus; it needs `pip install 'herorun[metrics]'`.
+`herorun metrics` exposes the runs of a repository to Prometheus; it needs the extra `metrics` ([install](../README.md#install)).
 Everything comes from the records and from files of this machine's babysitters, so run it where they run; a scrape queries no scheduler, tracker, store or remote.
 
 ```sh
@@ -309,7 +309,7 @@ def metrics_page() -> str:
 # --- agents.md ------------------------------------------------------------------------------------
 
 AGENTS_INTRO = """\
-An agent uses herorun through its command line, as the skill in `templates/SKILL.md` says, or through `herorun mcp`, a server of the Model Context Protocol, which needs `pip install 'herorun[mcp]'`.
+An agent uses herorun through its command line, as the skill in `templates/SKILL.md` says, or through `herorun mcp`, a server of the Model Context Protocol, which needs the extra `mcp` ([install](../README.md#install)).
 
 A client starts the server and uses its standard input and output:
 

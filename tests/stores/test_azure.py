@@ -17,6 +17,7 @@ import pytest
 import herorun
 from herorun.core.doctor_report import Fit
 from herorun.core.errors import WrongUse
+from herorun.core.extras import how_to_install
 from herorun.core.ports import FileDigest, Place, Store
 from herorun.core.redaction.scrub import scrub
 from herorun.stores import _azure_client, _azure_requests, abfs
@@ -381,7 +382,7 @@ def _run_script(script: str) -> tuple[str, str]:
 
 
 def test_without_adlfs_it_says_what_to_install() -> None:
-    words = "Paths of abfs:// need the package adlfs: `pip install 'herorun[azure]'`.\n"
+    words = f"Paths of abfs:// need the package adlfs: {how_to_install('azure')}.\n"
     assert _run_script(MISSING) == (words, "")
 
 

@@ -367,7 +367,7 @@ def test_without_s3fs_it_says_what_to_install() -> None:
         [sys.executable, "-c", MISSING], env=env, capture_output=True, text=True, timeout=60
     )
     assert process.stderr == ""
-    assert mentions(process.stdout, "s3://", "s3fs", "`pip install", "'herorun[s3]'`")
+    assert mentions(process.stdout, "s3://", "s3fs", "`s3`")
 
 
 # --- checksums ------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def command(folder: str | None, scheduler: str, address: str, as_json: bool) -> 
 
     \b
     Example:
-      pip install "herorun[demo]" && herorun demo
+      uv tool install '.[demo]' && herorun demo
       herorun demo --scheduler ray --address http://127.0.0.1:8265
       herorun demo --scheduler slurm
     """

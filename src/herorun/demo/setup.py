@@ -9,6 +9,7 @@ from pathlib import Path
 
 from herorun import adapters
 from herorun.core.errors import WrongUse
+from herorun.core.extras import how_to_install
 from herorun.core.ports import Place
 from herorun.demo.sandbox import SLUG, Sandbox
 from herorun.system.host import user
@@ -23,7 +24,7 @@ def needs_numpy() -> None:
     from importlib.util import find_spec
 
     if find_spec("numpy") is None:
-        raise WrongUse('The demo trains with numpy: `pip install "herorun[demo]"`.')
+        raise WrongUse(f"The demo trains with numpy: {how_to_install('demo')}.")
 
 
 def scheduler_tables(stage: Sandbox) -> str:

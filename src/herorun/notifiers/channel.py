@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.extras import how_to_install
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.markdown import unescape_brackets
 from herorun.core.ports import AdapterOptions, Channel, Place, Post
@@ -28,7 +29,7 @@ MAX_TEXT = 30_000  # characters, of a service that takes as many
 END = 700  # characters that a service with a limit gets of a longer text's end
 RESERVED_CHARACTERS = 20  # characters that apprise may take for a counter and a line break
 CUT = "\n[...]\n"
-INSTALL = "apprise is not installed: `pip install 'herorun[notify]'`"
+INSTALL = f"apprise is not installed: {how_to_install('notify')}"
 # (state folder, run, channel, key), for the life of the process
 _SENT_POSTS: set[tuple[str, str, str, str]] = set()
 _PLAIN_CONTROLS = "\n\t\u200b"  # the last one breaks a mention, see `core.markdown`

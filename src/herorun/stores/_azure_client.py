@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from herorun.core.errors import WrongUse, describe_error
+from herorun.core.extras import how_to_install
 from herorun.stores._fsspec import NOW, MalformedAnswer
 
 ENVIRONMENT = (
@@ -53,7 +54,7 @@ def _file_system(account: str, host: str) -> Any:
         from adlfs import AzureBlobFileSystem
     except ImportError:
         raise WrongUse(
-            "Paths of abfs:// need the package adlfs: `pip install 'herorun[azure]'`."
+            f"Paths of abfs:// need the package adlfs: {how_to_install('azure')}."
         ) from None
     try:
         return AzureBlobFileSystem(

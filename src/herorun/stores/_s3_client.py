@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from herorun.core.errors import WrongUse, describe_error
+from herorun.core.extras import how_to_install
 from herorun.stores._fsspec import NOW, WriteRefused
 
 EXPIRED_CODES = {
@@ -31,9 +32,7 @@ def open_client(endpoint: str | None) -> Any:
     try:
         from s3fs import S3FileSystem
     except ImportError:
-        raise WrongUse(
-            "Paths of s3:// need the package s3fs: `pip install 'herorun[s3]'`."
-        ) from None
+        raise WrongUse(f"Paths of s3:// need the package s3fs: {how_to_install('s3')}.") from None
     system = S3FileSystem(
         anon=False,
         endpoint_url=endpoint,

@@ -1,6 +1,6 @@
 """Azure Blob Storage and Data Lake Storage by adlfs: `abfs://container/path`, or
-`abfs://container@account.dfs.core.windows.net/path`. Needs the extra: `pip install
-'herorun[azure]'`.
+`abfs://container@account.dfs.core.windows.net/path`. Needs the extra
+`azure`.
 
 Every call is one of the Blob service's own requests, as in `gs`; credentials are found as adlfs
 finds them, and never an anonymous request because there are none.

@@ -1,5 +1,5 @@
-"""S3 and compatible services, by s3fs: `s3://bucket/path`. Needs the extra:
-`pip install 'herorun[s3]'`.
+"""S3 and compatible services, by s3fs: `s3://bucket/path`. Needs the extra
+`s3`.
 
 Every call is one of the API's own requests, as in `gs`; credentials are found as botocore finds
 them, and one without any is an error and never an anonymous request.

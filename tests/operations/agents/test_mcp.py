@@ -208,5 +208,5 @@ def test_without_the_package_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.lowlevel", None)
     assert story.herorun("mcp") == 3
-    assert mentions(capsys.readouterr().err, "herorun[mcp]")
+    assert mentions(capsys.readouterr().err, "extra `mcp`")
     assert Path(story.work).exists()

@@ -2,7 +2,7 @@
 
 Why: without the channel, the DRI learns of a crash or a question only by reading the issue.
 Fix: set the variable, where herorun and its babysitter run, to an address that apprise supports;
-install `herorun[notify]`; or remove its name from `[notify]`.
+install the extra `notify`; or remove its name from `[notify]`.
 """
 
 from herorun.core.check import Gate, Response, check

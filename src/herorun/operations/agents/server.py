@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from herorun import __version__
 from herorun.core.agent_tools import CONFIRM, ORDERS, PREVIEW, READS
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
+from herorun.core.extras import how_to_install
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.agents.calls import ToolAnswer, ToolCalls
 from herorun.system.host import LOOPBACK
@@ -89,7 +90,7 @@ def server_of(calls: ToolCalls, orders: bool) -> "Server[Any]":
         from mcp.server.lowlevel import Server
     except ImportError:
         raise CouldNotLook(
-            "The tools for agents need the package mcp: `pip install 'herorun[mcp]'`."
+            f"The tools for agents need the package mcp: {how_to_install('mcp')}."
         ) from None
     import anyio
     from mcp.types import ListToolsResult

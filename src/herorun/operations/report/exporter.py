@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.core.evidence import LeaseSeen
 from herorun.core.exported_metrics import METRICS, RunReading, Sample, samples
+from herorun.core.extras import how_to_install
 from herorun.core.goodput.totals import GoodputTotals
 from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
@@ -116,7 +117,7 @@ def registry_of(exporter: RunExporter) -> "CollectorRegistry":
         from prometheus_client import CollectorRegistry
     except ImportError:
         raise CouldNotLook(
-            "The metrics need the package prometheus-client: `pip install 'herorun[metrics]'`."
+            f"The metrics need the package prometheus-client: {how_to_install('metrics')}."
         ) from None
     registry = CollectorRegistry()
     registry.register(exporter)
