@@ -64,7 +64,7 @@ def list_(start: str, session: str, as_json: bool) -> int:
 
         show_entries(entries)
     if fault:
-        way_on = "if a job is missing here, add it again: `herorun jobs add TYPE ID`"
+        way_on = "if a job is missing here, add it again: `herorun jobs add KIND ID`"
         output.show_run_note(job_session.id, f"{fault}; {way_on}")
     return 3 if fault else 0
 
@@ -80,7 +80,7 @@ class KindCommand(click.Command):
 
 
 @command.command("add", cls=KindCommand, short_help="Register a job, and have it watched.")
-@click.argument("kind", metavar="TYPE")
+@click.argument("kind", metavar="KIND")
 @click.argument("job", metavar="ID")
 @click.option("--host", default="", metavar="HOST", help="The login node, queried over ssh.")
 @click.option("--user", default="", metavar="USER", help="The user there.")
