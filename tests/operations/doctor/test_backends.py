@@ -107,7 +107,7 @@ def test_a_channel_to_which_nothing_was_sent_is_not_known_to_work() -> None:
     assert fits == [Fit.SKIPPED, Fit.OK]
 
 
-@pytest.mark.parametrize(("is_reviewable", "fit"), [(True, Fit.OK), (False, Fit.SKIPPED)])
+@pytest.mark.parametrize(("is_reviewable", "fit"), [(True, Fit.OK), (False, Fit.FAILED)])
 def test_a_contract_that_blocks_each_launch_is_not_ok(is_reviewable: bool, fit: Fit) -> None:
     file = SimpleNamespace(path="runs/tiny.toml", is_reviewable=is_reviewable)
     (part,) = backends._contract(a_run(file=file))

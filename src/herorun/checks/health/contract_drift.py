@@ -1,8 +1,8 @@
 """The contract on disk differs from the one that the run was admitted under.
 
 Why: the babysitter follows the admitted contract, so an edit of the file has no effect.
-Fix: restore the admitted file; or keep the change for the next launch: `herorun stop RUN`, then
-`herorun launch RUN`.
+Fix: restore the admitted file; or leave the change: it takes effect at the next `herorun launch
+RUN`, not at a relaunch, and the job need not be stopped for it.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -1,4 +1,4 @@
-"""The loss is the largest that a clipped probability gives.
+"""The loss is at the maximum that a clipped probability allows.
 
 Why: the probability of the right class is rounded to zero for every example. The loss is then -ln
 of the smallest float, 87.3365, or of the program's own clip, and its gradient is zero or not

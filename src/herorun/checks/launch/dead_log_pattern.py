@@ -1,4 +1,4 @@
-"""The contract's own log signature waits for words that the installed package never prints.
+"""A log pattern in the contract matches no text that the installed package can print.
 
 Why: a monitor that waits for words that the installed version never prints sees no failure.
 Fix: look up what the installed version prints, and correct the row of the `[babysit] signatures`,

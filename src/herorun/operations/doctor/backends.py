@@ -75,11 +75,9 @@ def _contract(run: Run) -> Iterator[DoctorPart]:
     if run.file.is_reviewable:
         yield DoctorPart("contract", run.slug, Fit.OK, f"{run.file.path} is valid")
         return
-    message = (
-        f"{run.file.path} is valid, but not committed as it is: a launch needs "
-        "it committed and pushed"
-    )
-    yield DoctorPart("contract", run.slug, Fit.SKIPPED, message)
+    message = f"{run.file.path} is valid, but not committed as it is, which blocks a launch"
+    fix = f"Commit and push {run.file.path}."
+    yield DoctorPart("contract", run.slug, Fit.FAILED, message, fix)
 
 
 def describe_missing_program(kind: str, program: str) -> DoctorPart:
