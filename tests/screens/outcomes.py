@@ -414,7 +414,7 @@ def numbers() -> Iterator[Screen]:
     no_record = raising(
         CouldNotLook(
             "tiny has no record here: `herorun status tiny` fetches it from the remote, "
-            "`herorun init tiny` begins one."
+            "`herorun init tiny` creates one."
         )
     )
     yield answered_by("goodput-unread", "goodput tiny", "report.goodput.account", no_record)
@@ -443,7 +443,7 @@ NOVA = crashed_alert(decision=dri_decides("herorun status nova"), name="nova-1")
 ENDED_JOB = crashed_alert(
     decision=dri_decides("herorun status --job 4711"),
     name="4711",
-    dri="ada (inferred: the user who started the watch)",
+    dri="ada (inferred: the user who started the babysitter)",
 )
 
 

@@ -35,7 +35,7 @@ def stored_request(facts: JobSpec, start: Path) -> JobSpec:
 
 
 def _resubmission() -> str:
-    click.echo("resubmit command (empty: it is only watched): ", err=True, nl=False)
+    click.echo("resubmit command (empty: monitor only): ", err=True, nl=False)
     line = sys.stdin.readline()
     if not line:
         click.echo(err=True)

@@ -80,8 +80,8 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
         click.echo(text, nl=False)
     else:
         output.show_note(
-            f"wrote {output.clean(str(path))}, to read it: the commands below print the script "
-            "again"
+            f"wrote {output.clean(str(path))}, for review; the commands below do not use this "
+            "file: they generate the script again"
         )
     where = login.host if login and login.host else "this machine"
     as_a_job = f"as a job of its own, which starts once job {job} succeeds"

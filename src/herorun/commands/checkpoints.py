@@ -69,7 +69,8 @@ def list_(start: str, run: str, as_json: bool) -> int:
         output.show_line(f"{monitored_run.slug}: {roots.describe()}")
     elif roots.missing:
         output.show_note(
-            f"missing here, so checkpoints in it are not listed: {', '.join(roots.missing)}"
+            "not on this machine, so checkpoints in it are not listed and may be newer: "
+            f"{', '.join(roots.missing)}"
         )
     return code
 

@@ -38,7 +38,7 @@ def command(start: str, as_json: bool) -> int:
     if as_json:
         output.show_json(ListDocument(runs=entries))
     elif not entries:
-        output.show_line("No run here yet: `herorun init RUN` begins one.")
+        output.show_line("No run here yet: `herorun init RUN` creates one.")
     else:
         _show(entries, now())
     return 3 if any(entry.error for entry in entries) else 0

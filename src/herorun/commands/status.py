@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from herorun.runs import Run
     from herorun.schemas.status import StatusOf
 
-NO_RUN = "No run here yet: `herorun init RUN` begins one."
+NO_RUN = "No run here yet: `herorun init RUN` creates one."
 
 
 @click.command(short_help="Show the state of a run; changes nothing.")

@@ -131,7 +131,7 @@ def _print(out: Any, summaries: "list[RunSummary]") -> None:
     from herorun.system.clock import now
 
     if not summaries:
-        show_line("No run here yet: `herorun init RUN` begins one.")
+        show_line("No run here yet: `herorun init RUN` creates one.")
         return
     show_table(summaries, now())
 
@@ -171,7 +171,7 @@ def _draw_page(summaries: "list[RunSummary]", out: Any) -> Any:
     body = (
         table_of(summaries, at, out.width)
         if summaries
-        else Text("No run here yet: `herorun init RUN` begins one.")
+        else Text("No run here yet: `herorun init RUN` creates one.")
     )
     room = max(0, out.height - len(summaries) - 4)
     lines = alert_lines(summaries)

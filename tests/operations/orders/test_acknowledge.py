@@ -128,20 +128,20 @@ def test_closing_an_alert_says_where_the_run_is_still_down(world: World, state: 
 @pytest.mark.parametrize(
     ("changes", "names"),
     [
-        ({"done": {CRASH: NOON}}, ("starts nothing", "babysitter", "ends", "monitors")),
+        ({"done": {CRASH: NOON}}, ("not start", "babysitter", "ends", "monitors")),
         (
             {"done": {CRASH: NOON}, "alerts": {STOPPED_ALERT.id: STOPPED_ALERT}},
-            ("starts nothing", "another", "person"),
+            ("not start", "another", "person"),
         ),
         ({"loop_runs": True}, ("the babysitter", "relaunch", "herorun stop tiny")),
         ({}, ("one runs", "next tick", "herorun stop tiny")),
         ({"ledger": PAUSED_LEDGER}, ("one runs", "pause")),
         ({"answers": {"tiny-1": a_reply(True)}}, ("relaunch", "next tick")),
-        ({"answers": {"tiny-1": a_reply(False)}}, ("starts nothing", "babysitter", "ends")),
-        ({"loop_runs": True, "done": {CRASH: NOON}}, ("starts nothing", "babysitter", "ends")),
+        ({"answers": {"tiny-1": a_reply(False)}}, ("not start", "babysitter", "ends")),
+        ({"loop_runs": True, "done": {CRASH: NOON}}, ("not start", "babysitter", "ends")),
         (
             {"loop_runs": True, "stopped_instances": {"tiny-1": "ada"}},
-            ("starts nothing", "babysitter", "ends"),
+            ("not start", "babysitter", "ends"),
         ),
     ],
 )
@@ -348,7 +348,7 @@ def test_an_answer_about_a_version_can_be_changed_while_nothing_else_is_asked(
     world: World,
 ) -> None:
     world.memory.judge = SimpleNamespace(**{**vars(VERSION), "answer": a_reply(True)})
-    assert module.answer(world.run, True).message == "approved already"
+    assert module.answer(world.run, True).message == "already approved"
     assert world.orders == []
     module.answer(world.run, False)
     assert world.orders == [(Word.DENY, ["escalate/judge/2"], "")]

@@ -56,7 +56,7 @@ def test_a_fork_that_is_launched_at_once_ends_with_the_code_of_the_launch(
     begin_outcome = OrderOutcome(old, "begun", warnings=("not pushed",))
     launched_calls = SimpleNamespace(exit_code=code, warnings=("no babysitter",))
     monkeypatch.setattr(fork, "open_run", lambda slug, start: new)
-    monkeypatch.setattr(fork, "_check_fork", lambda old, new, step: new)
+    monkeypatch.setattr(fork, "_check_fork", lambda old, new, step, reason: new)
     monkeypatch.setattr(fork, "_begin_fork", lambda old, new, show: begin_outcome)
     monkeypatch.setattr(fork, "launch", lambda run, **_: launched_calls if run is new else None)
     monkeypatch.setattr(fork, "_describe_launched", lambda outcome: "launched")

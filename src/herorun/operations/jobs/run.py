@@ -126,7 +126,7 @@ class JobRun(MonitoredRun):
 
     @property
     def dri(self) -> str:
-        return f"{host.user() or 'unknown'} (inferred: the user who started the watch)"
+        return f"{host.user() or 'unknown'} (inferred: the user who started the babysitter)"
 
     def submit_again(self, instance: str, why: str) -> str:
         """By the command that a person gave."""

@@ -43,7 +43,8 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
     alerts = _select_alerts(run, open_alerts, name)
     fresh = [alert for alert in alerts if alert.key not in memory.acked]
     if not fresh:
-        message = "already acknowledged" if alerts else "no open alert is recorded"
+        names = ", ".join(alert.name for alert in alerts)
+        message = f"already acknowledged: {names}" if names else "no open alert is recorded"
         return OrderOutcome(run, message, warnings=push_warning(run))
     ended_keys = [alert.key for alert in memory.unacknowledged_alerts]
     warnings = order(run, Word.ACK, [alert.key for alert in fresh], reason)
@@ -86,9 +87,9 @@ def _consequence_while_down(run: MonitoredRun, memory: Memory) -> str:
     if memory.last_decided is None or memory.last_decided.run != RunHealth.DOWN:
         return ""
     message = (
-        f"{run.slug} was down at its last tick, and this command starts nothing: "
+        f"{run.slug} was down at its last tick, and this command does not start it: "
         f"`{run.status_command}` "
-        "shows how to start it"
+        "shows what does"
     )
     if run.ends_with_job:
         return message
@@ -126,8 +127,8 @@ def end_of_monitoring(run: MonitoredRun) -> str:
         return ""
     when = " once the pause is over" if memory.ledger.is_paused(now()) else ""
     return (
-        f"No alert of {run.slug} waits for a person now, so its babysitter ends{when}. Nothing "
-        f"monitors {run.slug} until a launch or a relaunch"
+        f"The babysitter ends{when}, because no alert waits for a person now: nothing monitors "
+        f"{run.slug} until you launch or relaunch it"
     )
 
 
@@ -261,17 +262,17 @@ def _nothing_open(run: Run, memory: Memory, yes: bool) -> OrderOutcome:
     current = memory.current
     last_answer = memory.answers.get(current.name) if current else None
     if last_answer is None and memory.judge.answer is not None:
-        return OrderOutcome(run, f"{memory.judge.answer.summary} already")
+        return OrderOutcome(run, f"already {memory.judge.answer.summary}")
     if last_answer is None:
         raise WrongUse(
             f"There is no question about {run.slug}: `herorun status {run.slug}` shows its state."
         )
     if last_answer.yes is yes:
-        return OrderOutcome(run, f"{last_answer.summary} already", warnings=push_warning(run))
+        return OrderOutcome(run, f"already {last_answer.summary}", warnings=push_warning(run))
     way_on = (
         f"The next tick may relaunch it. To prevent that: `herorun stop {run.slug}`; to delay it: "
         f"`herorun pause {run.slug} --until 2h`"
         if last_answer.yes
-        else f"To start it anyway, the next command is `{_continuation_command(run, memory)}`"
+        else f"To start it anyway: `{_continuation_command(run, memory)}`"
     )
-    raise WrongUse(f"The relaunch of {run.slug} was {last_answer.summary} before. {way_on}.")
+    raise WrongUse(f"The relaunch of {run.slug} was already {last_answer.summary}. {way_on}.")

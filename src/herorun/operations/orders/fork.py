@@ -5,6 +5,7 @@ The new contract is written for a person to read and commit. The new run is crea
 and the old run is not changed or stopped.
 """
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def fork(
             roots=roots,
             tracker_id=tracker_id,
         )
-    new = _check_fork(old, open_run(slug, start), step)
+    new = _check_fork(old, open_run(slug, start), step, reason)
     first_part = _begin_fork(old, new, show_first)
     if not and_launch:
         next_step = f"Next: `herorun preflight {slug}`, then `herorun launch {slug}`"
@@ -156,7 +157,9 @@ def _source(old: Run, step: int | None) -> Candidate:
     """The checkpoint of that step, or else the newest complete one that no finding excludes."""
     memory = with_taints_now(old, old.record.memory())
     if not memory.instances:
-        raise Blocked(f"{old.slug} was never launched, so there is nothing to fork.")
+        raise Blocked(
+            f"{old.slug} was never launched, so there is nothing to fork: launch it first."
+        )
     checkpoints = gather([Checkpoints], discover.sources(), old.base_evidence(memory))[Checkpoints]
     if not isinstance(checkpoints, Checkpoints):
         why = sentence(checkpoints.why)
@@ -178,7 +181,7 @@ def _source(old: Run, step: int | None) -> Candidate:
 # --- then: the run --------------------------------------------------------------------------------
 
 
-def _check_fork(old: Run, new: Run, step: int | None) -> Run:
+def _check_fork(old: Run, new: Run, step: int | None, reason: str) -> Run:
     """Raise unless the new contract is a committed fork of that run, and shares nothing that two
     runs must not share.
     """
@@ -189,11 +192,16 @@ def _check_fork(old: Run, new: Run, step: int | None) -> Run:
             "neither that run nor one of its checkpoints. Give the fork another name."
         )
     if not (start.reason or "").strip():
-        raise Blocked(f"[start] in {new.file.path} has no reason: state one, and commit it.")
+        more = ", and --reason counts only when it writes the file" if reason else ""
+        entry = f"reason = {json.dumps(reason or '...', ensure_ascii=False)}"
+        raise Blocked(
+            f"{new.file.path} exists, and its [start] has no reason{more}. Add `{entry}` there, "
+            f"commit and push it, then: `herorun fork {old.slug} {new.slug}`."
+        )
     if not new.file.is_reviewable:
         raise Blocked(
-            f"{new.file.path} is not committed, or was changed since: commit and push it, so that "
-            "people can read it."
+            f"{new.file.path} is not committed, or was changed since: commit and push it, then "
+            "repeat this command."
         )
     source = _start_of(new)
     if step is not None and source is not None and source.step != step:
@@ -203,7 +211,8 @@ def _check_fork(old: Run, new: Run, step: int | None) -> Run:
         )
     if shared_parts := same_identity(old.contract, new.contract):
         raise Blocked(
-            f"{new.slug} and {old.slug} would share {shared_parts}: a fork needs its own."
+            f"{new.slug} and {old.slug} would share {shared_parts}: a fork needs its own. "
+            f"Change {new.file.path}, commit and push it, then repeat this command."
         )
     return new
 

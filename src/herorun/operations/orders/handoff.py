@@ -177,9 +177,10 @@ def _stale(run: Run, wait: float, sleep: Callable[[float], None]) -> LeaseSeen |
         first = lease
         if time.monotonic() >= until:
             raise CouldNotLook(
-                f"Not taken over: the lease of {lease.owner} is unchanged only since "
-                f"{lease.unchanged_since:%H:%M:%S} UTC{lease.caveat}. It is stale if it is still "
-                f"unchanged at {due:%H:%M:%S} UTC. Type the same command again then, or now with "
+                f"Not taken over: {lease.owner} may still act, because its lease is unchanged only "
+                f"since {lease.unchanged_since:%H:%M:%S} UTC{lease.caveat}. If you can, end its "
+                f"babysitter. The lease is stale if it is still unchanged at {due:%H:%M:%S} UTC: "
+                "repeat this command then, or now with "
                 f"`--wait {takeover_wait(run.contract.babysit.cadence)}`."
             )
         sleep(min(LEASE_POLL_INTERVAL, max(0.1, (due - at).total_seconds())))

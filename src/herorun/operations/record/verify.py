@@ -68,7 +68,7 @@ def open_record(name: str, start: Path, follow: bool = False) -> Record:
             raise
     record.fetch(follow=follow)
     if record.tip is None:
-        raise WrongUse(f"{record.slug} has no record: `herorun init {record.slug}` begins one.")
+        raise WrongUse(f"{record.slug} has no record: `herorun init {record.slug}` creates one.")
     return record
 
 
