@@ -61,7 +61,11 @@ def test_a_stopped_job_without_its_final_checkpoint_is_relaunched(
     story.run_first_job(WAIT)
     assert story.herorun("stop", SLUG) == 0
     story.tick()
-    assert ask(story, capsys, "status", SLUG, "--json").document["next"] == "herorun relaunch tiny"
+    document = ask(story, capsys, "status", SLUG, "--json").document
+    assert document["next"] == "herorun relaunch tiny"
+    # nothing is left to monitor, so no next tick is promised
+    (row,) = ask(story, capsys, "watch", SLUG, "--json").document["runs"]
+    assert (document["summary"]["next_tick"], row["summary"]["next_tick"]) == (None, None)
 
 
 def test_a_job_that_was_refused_at_check_in_is_not_relaunched_as_it_was(

@@ -91,7 +91,16 @@ def _judge_by(run: Run, memory: Memory, is_acting: bool, polls: SharedPolls | No
     unread_record = unread_lines(run, evidence)
     monitor = _monitor_state(run, result, bool(needless), bool(unread_record))
     state = (result.run.value, FRESH if monitor == NOT_NEEDED else monitor)
-    summary = summarise(run, memory, evidence, state, now(), alerts, missing=result.awaited)
+    summary = summarise(
+        run,
+        memory,
+        evidence,
+        state,
+        now(),
+        alerts,
+        missing=result.awaited,
+        is_over=bool(needless),
+    )
     return JudgedRun(
         memory=memory,
         is_acting=is_acting,

@@ -94,8 +94,17 @@ def stored_summary(
     alerts = (*memory.alerts.values(), *memory.unacknowledged_alerts)
     evidence = last_evidence(run, decision.at)
     # otherwise the job's new state replaces the missing evidence
-    missing = decision.awaited if state[0] == decision.run else ()
-    summary = summarise(run, memory, evidence, state, decision.at, alerts, missing=missing)
+    is_current = state[0] == decision.run
+    summary = summarise(
+        run,
+        memory,
+        evidence,
+        state,
+        decision.at,
+        alerts,
+        missing=decision.awaited if is_current else (),
+        is_over=bool(is_over and is_current),
+    )
     return summarise_sealed(run, memory, summary) if memory.sealed else summary
 
 
@@ -161,9 +170,10 @@ def summarise(
     alerts: Iterable[Alert],
     *,
     missing: tuple[AwaitedEvidence, ...] = (),
+    is_over: bool = False,
 ) -> RunSummary:
     """A summary from evidence, the states of the run and its monitor at that time, and the stored
-    rows.
+    rows. With `is_over` nothing is left to monitor: no next tick is due.
     """
     health, monitor = state
     metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
@@ -174,8 +184,8 @@ def summarise(
     if isinstance(metrics, Metrics) and step is not None and step < metrics.step:
         last, loss = {}, None  # of steps that the current instance does not keep
     loss_name = next((name for name in names_of(run.contract).loss if name in last), "")
-    is_finished = bool(memory.sealed) or health == RunHealth.FINISHED
-    ticks_here = ticks_in_this_clone(run)
+    is_over = is_over or bool(memory.sealed) or health == RunHealth.FINISHED
+    is_due = ticks_in_this_clone(run) and not is_over
     return RunSummary(
         slug=run.slug,
         stage=stage_of(run),
@@ -191,7 +201,7 @@ def summarise(
         checkpoint_age=(now() - saved_at).total_seconds() if saved_at else None,
         alerts=_alerts(alerts),
         awaited=missing,
-        next_tick=next_due(run) if ticks_here and not is_finished else None,
+        next_tick=next_due(run) if is_due else None,
         quiet=(now() - metrics.advanced_at).total_seconds()
         if isinstance(metrics, Metrics)
         else None,
