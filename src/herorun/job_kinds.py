@@ -94,7 +94,9 @@ def must_be_complete(spec: JobSpec) -> None:
     """`WrongUse` in one sentence, with every option that is missing."""
     if lacking := missing_options(spec):
         choices = f" (--scheduler is one of {', '.join(kinds())})" if not spec.kind else ""
-        job = f"A {spec.kind} job" if spec.kind else "A job"
+        job = (
+            f"{job_kind(spec.kind).article.capitalize()} {spec.kind} job" if spec.kind else "A job"
+        )
         raise WrongUse(f"{job} without a contract needs {_join_names(lacking)}{choices}.")
     must_be_id(spec.kind, spec.job)
 

@@ -864,7 +864,7 @@ def machines() -> Iterator[Screen]:
         JobPlace(place="registry /work/.claude/agents/s/active_jobs.json", jobs=[], why=""),
         JobPlace(
             place="slurm's queue",
-            jobs=[DiscoveredJob(job="slurm 4711", description="RUNNING")],
+            jobs=[DiscoveredJob(job="slurm 4711", description="RUNNING", host="")],
             why="",
         ),
     ]

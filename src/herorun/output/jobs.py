@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from herorun import output
+from herorun.core.adhoc_jobs.registry import name_of
 from herorun.core.finding import count
 from herorun.schemas.jobs import JobPlace
 
@@ -15,7 +16,7 @@ def show_entries(entries: Sequence[Mapping[str, Any]]) -> None:
     """A line for each registered job, with its last known status."""
     for entry in entries:
         about = f" ({entry['description']})" if entry.get("description") else ""
-        message = f"{entry['type']} {entry['id']}{about}: {_last_status(entry)}"
+        message = f"{name_of(entry)}{about}: {_last_status(entry)}"
         output.show_line(output.clean(message))
 
 
@@ -37,12 +38,14 @@ def show_places(places: Sequence[JobPlace], host: str) -> None:
         problem = f"could not be read: {output.clean(place.why)}" if place.why else ""
         output.show_line(f"{output.clean(place.place)}: {problem or count(len(place.jobs), 'job')}")
         for each in place.jobs:
-            output.show_line(f"  {output.clean(f'{each.job}: {each.description}')}")
-    jobs = {each.job for place in places for each in place.jobs}  # each as `KIND ID`
+            on = f" on {each.host}" if each.host else ""
+            output.show_line(f"  {output.clean(f'{each.job}{on}: {each.description}')}")
+    # each as `KIND ID`, with its host: the queue of `host` does not repeat it
+    jobs = {(each.job, each.host or host) for place in places for each in place.jobs}
     if jobs:
-        job = next(iter(jobs)) if len(jobs) == 1 else "KIND ID"
+        job, job_host = next(iter(jobs)) if len(jobs) == 1 else ("KIND ID", host)
         kind, _, job_id = job.partition(" ")
         argv = ["herorun", "babysit", "--scheduler", kind, "--job", job_id]
-        how = shlex.join([*argv, *(["--host", host] if host else [])])
+        how = shlex.join([*argv, *(["--host", job_host] if job_host else [])])
         which = "the job" if len(jobs) == 1 else "one of these jobs"
         output.show_next_step(f"`{output.clean(how)}` monitors {which}")

@@ -65,6 +65,8 @@ class DiscoveredJob(Schema):
     job: str
     description: str
     """What the place lists about the job."""
+    host: str
+    """The host that the registry has for it; empty for jobs of other places."""
 
 
 class JobPlace(Schema):

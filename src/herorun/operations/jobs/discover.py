@@ -19,7 +19,8 @@ from herorun.system.process_registry import state_home
 
 EXPERIMENTS = "tools/launcher/experiments/cicd"
 MAX_JOBS = 10
-Listing: TypeAlias = Callable[[], tuple[tuple[str, str], ...]]
+NOT_QUERIED = "not queried yet"
+Listing: TypeAlias = Callable[[], tuple[DiscoveredJob, ...]]
 
 
 def find_jobs(session: JobSession, start: Path, host: str = "", user: str = "") -> list[JobPlace]:
@@ -34,18 +35,20 @@ def find_jobs(session: JobSession, start: Path, host: str = "", user: str = "") 
 
 def _ask_place(name: str, ask: Listing) -> JobPlace:
     try:
-        jobs = [DiscoveredJob(job=job, description=about) for job, about in ask()]
-        return JobPlace(place=name, jobs=jobs, why="")
+        return JobPlace(place=name, jobs=ask(), why="")
     except (HerorunError, OSError) as error:
         return JobPlace(place=name, jobs=[], why=scrub(describe_error(error)))
 
 
-def _list_registered(session: JobSession) -> tuple[tuple[str, str], ...]:
+def _list_registered(session: JobSession) -> tuple[DiscoveredJob, ...]:
     entries, fault = read_jobs(session)
     rows = tuple(
-        (
-            f"{e['type']} {e['id']}",
-            _join_parts(e.get("last_status") or "not queried yet", e.get("description")),
+        DiscoveredJob(
+            job=f"{e['type']} {e['id']}",
+            description=_join_parts(
+                e.get("last_status") or "not queried yet", e.get("description")
+            ),
+            host=str(e.get("host") or ""),
         )
         for e in entries
     )
@@ -66,19 +69,25 @@ def _listings(host: str, user: str) -> Iterator[tuple[str, Listing]]:
             yield name, partial(_list_scheduler_jobs, spec)
 
 
-def _list_scheduler_jobs(spec: JobSpec) -> tuple[tuple[str, str], ...]:
+def _list_scheduler_jobs(spec: JobSpec) -> tuple[DiscoveredJob, ...]:
     job_kind(spec.kind).must_be_reachable(spec)
     adapter = connect_kind(spec, state_home() / "jobs")
     if not isinstance(adapter, ListsJobs):
         raise CouldNotLook(f"the adapter {spec.kind} cannot list jobs")
-    return tuple((f"{spec.kind} {job}", about) for job, about in adapter.listed(MAX_JOBS))
+    return tuple(
+        DiscoveredJob(job=f"{spec.kind} {job}", description=about, host="")
+        for job, about in adapter.listed(MAX_JOBS)
+    )
 
 
-def _experiments(start: Path) -> tuple[tuple[str, str], ...]:
+def _experiments(start: Path) -> tuple[DiscoveredJob, ...]:
     folder = start / EXPERIMENTS
     if not folder.is_dir():
         return ()
     newest = sorted(
         (p for p in folder.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime, reverse=True
     )
-    return tuple((f"launcher {path.name}", str(path)) for path in newest[:MAX_JOBS])
+    return tuple(
+        DiscoveredJob(job=f"launcher {path.name}", description=str(path), host="")
+        for path in newest[:MAX_JOBS]
+    )

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from herorun.core.adhoc_jobs.kind import JobKind
-from herorun.core.errors import CouldNotLook, describe_error
+from herorun.core.adhoc_jobs.spec import JobSpec
+from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import Field
@@ -30,7 +31,16 @@ from herorun.system.remote_programs import PROCESSES
 from herorun.system.remote_python import readable, remote_to
 
 CONNECT = 15.0  # seconds for a new connection
-JOBS = JobKind(
+
+
+@dataclass(frozen=True, kw_only=True)
+class SshJobKind(JobKind):
+    def must_be_reachable(self, spec: JobSpec) -> None:
+        if not spec.host:  # the number would be that of another process, on this machine
+            raise WrongUse("A process is queried over ssh on its machine: name it with --host.")
+
+
+JOBS = SshJobKind(
     id_pattern=lazy_regex(r"[1-9][0-9]{0,9}"),
     id_form="the number of a process on that machine",
     article="an",
