@@ -361,6 +361,16 @@ def test_what_is_named(state, scene, cause, observations, asks, notice):
     assert diagnosis.why == notice and diagnosis.why.startswith("tiny-1 ended as ")
 
 
+@pytest.mark.parametrize("failure_class", ["benign", "not-a-failure"])
+@pytest.mark.parametrize("root", [HERE, MISSING_ROOT])
+def test_a_log_without_an_error_has_no_class_of_error(failure_class, root):
+    triage = Triage(failure_class=failure_class)
+    scene = EndContext(triage=triage, root=root, receipt_gone=True, history=CHECKED_IN)
+    why = diagnose(a_job(JobState.NODE_FAILED), scene).why
+    assert "class" not in why and failure_class not in why
+    assert ("no error" in why) is (root is HERE)
+
+
 def test_a_tick_s_evidence_becomes_the_scene():
     end_context = end_context_of(
         {RootAtEnd: Unavailable("time-out"), Triage: BUG, History: SAVE_HISTORY}

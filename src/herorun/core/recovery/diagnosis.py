@@ -93,6 +93,7 @@ _ASKS = frozenset({DISK_FULL, "storage-auth", "data", "code-bug-complex"})
 _COMES_AGAIN = (Cause.CODE_BUG, Cause.NUMERIC, Cause.REFUSED)
 # Classes that a failed write on a full disk may get if the trainer does not print the system's
 # error.
+_NO_ERROR = frozenset({"benign", "not-a-failure"})
 _PERHAPS_NO_ROOM = frozenset({"", "unknown", "benign", "code-bug-complex"})
 _ABOUT_FILES = frozenset({"storage", "storage-auth", "data", "unknown", "code-bug-complex"})
 _PREEMPTION = lazy_regex(r"preempt", re.I)
@@ -224,13 +225,15 @@ def _describe_diagnosis(job: Job, triage: Triage | None) -> str:
     )
     if certain and log_cause and certain is not log_cause:
         return _log_clause(triage, "; its log says ", ", but the scheduler's state decides")
+    if triage and triage.failure_class in _NO_ERROR:
+        return "; its log shows no error"
     if triage and triage.failure_class == "unknown":
         return f"; its log does not say why ({triage.excerpt})" if triage.excerpt else ""
     return _log_clause(triage, "; the error in its log is of class ")
 
 
 def _log_clause(triage: Triage | None, before: str, after: str = "") -> str:
-    if triage is None:
+    if triage is None or triage.failure_class in _NO_ERROR:
         return ""
     at = f" at {place}" if (place := _place(triage)) else ""
     excerpt = f" ({triage.excerpt})" if triage.excerpt else ""
