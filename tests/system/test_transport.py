@@ -124,6 +124,13 @@ def test_each_of_sshs_own_failures_is_one_sentence(text: str, notice: Notice) ->
     assert message == notice and "\n" not in message
 
 
+def test_an_ssh_that_ends_without_a_word_has_lost_its_connection() -> None:
+    """As with `LogLevel=ERROR` once its keepalives get no answer."""
+    message = connection_error(ProcessResult(255, b"half an ans", b""))
+    assert "connection" in message and "255" not in message
+    assert "7" in connection_error(ProcessResult(7, b"", b""))
+
+
 # --- a real box -----------------------------------------------------------------------------------
 
 

@@ -12,9 +12,9 @@ from herorun.core.errors import CouldNotLook
 T = TypeVar("T")
 
 
-def within(seconds: float, call: Callable[[], T]) -> T:
-    """What the call returns or raises; `CouldNotLook` when the time is over. The call itself is
-    abandoned.
+def within(seconds: float, call: Callable[[], T], failure: str = "There was no answer") -> T:
+    """What the call returns or raises; `CouldNotLook` with `failure` when the time is over. The
+    call itself is abandoned.
     """
     answers: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
 
@@ -29,7 +29,7 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     try:
         well, answer = answers.get(timeout=seconds)
     except Empty:
-        raise CouldNotLook(f"There was no answer within {format_span(seconds)}.") from None
+        raise CouldNotLook(f"{failure} within {format_span(seconds)}.") from None
     if not well:
         raise answer
     result: T = answer

@@ -33,6 +33,7 @@ MAX_RETRIES = 2  # retries after a connection that the server closed before any 
 # what `timeout` exits with where it ended a program: coreutils', and BusyBox'
 TIMEOUT_EXIT_CODES = (124, 143)
 KILLED_EXIT_CODE = 137  # and where it had to kill it
+SSH_FAILED = 255  # ssh's own failure, or a remote program's exit code
 _SAFE = lazy_regex(rb"[A-Za-z0-9_./=:,@+ -]")  # between single quotes, the same in every shell
 _BUSY = lazy_regex(
     r"kex_exchange_identification|Connection (?:reset|closed) by .* port|banner line", re.I
@@ -135,7 +136,7 @@ class SshTransport:
         """Retry after a moment if a busy server closed the connection before any query."""
         for attempt in range(MAX_RETRIES):
             result = ask()
-            if result.code != 255 or result.out or not _BUSY.search(result.complaint):
+            if result.code != SSH_FAILED or result.out or not _BUSY.search(result.complaint):
                 return result
             from random import uniform  # 2 ms, and most servers are not busy
 
@@ -254,6 +255,8 @@ def connection_error(result: ProcessResult) -> str:
     for pattern, message in _REASONS:
         if re.search(pattern, text):
             return message.format(said=complaint.rstrip("."))
+    if result.code == SSH_FAILED and not text.strip():  # so ends ssh when its keepalives time out
+        return "stopped answering: the connection was lost. Try again."
     return f"sent an incomplete answer: {complaint}. Try again."
 
 

@@ -2,6 +2,7 @@
 
 import errno
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
@@ -260,6 +261,21 @@ def test_a_root_that_cannot_be_read_holds_what_it_held_at_the_last_look(
     with pytest.raises(CouldNotLook, match="the mount hangs"):
         module.take_in_time(world.run)
     assert not module.root_names_us(world.run)
+
+
+@pytest.mark.parametrize("is_on_record", [False, True])
+def test_a_lease_that_is_not_renewed_in_time_is_named(
+    world: World, monkeypatch: pytest.MonkeyPatch, is_on_record: bool
+) -> None:
+    end = Event()
+    monkeypatch.setattr(module, "DEADLINE", 0.01)
+    monkeypatch.setattr(module, "take_lease", lambda _: end.wait())
+    monkeypatch.setattr(module, "by_record", lambda _: is_on_record)
+    with pytest.raises(
+        CouldNotLook, match=world.run.record.branch if is_on_record else "lease.json"
+    ):
+        module.take_in_time(world.run)
+    end.set()
 
 
 def test_the_root_names_this_clone_alone(world: World, tmp_path: Path) -> None:

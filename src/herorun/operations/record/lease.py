@@ -50,7 +50,7 @@ def take_in_time(run: MonitoredRun) -> Lease:
     A lease that cannot be read still is whose it was at the last look.
     """
     try:
-        return within(DEADLINE, lambda: take_lease(run))
+        return within(DEADLINE, lambda: take_lease(run), f"{_describe_place(run)} was not renewed")
     except (CouldNotLook, OSError):
         if not by_record(run) and (last_lease := lease_last_seen(run.state)):
             _must_be_ours(run, last_lease, _path(run))
@@ -150,6 +150,10 @@ def seize_lease(run: MonitoredRun, stale_lease: LeaseSeen) -> Lease:
             "lease was not taken."
         )
     return new_lease
+
+
+def _describe_place(run: MonitoredRun) -> str:
+    return f"The lease {f'on {run.record.branch}' if by_record(run) else _path(run)}"
 
 
 def _path(run: MonitoredRun) -> str:
