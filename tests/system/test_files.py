@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from herorun.system import progress
 from herorun.system.files import LockHeld, create_atomic, hold_lock, is_locked, take_lock
 from stories import eventually
 
@@ -92,3 +93,16 @@ def test_whether_a_lock_is_held_is_seen_by_who_may_only_read(
     with pytest.raises(PermissionError):
         os.open(path.name, os.O_RDWR)
     assert is_locked(Path(path.name)) is is_taken
+
+
+def test_a_process_that_waits_for_a_lock_shows_for_whom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(progress, "_show", lambda what, *_: shown.append(what))
+    path = tmp_path / "act.lock"
+    with hold_lock(path, what="the babysitter"):
+        assert shown == []
+        with pytest.raises(LockHeld), hold_lock(path, wait=0.01, what="the babysitter"):
+            pass
+    assert shown and all("the babysitter" in each for each in shown)

@@ -14,6 +14,7 @@ from pathlib import Path
 from herorun.core.canonical_json import sha256
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
+from herorun.system import progress
 from herorun.system._regular_file import open_regular
 from herorun.system.disk_reserve import FULL, give_up_reserve, must_have_room
 
@@ -229,18 +230,26 @@ def take_lock(path: Path, wait: float, what: str) -> int:
     make_folders(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     until = time.monotonic() + wait
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return descriptor
-        except BlockingIOError:
-            if time.monotonic() >= until:
-                os.close(descriptor)
-                raise LockHeld(
-                    f"{what} is at work on this machine (lock {path}). Wait for it, or stop it "
-                    "first."
-                ) from None
+    if _is_taken(descriptor):
+        return descriptor
+    with progress.spinner(f"waiting for {what}"):
+        while time.monotonic() < until:
             time.sleep(0.05)
+            if _is_taken(descriptor):
+                return descriptor
+    os.close(descriptor)
+    raise LockHeld(
+        f"{what} is at work on this machine (lock {path}). Wait for it, or stop it first."
+    )
+
+
+def _is_taken(descriptor: int) -> bool:
+    """Whether the lock is ours now."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def is_locked(path: Path) -> bool:

@@ -23,6 +23,7 @@ from herorun.operations.orders.relaunch import _may_be_relaunched, _relaunch
 from herorun.operations.orders.rollback import _done_already, _start_once
 from herorun.operations.orders.stop import find_job, stop_and_wait
 from herorun.operations.record import post
+from herorun.system import progress
 from operations.in_memory import OWNER, START, ToldRun, an_intent, fails
 from screens.notices import Notice
 from wording import mentions
@@ -81,6 +82,17 @@ def test_a_stop_is_ordered_told_once_and_confirmed(run: Any, actions: list[Any])
     )
     assert (after.key, after.lines["Evidence"]) == (STOP, "ordered by ada: it burns")
     assert (outcome.code, outcome.warnings) == (0, ("ordered",))
+
+
+def test_a_stop_shows_for_which_end_it_waits(
+    run: Any, actions: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_show", lambda what, amount, _: actions.append((what, amount)))
+    run.answers = [LIVE, LIVE, ENDED_SEARCH]
+    stop_and_wait(run, "tiny-1", "it burns", 60.0)
+    _, (what, begin), pause, (same, end) = actions
+    assert (begin, pause, end) == (0, 0.2, 1)
+    assert "tiny-1" in what and what == same
 
 
 def test_a_stop_waits_out_a_moment_in_which_the_end_is_in_doubt(

@@ -28,6 +28,7 @@ from herorun.operations.orders.order import (
 )
 from herorun.operations.orders.questions import open_questions
 from herorun.runs import MonitoredRun, Run
+from herorun.system import progress
 from herorun.system.files import hold_lock
 
 # seconds that a job gets to heed a stop, before the same order tells it once more
@@ -93,7 +94,8 @@ def stop_and_wait(
         warnings = order(run, Word.STOP, [name], reason)
     why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
     stop_once(run, intended_once(run, write_key(Verb.STOP, name), f"stop {name}: {why}"), name, why)
-    ended_job = _until_ended(run, name, wait)
+    with progress.spinner(f"waiting for the end of {name}"):
+        ended_job = _until_ended(run, name, wait)
     if ended_job and not ended_job.state.is_final:
         raise CouldNotLook(
             f"{name} was asked to stop and is still {ended_job.state} after {format_span(wait)}; "
