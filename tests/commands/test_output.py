@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from herorun.commands._output import ShownBeforeResult, show_lines
-from herorun.output import console, hang, show_run_note
+from herorun.core.markdown import defuse_mentions
+from herorun.output import clean, console, hang, show_run_note
 from herorun.output.findings import show_findings
 from herorun.output.text_width import show_note
 from herorun.system.terminal import fit
@@ -30,6 +31,10 @@ def launched_through(story: Story, shell: str, **env: str) -> int:
     return subprocess.run(
         ["sh", "-c", line], env=fields, capture_output=True, check=False
     ).returncode
+
+
+def test_a_name_of_an_issues_title_can_be_copied_from_the_screen() -> None:
+    assert clean(defuse_mentions("by ada@box\x1b")) == "by ada@box\ufffd"
 
 
 @pytest.mark.thorough

@@ -201,4 +201,5 @@ def clean(text: str) -> str:
     from herorun.core.redaction.scrub import scrub  # a page of our own needs none of its patterns
 
     one_line = scrub(text).replace(":\n ", ":").replace("\n ", ";")  # a list of faults
-    return "".join(c if c.isprintable() else "�" for c in one_line)
+    # without our own zero-width spaces, in titles of an issue: a name is copied from here
+    return "".join(c if c.isprintable() else "�" for c in one_line.replace("\u200b", ""))
