@@ -28,7 +28,10 @@ _STATES = {
 _STATUS = {
     401: "refused the API key (401): renew WANDB_API_KEY, or run `wandb login`",
     403: "forbids this key to read {path} (403): ask for access",
-    404: "knows no project {project} that this key may read (404): make it, or ask for access",
+    404: (
+        "knows no project {project} that this key may read (404): correct `[tracker]` entity or "
+        "project, create the project, or ask for access"
+    ),
     429: "was asked too often (429): try again in a minute",
 }
 
