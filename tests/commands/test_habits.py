@@ -160,7 +160,7 @@ def test_what_one_command_was_told_counts_no_more_for_the_next(
     assert "✓ ok      git: program" in ask(story, capsys, "doctor").out
 
 
-@pytest.mark.parametrize("command", ["status", "preflight", "verify"])
+@pytest.mark.parametrize("command", ["init", "status", "preflight", "verify"])
 def test_quiet_leaves_out_the_next_step(story: Story, capsys: CAPTURE, command: str) -> None:
     story.run_first_job(CRASH)
     story.origin.rename(story.home / "away")

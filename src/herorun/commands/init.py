@@ -109,6 +109,7 @@ def _create_record(run: "Run", path: Path, draft: "ContractDraft") -> "Init":
 
 def _show_contract(document: "Init", choices: "Iterable[str]", again: str, next_step: str) -> None:
     from herorun.output import show_line, show_note
+    from herorun.system import progress
 
     for name in document.created:
         show_line(f"created {name}")
@@ -126,4 +127,5 @@ def _show_contract(document: "Init", choices: "Iterable[str]", again: str, next_
         show_note(f"the record is not pushed: {document.warning}; {way_on}.")
     if document.advice:
         show_note(document.advice)
-    show_line(next_step)
+    if not progress.quiet:
+        show_line(next_step)
