@@ -211,12 +211,13 @@ def _advise_done(
 ) -> Iterator[Advice]:
     if state is not PatrolState.DONE:
         return
-    is_alone = is_success_alone(observation) and observation.launched_at is None
-    message = (
-        "The scheduler reports that the job succeeded; the contract declares no marker, result or "
-        "success pattern, so nothing else confirms it."
-    )
-    message = (
-        f"{message if is_alone else 'Everything is done.'} If a timer runs the patrol, remove it:"
-    )
+    message = "Everything is done."
+    if is_success_alone(observation) and observation.launched_at is None:
+        # a job without a contract has neither signs that could be declared nor a patrol to remove
+        lack = "the contract declares no marker, result or success pattern, so "
+        message = (
+            "The scheduler reports that the job succeeded; "
+            f"{lack if ways.remove else ''}nothing else confirms it."
+        )
+    message += " If a timer runs the patrol, remove it:" if ways.remove else ""
     yield Advice("done", message, ways.remove, critical=False)
