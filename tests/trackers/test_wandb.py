@@ -243,7 +243,7 @@ def test_absence_needs_a_project_that_can_be_read(
     identity = tracker(wandb, wandb_reader).identify()
 
     assert identity.state is TrackerState.UNREACHABLE
-    assert mentions(identity.why, "project", "ent/proj")
+    assert mentions(identity.why, "project", "ent/proj", "`[tracker]`")
     with pytest.raises(OSError, match="no project") as error:
         tracker(wandb, wandb_reader).read("")
     assert not isinstance(error.value, FileNotFoundError)
