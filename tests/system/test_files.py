@@ -98,11 +98,11 @@ def test_whether_a_lock_is_held_is_seen_by_who_may_only_read(
 def test_a_process_that_waits_for_a_lock_shows_for_whom(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown: list[str] = []
-    monkeypatch.setattr(progress, "_show", lambda what, *_: shown.append(what))
+    messages: list[str] = []
+    monkeypatch.setattr(progress, "_show", lambda what, *_: messages.append(what))
     path = tmp_path / "act.lock"
     with hold_lock(path, what="the babysitter"):
-        assert shown == []
+        assert messages == []
         with pytest.raises(LockHeld), hold_lock(path, wait=0.01, what="the babysitter"):
             pass
-    assert shown and all("the babysitter" in each for each in shown)
+    assert messages and all("the babysitter" in each for each in messages)

@@ -118,7 +118,7 @@ def add(
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.adhoc_jobs.registry import entry_of, name_of
+    from herorun.core.adhoc_jobs.registry import describe_entry, entry_of
     from herorun.core.adhoc_jobs.spec import JobSpec
     from herorun.job_kinds import job_kind, must_be_id, resolve_spec
     from herorun.operations.jobs.paths import with_absolute_paths
@@ -149,7 +149,8 @@ def add(
         output.show_json(document)
     else:
         output.show_line(
-            f"{name_of(entry)} is in the registry {job_session.file}, which {watch_text}{way_on}."
+            f"{describe_entry(entry)} is in the registry {job_session.file}, which {watch_text}"
+            f"{way_on}."
         )
     return 0
 
@@ -181,7 +182,7 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
       herorun jobs watch --once
     """
     from herorun import output
-    from herorun.core.adhoc_jobs.registry import name_of
+    from herorun.core.adhoc_jobs.registry import describe_entry
     from herorun.core.errors import WrongUse
     from herorun.core.time_options import seconds_of
     from herorun.operations.babysit.batch import worst
@@ -205,7 +206,7 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
             _print_line(line)
         for each in states:
             if each.state == "unknown" and not each.changed:
-                output.show_run_note(name_of(each.entry), each.why)
+                output.show_run_note(describe_entry(each.entry), each.why)
     if fault:
         output.show_run_note(job_session.id, fault)
     return worst([3 if fault else 0, *(each.code for each in states)])

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from herorun import output
-from herorun.core.adhoc_jobs.registry import name_of
+from herorun.core.adhoc_jobs.registry import describe_entry
 from herorun.core.finding import count
 from herorun.schemas.jobs import JobPlace
 
@@ -16,7 +16,7 @@ def show_entries(entries: Sequence[Mapping[str, Any]]) -> None:
     """A line for each registered job, with its last known status."""
     for entry in entries:
         about = f" ({entry['description']})" if entry.get("description") else ""
-        message = f"{name_of(entry)}{about}: {_last_status(entry)}"
+        message = f"{describe_entry(entry)}{about}: {_last_status(entry)}"
         output.show_line(output.clean(message))
 
 

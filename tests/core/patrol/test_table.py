@@ -132,9 +132,9 @@ def test_where_no_sign_was_declared_the_scheduler_and_the_evidence_decide(
 
 def test_a_job_without_a_contract_has_no_patrol_that_could_be_removed() -> None:
     look = a_look(alive=Liveness.NO, succeeded=True, launched_at=None)
-    (done,) = decide(look, PatrolCommands()).advice
-    assert done.row == "done" and not done.command and not done.message.endswith(":")
-    assert "contract" not in done.message and "contract" in advice(look, "done").message
+    (row,) = decide(look, PatrolCommands()).advice
+    assert row.row == "done" and not row.command and not row.message.endswith(":")
+    assert "contract" not in row.message and "contract" in advice(look, "done").message
 
 
 def test_exit_code_0_without_the_declared_marker_is_not_done() -> None:

@@ -83,10 +83,10 @@ def key_of(entry: Mapping[str, Any]) -> tuple[str, str, str]:
     return str(entry["type"]), str(entry["id"]), str(entry.get("host") or "")
 
 
-def name_of(entry: Mapping[str, Any]) -> str:
+def describe_entry(entry: Mapping[str, Any]) -> str:
     """The job for people: a process number is another process on each machine.
 
-    >>> name_of({"type": "ssh", "id": "31337", "host": "box"})
+    >>> describe_entry({"type": "ssh", "id": "31337", "host": "box"})
     'ssh 31337 on box'
     """
     host = f" on {entry['host']}" if entry.get("host") else ""

@@ -8,8 +8,8 @@ from herorun import signatures
 from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.adhoc_jobs.registry import (
     Entry,
+    describe_entry,
     key_of,
-    name_of,
     raw_state_of,
 )
 from herorun.core.adhoc_jobs.spec import JobSpec
@@ -77,7 +77,7 @@ class JobStatus:
         details = self.why if self.state.in_doubt else self.result or self.why
         details = "; ".join(part for part in (*self.events, details) if part)
         more = f": {details}" if details else ""
-        return f"{name_of(self.entry)}: {change}{about}{more}"
+        return f"{describe_entry(self.entry)}: {change}{about}{more}"
 
 
 def poll_entry(entry: Entry) -> JobStatus:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from herorun.core.adhoc_jobs.registry import (
+    describe_entry,
     key_of,
-    name_of,
     summed_up,
     with_status,
     without,
@@ -109,7 +109,9 @@ def _watch(
     ended_jobs: list[JobStatus] = []
     while True:
         statuses, fault, is_empty = _poll_jobs(session)
-        problems = {f"{name_of(s.entry)}: {s.why}" for s in statuses if s.state is JobState.UNKNOWN}
+        problems = {
+            f"{describe_entry(s.entry)}: {s.why}" for s in statuses if s.state is JobState.UNKNOWN
+        }
         for message in sorted(problems - doubted_jobs):
             print_line(f"could not be queried: {message}")
         doubted_jobs = problems
