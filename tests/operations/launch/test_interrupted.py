@@ -1,5 +1,6 @@
 """A launch cut off after its submission, where the contract names another scheduler since."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -49,6 +50,8 @@ def test_a_job_that_the_present_scheduler_lists_is_taken_whatever_is_signed(
     monkeypatch.setattr(start_instance, "_as_submitted", lambda *_: Unknown("login1 is down"))
     interrupted_story.sign(waiver=waiver)
     assert interrupted_story.launch() == 0
+    monkeypatch.undo()
+    assert interrupted_story.tick() in {0, 1}
     assert [event.instance for event in interrupted_story.events("Launched")] == ["tiny-1"]
     assert interrupted_story.starts == ["tiny-1 scratch"]
 
@@ -77,3 +80,15 @@ def test_a_forgotten_job_ends_by_stop_also_under_another_option_of_its_scheduler
     assert interrupted_story.shown_commands(f"`herorun stop {SLUG}`") in capsys.readouterr().err
     assert interrupted_story.herorun("stop", SLUG, "--reason", "the machine was switched off") == 0
     assert [event.instance for event in interrupted_story.events("Launched")] == ["tiny-1"]
+
+
+def test_that_no_forgotten_job_runs_can_be_signed_under_another_option_of_its_scheduler(
+    interrupted_story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forgotten = Unknown("it was switched off", forgotten=True)
+    monkeypatch.setattr(local.Local, "find", lambda *_: forgotten)
+    interrupted_story.sign(scheduler={"settle": "10ms"}, waiver=[WAIVER])
+    run = interrupted_story.run
+    assert start_instance.settle_launching(run, "") is None
+    adoption = replace(run.record.memory().unsettled, adopts="4711")
+    assert start_instance._ask_where_submitted(run, adoption) == forgotten

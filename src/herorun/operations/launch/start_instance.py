@@ -148,6 +148,9 @@ def settle_launching(run: Run, babysitter: str, may_be_forgotten: bool = False) 
         _must_be_signed(run, launching, outcome)
         return None
     run_there, answer = outcome
+    is_earlier = run_there is not run and not may_be_forgotten
+    if is_earlier and isinstance(answer, Unknown) and _is_signed(run, launching, answer):
+        return None
     is_forgotten = isinstance(answer, Unknown) and answer.forgotten
     if (
         (isinstance(answer, Absent) or is_forgotten)
@@ -186,7 +189,8 @@ def _ask_where_submitted(run: Run, launching: Launching) -> tuple[Run, Search] |
         answer_now = _search(run.scheduler, launching)
         if isinstance(answer_now, Found):
             return run, answer_now
-    if isinstance(run_at_launch, Unknown) or not no_answer.forgotten:
+    # `stop` ends what was forgotten, but not a job that herorun did not submit
+    if isinstance(run_at_launch, Unknown) or not no_answer.forgotten or launching.adopts:
         return no_answer
     return run_at_launch, no_answer
 
@@ -217,7 +221,7 @@ def find_as_submitted(run: Run, launching: Launching) -> Search | None:
     run_at_launch = _as_submitted(run, launching)
     if run_at_launch is run or isinstance(run_at_launch, Unknown):
         return run_at_launch if isinstance(run_at_launch, Unknown) else None
-    return _find(run_at_launch.scheduler, launching)
+    return _search(run_at_launch.scheduler, launching, seconds=0.0)
 
 
 def _must_be_signed(run: Run, launching: Launching, answer: Unknown) -> None:
@@ -225,17 +229,21 @@ def _must_be_signed(run: Run, launching: Launching, answer: Unknown) -> None:
     signs that no such job runs.
     """
     name = launching.instance
-    verdict = unknown(answer.why, subject=name)
-    if any(
-        waiver.subject == name and waiver.covers("live-duplicate", verdict, now())
-        for waiver in run.waivers
-    ):
+    if _is_signed(run, launching, answer):
         return
     raise CouldNotLook(
         f"{name} may have been submitted under an earlier [scheduler] of {run.slug}, which does "
         f"not show whether it runs: {sentence(answer.why)} Make that scheduler answer, then repeat "
         "the command. If you know that no such job runs, sign that: "
         f"`herorun waive live-duplicate {run.slug} --subject {name} --unknown`."
+    )
+
+
+def _is_signed(run: Run, launching: Launching, answer: Unknown) -> bool:
+    verdict = unknown(answer.why, subject=launching.instance)
+    return any(
+        waiver.subject == launching.instance and waiver.covers("live-duplicate", verdict, now())
+        for waiver in run.waivers
     )
 
 
@@ -270,19 +278,14 @@ def _continue(run: Run, launching: Launching, babysitter: str, job: Job) -> Laun
     return _confirm(run, order, launching, job)
 
 
-def _search(scheduler: Scheduler, launching: Launching) -> Search:
+def _search(scheduler: Scheduler, launching: Launching, seconds: float | None = None) -> Search:
     """The scheduler's answer, waiting a little for its settle time."""
-    until = now() + timedelta(seconds=SETTLING)
-    answer = _find(scheduler, launching)
-    while isinstance(answer, Unknown) and now() < until:
-        time.sleep(0.5)
-        answer = _find(scheduler, launching)
-    return answer
-
-
-def _find(scheduler: Scheduler, launching: Launching) -> Search:
-    """An error of another package's scheduler is no answer either: a person may sign past it."""
+    until = now() + timedelta(seconds=SETTLING if seconds is None else seconds)
     try:
-        return scheduler.find(launching.instance, launching.at)
-    except UNFORESEEN as error:
+        answer = scheduler.find(launching.instance, launching.at)
+        while isinstance(answer, Unknown) and now() < until:
+            time.sleep(0.5)
+            answer = scheduler.find(launching.instance, launching.at)
+    except UNFORESEEN as error:  # no answer either: a person may sign past it
         return Unknown(describe_error(error))
+    return answer
