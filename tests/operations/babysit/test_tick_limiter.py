@@ -55,10 +55,11 @@ def test_of_ticks_that_compute_few_are_under_way(
     eventually(lambda: len(under_way) == BUSY_TICKS)
     time.sleep(0.2)
     assert len(under_way) == BUSY_TICKS
+    monkeypatch.setattr(tick_limiter, "LATE_INTERVAL", 0.1)  # they may never end
+    eventually(lambda: len(under_way) == 12)
     end.set()
     for thread in threads:
         thread.join()
-    assert len(under_way) == 12
 
 
 def test_a_tick_that_ends_as_the_poll_does_admits_the_next(monkeypatch: pytest.MonkeyPatch) -> None:

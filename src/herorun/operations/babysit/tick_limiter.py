@@ -12,9 +12,11 @@ POLL_INTERVAL = 0.1  # seconds: the longest delay that a tick that waits adds to
 # Of one core: what a process uses whose ticks all wait for something else. On a loaded machine one
 # that computes without a pause may get no more than a fifth.
 IDLE_SHARE = 0.1
-# While the process computes more than that: seconds from one tick to the next, and how many then.
+# While the process computes more than that: seconds from one tick to the next, of so many; beyond
+# these, which may never end, the seconds to one more.
 BUSY_INTERVAL = 0.5
 BUSY_TICKS = 4
+LATE_INTERVAL = 30.0
 
 
 class TickLimiter:
@@ -61,5 +63,5 @@ class TickLimiter:
         now = time.monotonic()
         cpu_share = (self._cpu_seconds() - cpu_before) / (now - began)
         newest = max(self._starts.values(), default=0.0)  # one may have ended since
-        is_late = now - newest > BUSY_INTERVAL and len(self._starts) < BUSY_TICKS
-        return cpu_share < IDLE_SHARE or is_late
+        pause = BUSY_INTERVAL if len(self._starts) < BUSY_TICKS else LATE_INTERVAL
+        return cpu_share < IDLE_SHARE or now - newest > pause
