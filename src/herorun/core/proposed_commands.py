@@ -32,9 +32,9 @@ def in_tmux(command: str) -> str:
     starts, it runs in the foreground, and ends with the person's session.
 
     >>> in_tmux("`herorun babysit tiny`")
-    'in `tmux` (it ends with your session): `herorun babysit tiny`'
+    'in `tmux` (otherwise it ends with your session): `herorun babysit tiny`'
     """
-    return f"in `tmux` (it ends with your session): {command}"
+    return f"in `tmux` (otherwise it ends with your session): {command}"
 
 
 def on_screen(text: str) -> str:
