@@ -85,10 +85,10 @@ def test_a_forgotten_job_ends_by_stop_also_under_another_option_of_its_scheduler
 def test_that_no_forgotten_job_runs_can_be_signed_under_another_option_of_its_scheduler(
     interrupted_story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    forgotten = Unknown("it was switched off", forgotten=True)
-    monkeypatch.setattr(local.Local, "find", lambda *_: forgotten)
+    no_record = Unknown("it was switched off", forgotten=True)
+    monkeypatch.setattr(local.Local, "find", lambda *_: no_record)
     interrupted_story.sign(scheduler={"settle": "10ms"}, waiver=[WAIVER])
     run = interrupted_story.run
     assert start_instance.settle_launching(run, "") is None
     adoption = replace(run.record.memory().unsettled, adopts="4711")
-    assert start_instance._ask_where_submitted(run, adoption) == forgotten
+    assert start_instance._ask_where_submitted(run, adoption) == no_record
