@@ -30,7 +30,7 @@ from herorun.core.ports import Found, LogPart
 from herorun.core.retention import SizedCheckpoint
 from herorun.operations.babysit.ownership import must_be_ours
 from herorun.operations.babysit.replay import ReplayedTicks
-from herorun.operations.babysit.tick_json import dri_decides
+from herorun.operations.babysit.tick_json import dri_decides, dri_decides_by_note
 from herorun.operations.checkpoints.list import CheckpointListing, SearchedRoots
 from herorun.operations.checkpoints.prune import Pruned
 from herorun.operations.launch.launch import LaunchOutcome
@@ -38,7 +38,7 @@ from herorun.operations.record.heartbeat import describe_hung
 from herorun.operations.remote.watchers import WatcherRow
 from herorun.operations.report.babysitter_state import _describe_next_owner, _starter
 from herorun.operations.report.report import RunReport
-from herorun.operations.report.status import NOTE_NEXT, QUESTION_NEXT
+from herorun.operations.report.status import QUESTION_NEXT
 from herorun.schemas.evaluations import Failure
 from herorun.schemas.parts import AlertEntry
 from herorun.schemas.reports import ReportDocument
@@ -60,6 +60,7 @@ from screens.states import (
     FULL_PROGRESS,
     HEALTHY,
     INSTANCE,
+    ONLY_OBSERVED,
     QUESTION,
     RUN,
     RUN_ANSWERS,
@@ -225,14 +226,14 @@ def watching() -> Iterator[Screen]:
     down = replace(HEALTHY, run="down", next_tick=None)
     past = replace(HEALTHY, run="finished", step=100_001, next_tick=None, checkpoint_step=100_000)
     takeover = "herorun handoff tiny --take --wait 31m && herorun relaunch tiny"
-    decision_text = dri_decides("herorun relaunch tiny")
+    decision_text = dri_decides("herorun relaunch tiny", ONLY_OBSERVED)
     for name, values in {
         "dri-decides": status(
             down, alerts=[crashed_alert(decision=decision_text)], next="herorun relaunch tiny"
         ),
         "elsewhere": status(
             down,
-            alerts=[crashed_alert(decision=NOTE_NEXT)],
+            alerts=[crashed_alert(decision=dri_decides_by_note(ONLY_OBSERVED))],
             next=takeover,
             babysitter="eve@node7 holds the lease; none in this clone; another clone recorded a "
             "tick 1m0s ago",

@@ -61,6 +61,7 @@ from screens.states import (
     AWAITED_ROW,
     HALF,
     NO_REMOTE,
+    ONLY_OBSERVED,
     RUN,
     RUN_ANSWERS,
     SUMMARIES,
@@ -439,9 +440,9 @@ def logs(folder: Path) -> None:
     (folder / "cut.log").write_text("loading the data\n")
 
 
-NOVA = crashed_alert(decision=dri_decides("herorun status nova"), name="nova-1")
+NOVA = crashed_alert(decision=dri_decides("herorun status nova", ONLY_OBSERVED), name="nova-1")
 ENDED_JOB = crashed_alert(
-    decision=dri_decides("herorun status --job 4711"),
+    decision=dri_decides("herorun status --job 4711", "its babysitter has no resubmit command"),
     name="4711",
     dri="ada (inferred: the user who started the babysitter)",
 )

@@ -227,7 +227,8 @@ STOP = Ordered(NOON - 30 * MINUTE, "ada", Word.STOP, ("tiny-1",))
 PAUSE = ActionPause(NOON + 120 * MINUTE, "ada", NOON, "the disks are being swapped")
 
 
-DRI_DECIDES = dri_decides("herorun status tiny")
+ONLY_OBSERVED = '[babysit] recovery is "observe"'
+DRI_DECIDES = dri_decides("herorun status tiny", ONLY_OBSERVED)
 
 
 def crashed_alert(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from herorun import __version__, adapters
 from herorun.core.babysit.actions import Tell
 from herorun.core.check import Check
-from herorun.core.contract import Contract, ContractFile, locate_faults
+from herorun.core.contract import Contract, ContractFile, Recovery, locate_faults
 from herorun.core.errors import WrongTable
 from herorun.core.evidence import Cadence, Evidence, Launcher, OwnVersion, Undelivered, Waivers
 from herorun.core.finding import Waiver
@@ -75,6 +75,15 @@ class MonitoredRun(ABC):
     @abstractmethod
     def dri(self) -> str:
         """Who is responsible, labelled where it is only inferred."""
+
+    @property
+    def why_only_observed(self) -> str:
+        """Why herorun never relaunches it by itself; empty where it may."""
+        if self.contract.babysit.recovery is not Recovery.OBSERVE:
+            return ""
+        if self.top is None:
+            return "its babysitter has no resubmit command"
+        return '[babysit] recovery is "observe"'
 
     @property
     def person(self) -> str:

@@ -178,6 +178,19 @@ def test_without_a_complete_checkpoint_a_person_is_asked(story: Story) -> None:
 
 
 @pytest.mark.thorough
+def test_an_alert_about_a_run_that_is_only_observed_names_the_key(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.sign(babysit={"recovery": "observe"})
+    story.run_first_job(CRASH)
+    capsys.readouterr()
+    story.tick("--json")
+    (fix,) = [a["fix"] for a in json.loads(capsys.readouterr().out)["alerts"] if a["fix"]]
+    assert mentions(fix, "recovery", "observe", "DRI", "status")
+    assert story.herorun("status", SLUG) == 1
+    assert mentions(capsys.readouterr().out, "question", "relaunch")
+
+
 @pytest.mark.parametrize("recovery", ["ask", "observe"])
 def test_where_the_contract_says_so_a_person_decides(story: Story, recovery: str) -> None:
     story.sign(babysit={"recovery": recovery})

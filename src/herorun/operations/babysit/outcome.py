@@ -137,7 +137,7 @@ class TickOutcome:
         if name := next(filter(None, names), None):
             return describe_relaunched(name)
         recovery = self.run.contract.babysit.recovery
-        decision = dri_decides(self.run.status_command)
+        decision = dri_decides(self.run.status_command, self.run.why_only_observed)
         return relaunch_outlook(tick, memory, recovery, self.paused, decision)
 
 

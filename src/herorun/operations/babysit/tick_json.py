@@ -158,10 +158,21 @@ def _gate_refused(memory: Memory, instance: str) -> bool:
     return any(parse_key(key).relaunch_question == (instance, "gate") for key in memory.done)
 
 
-def dri_decides(command: str) -> str:
-    """`command` does what is decided, or, if it is a `status`, shows what there is to decide."""
+def dri_decides(command: str, why: str = "") -> str:
+    """`command` does what is decided, or, if it is a `status`, shows what there is to decide. `why`
+    is the run's `why_only_observed`.
+    """
     how = " what to do; see" if "status" in command.split()[:2] else ":"
-    return f"herorun does not relaunch it; the DRI decides{how} `{command}`"
+    return f"{_not_relaunched(why)}; the DRI decides{how} `{command}`"
+
+
+def dri_decides_by_note(why: str = "") -> str:
+    """Where the command is for another machine, which the row `note` says."""
+    return f"{_not_relaunched(why)}; the DRI decides (see `note`)"
+
+
+def _not_relaunched(why: str) -> str:
+    return "herorun does not relaunch it" + (f", because {why}" if why else "")
 
 
 def describe_interrupted(command: str) -> str:

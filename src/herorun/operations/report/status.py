@@ -28,6 +28,7 @@ from herorun.operations.babysit.tick_json import (
     alert_entries,
     describe_interrupted,
     dri_decides,
+    dri_decides_by_note,
     finding_entries,
     instance_entries,
     other_jobs,
@@ -60,9 +61,6 @@ from herorun.system.git import find_repository
 
 T = TypeVar("T")
 QUESTION_NEXT = "the DRI decides (see `question`)"
-NOTE_NEXT = (
-    "herorun does not relaunch it; the DRI decides (see `note`)"  # another clone has the lease
-)
 
 
 def all_statuses(
@@ -191,7 +189,7 @@ def _status_of(
     command = next_command(run, result, memory_after, evidence)
     is_paused = memory.ledger.is_paused(now())
     command_here = typed_here(run, command, evidence)
-    decision = _decision(memory, command, command_here)
+    decision = _decision(memory, command, command_here, run.why_only_observed)
     lack, recovery = why_not_relaunched(run), run.contract.babysit.recovery
     outlook = relaunch_outlook(result, memory, recovery, is_paused, decision, lack)
     if outlook and result.wake and not lack:
@@ -229,13 +227,14 @@ def _summary_after(run: Run, look: JudgedRun) -> RunSummary:
     return look.summary
 
 
-def _decision(memory: Memory, command: str, command_here: str) -> str:
+def _decision(memory: Memory, command: str, command_here: str, why: str) -> str:
     """What a person does about a run that is down and that herorun does not relaunch."""
     if _is_interrupted(memory, command):
         return describe_interrupted(command_here)
     if open_questions(memory):
         return QUESTION_NEXT
-    return dri_decides(command) if command == command_here else NOTE_NEXT
+    # where both differ, another clone has the lease
+    return dri_decides(command, why) if command == command_here else dri_decides_by_note(why)
 
 
 def _is_interrupted(memory: Memory, command: str) -> bool:
