@@ -218,7 +218,7 @@ def test_what_a_choice_throws_away_is_counted():
     )
 
     assert (cost.steps, cost.accelerator_hours) == (150, None)
-    assert mentions(cost.why, "two", "checkpoints")
+    assert mentions(cost.why, "checkpoints", "step")
 
 
 def test_its_price_is_that_of_the_steps_between_two_checkpoints():

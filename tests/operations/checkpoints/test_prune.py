@@ -58,7 +58,7 @@ def test_without_the_root_of_a_launched_job_the_checkpoints_are_unknown(
     root.rename(ended_story.data / "unmounted")
     capsys.readouterr()
     assert ended_story.herorun("checkpoints", "list", SLUG) == 3
-    assert mentions(capsys.readouterr().err, "missing", str(root))
+    assert mentions(capsys.readouterr().err, "machine", str(root))
     shutil.rmtree(ended_story.data / "tiny-temporary")
     assert ended_story.herorun("checkpoints", "list", SLUG, "--json") == 3
     document = json.loads(capsys.readouterr().out)
@@ -74,7 +74,7 @@ def test_a_missing_temporary_root_is_named_after_the_checkpoints(
     capsys.readouterr()
     assert ended_story.herorun("checkpoints", "list", SLUG) == 0
     output = capsys.readouterr()
-    assert mentions(output.err, "missing", str(ended_story.data / "tiny-temporary"))
+    assert mentions(output.err, "machine", str(ended_story.data / "tiny-temporary"))
     assert "step" in output.out
 
 

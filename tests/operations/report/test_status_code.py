@@ -83,11 +83,11 @@ def test_an_interrupted_relaunch_was_decided_already(key: str, is_interrupted: b
     memory = Memory(intended={key: Intended(at=NOON, key=key, attempt=1, what="x")})
     relaunch = "herorun relaunch tiny"
     typed_command = f"herorun handoff tiny --take && {relaunch}"
-    text = _decision(memory, relaunch, typed_command)
+    text = _decision(memory, relaunch, typed_command, "")
     assert (f"`{typed_command}`" in text) is is_interrupted and (
         "DRI" in text
     ) is not is_interrupted
-    assert f"`{relaunch}`" in _decision(memory, relaunch, relaunch)
+    assert f"`{relaunch}`" in _decision(memory, relaunch, relaunch, "")
     assert mentions(text, "interrupted", "unfinished") is is_interrupted
     approve = "herorun approve tiny"  # which settles nothing
-    assert "unfinished" not in _decision(memory, approve, approve)
+    assert "unfinished" not in _decision(memory, approve, approve, "")
