@@ -18,16 +18,17 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from herorun.core import proposed_commands
 from herorun.core.proposed_commands import in_folder
 
 EACH = 10
-# After a "then" it waits for a step of the person's own, such as a commit; "there" is elsewhere,
-# and so is what "runs as" another owner.
+# After a "then" it waits for a step of the person's own, such as a commit.
 _COMMAND = re.compile(
-    r"(?<!then )(?<!There, )`(herorun [^`\n]+)`(?! there| runs as )"
+    r"(?<!then )(?<!`)`(herorun [^`\n]+)`(?!`)"
     r"|^(?:  (?:next|goes on)  +|next: )(herorun [^(\n]+)",
     re.MULTILINE,
 )
+_ELSEWHERE = re.compile(r"``(herorun [^`\n]+)``")
 _TO_FILL_IN = re.compile(r"\b[A-Z]{2,}\b|\.\.\.|\{|user@machine")
 # What an order comes to, and what a look may find: nothing that is proposed is a wrong use.
 ORDERS = frozenset(
@@ -103,16 +104,27 @@ def _from_document(text: str, folder: Path) -> str:
 
 @contextlib.contextmanager
 def listening(home: Path) -> Iterator[None]:
-    """While one command of a story runs."""
+    """While one command of a story runs. What it marks as for another clone is not typed in this
+    one: on the screen the mark is gone, so it is read before.
+    """
     out, err = Ears(sys.stdout), Ears(sys.stderr)
     sys.stdout, sys.stderr = out, err
+    on_screen, for_elsewhere = proposed_commands.on_screen, set[str]()
+
+    def without_marks(text: str) -> str:
+        for_elsewhere.update(_ELSEWHERE.findall(text))
+        return on_screen(text)
+
+    proposed_commands.on_screen = without_marks
     try:
         yield
     finally:
+        proposed_commands.on_screen = on_screen
         sys.stdout, sys.stderr = out.stream, err.stream
         texts = ("".join(ears.parts) for ears in (out, err))
         commands = (commands_in(_from_document(text, home / "work")) for text in texts)
-        latest[home] = list(dict.fromkeys(chain.from_iterable(commands)))
+        every = dict.fromkeys(chain.from_iterable(commands))
+        latest[home] = [command for command in every if command not in for_elsewhere]
 
 
 def is_tried(test: str) -> bool:

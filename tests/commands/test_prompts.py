@@ -101,7 +101,7 @@ def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_reported(
     terminal.answers("cluster: ", "us-east5-a\n")
     terminal.answers(r"'us-east5-a' is not a known cluster(?s:.*)cluster: ", "http://127.0.0.1:9\n")
     terminal.answers("experiment: ", "experiments/isoflop_sweep.py\n")
-    terminal.answers(r"resubmit command \(empty: it is only watched\): ", "\n")
+    terminal.answers(r"resubmit command \(empty: .*\): ", "\n")
     code, output = terminal.wait_for_end()
     assert (code, ": unknown, neither" in output) == (3, True), output  # nobody listens there
     state_document = state(tmp_path)

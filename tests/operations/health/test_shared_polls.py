@@ -264,4 +264,4 @@ def test_babysit_and_status_of_all_look_once(
     jobs_listing = [{"name": "tiny-probe", "job": "72", "state": "running", "kind": "diagnostic"}]
     assert [run["other_jobs"] for run in shown_runs] == [jobs_listing] * 2
     story.herorun("status", SLUG)
-    assert mentions(capsys.readouterr().out, "other  ", "tiny-probe, job 72, running: diagnostic")
+    assert mentions(capsys.readouterr().out, "other  ", "tiny-probe, job 72, running", "diagnostic")

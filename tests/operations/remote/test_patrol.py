@@ -59,7 +59,7 @@ def test_a_run_from_its_launch_to_its_results(story: Story, capsys: CAPTURE) -> 
     answer_after = ask(outcome, capsys, "patrol", SLUG)
     assert (answer_after.code, "done (" in answer_after.out) == (0, True), answer_after.out
     assert "task,accuracy\n  mmlu,0.6125\n" in answer_after.out and mentions(
-        answer_after.out, "Remove", "patrol"
+        answer_after.out, "remove", "patrol"
     )
     assert len(outcome.lines) == lines  # it reads, and journals nothing
     assert outcome.starts == ["tiny-1 scratch"]
