@@ -11,7 +11,7 @@ from herorun.system.files import node
 from herorun.system.git import Repository, find_repository, plumbing
 from herorun.system.git.export import export
 from herorun.system.git.parse import plain_identity
-from herorun.system.git.plumbing import RefUpdate, commit_files, fetch, push, push_many
+from herorun.system.git.plumbing import commit_files, fetch
 from herorun.system.git.tags import annotated_tag, tag_text
 from stories import Story, git
 
@@ -101,15 +101,6 @@ def test_a_user_who_keeps_all_packs_gets_none_for_each_commit(repository: Reposi
     repository.git("config", "transfer.unpackLimit", "1")
     commit_files(repository, REF, None, {"a": b"1"}, "said\n", AT)
     assert not list((repository.common / "objects" / "pack").glob("*.pack"))
-
-
-def test_a_push_takes_no_tag_of_the_user_along(story: Story, repository: Repository) -> None:
-    repository.git("config", "push.followTags", "true")
-    repository.git("tag", "-a", "-m", "mine", "mine", "HEAD")
-    head = str(repository.resolve("HEAD"))
-    push(repository, "origin", head, "refs/heads/one", None)
-    assert not push_many(repository, "origin", [RefUpdate(head, "refs/heads/two", None)])
-    assert git(story.origin, "for-each-ref", "--format=%(refname)", "refs/tags") == ""
 
 
 def test_fetching_one_ref_moves_none_of_the_users(story: Story, repository: Repository) -> None:

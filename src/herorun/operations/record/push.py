@@ -13,7 +13,8 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.record import Pushed, Record
 from herorun.system.git import Repository
-from herorun.system.git.plumbing import RefMoved, RefUpdate, move_ref, move_refs, push_many
+from herorun.system.git.plumbing import RefMoved, move_ref, move_refs
+from herorun.system.git.push_many import RefUpdate, push_many
 
 AT_ONCE = 1000  # records in one call: their names are words of a command line, about 250 bytes each
 STALE = ("stale info", "fetch first", "non-fast-forward")  # another push came first

@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import lru_cache
 
 from herorun.core.errors import CouldNotLook, HerorunError, attach_root
-from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.system import progress
 from herorun.system.disk_reserve import give_up_reserve
@@ -25,10 +24,7 @@ _QUICK = ("pack.compression=1", "fastimport.unpackLimit=100")
 _LOOSE_OBJECTS = ("fetch.unpackLimit=20000",)  # objects; git keeps a pack from 100 on
 _FULL = (b"No space left on device", b"Out of diskspace", b"Disk quota exceeded")  # as git says it
 # The user's settings for pushes of their own would send tags and submodules after ours.
-_ALONE = ("--no-verify", "--no-follow-tags", "--recurse-submodules=no")
-# Journals of one day have one name, so that git compares each with ten of other runs. Their
-# neighbour by size serves as well: the same deltas, in two thirds of the CPU of a push.
-_NEIGHBOURS = ("pack.window=1",)
+PUSH_ALONE = ("--no-verify", "--no-follow-tags", "--recurse-submodules=no")
 
 
 class RefMoved(HerorunError):
@@ -173,54 +169,12 @@ def push(repository: Repository, remote: str, oid: str, ref: str, expected_oid: 
         repository.git(
             "push",
             "--quiet",
-            *_ALONE,
+            *PUSH_ALONE,
             f"--force-with-lease={ref}:{expected_oid or ''}",
             remote,
             f"{oid}:{ref}",
             timeout=REMOTE,
         )
-
-
-@dataclass(frozen=True)
-class RefUpdate:
-    """One object for one ref of a remote, where it must still be at `expected` (None: does not
-    exist).
-    """
-
-    oid: str
-    ref: str
-    expected: str | None
-
-
-def push_many(repository: Repository, remote: str, sendings: Sequence[RefUpdate]) -> dict[str, str]:
-    """Push each to its ref in one call; ref -> why it did not go through, of those that did not.
-
-    Each stands for itself: one that is refused keeps no other back. `CouldNotLook` where the remote
-    was not reached.
-    """
-    leases = [f"--force-with-lease={each.ref}:{each.expected or ''}" for each in sendings]
-    specs = [f"{each.oid}:{each.ref}" for each in sendings]
-    with progress.spinner(scrub(f"pushing to {remote}")):
-        answer = repository.git(
-            *("push", "--porcelain", *_ALONE, *leases, remote, *specs),
-            timeout=REMOTE * 2,
-            ok=(0, 1),
-            settings=_NEIGHBOURS,
-        )
-    results = {
-        row[1].partition(":")[2]: row
-        for row in map(_columns, answer.text.splitlines())
-        if len(row) == 3
-    }
-    return {
-        each.ref: results[each.ref][2] if each.ref in results else "git did not report the result"
-        for each in sendings
-        if each.ref not in results or results[each.ref][0] == "!"
-    }
-
-
-def _columns(row: str) -> list[str]:
-    return row.split("\t")
 
 
 def move_refs(repository: Repository, moves: Sequence[tuple[str, str, str | None]]) -> None:
