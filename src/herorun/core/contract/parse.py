@@ -251,7 +251,8 @@ def _as_written(
         table = _table_at(model, loc[:place])
         new_names = getattr(table, "RENAMED", {})
         keys = data if isinstance(data, Mapping) else ()
-        name = next((key for key in keys if new_names.get(key, key) == part), part)
+        earlier_names = [earlier for earlier, new in new_names.items() if new == part]
+        name = next((key for key in (part, *earlier_names) if key in keys), part)
         typed_path.append(name)
         try:
             data = data[name]
