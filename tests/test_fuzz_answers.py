@@ -109,6 +109,7 @@ BOXES = JSON | st.fixed_dictionaries(
 )
 
 
+@pytest.mark.thorough
 @fuzz
 @given(answer=BOXES)
 @example(

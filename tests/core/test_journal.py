@@ -259,6 +259,7 @@ def test_an_event_keeps_its_id_wherever_it_stands():
     assert elsewhere.hash != LINES[0].hash
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", range(len(LINES)))
 def test_no_character_can_be_changed(number):
     place, text = TEXTS[number]

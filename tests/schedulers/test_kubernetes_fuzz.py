@@ -4,6 +4,7 @@ import contextlib
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, strategies as st
 
 from herorun.core.errors import CouldNotLook, HerorunError
@@ -53,6 +54,7 @@ KUBE = Kubectl(
 )
 
 
+@pytest.mark.thorough
 @fuzz
 @given(job=STATUS, pod=STATUS, spec=JSON)
 def test_any_status_of_a_job_and_its_pod_is_judged_or_refused(

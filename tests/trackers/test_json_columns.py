@@ -85,6 +85,7 @@ RECORDS = st.lists(
 )
 
 
+@pytest.mark.thorough
 @given(RECORDS, st.sampled_from(VALUES), st.integers(0, MANY - 1))
 def test_whatever_the_values_are_the_rows_are_the_same(
     records: list[dict[str, str]], other: str, place: int
@@ -99,6 +100,7 @@ def _line(record: dict[str, str]) -> bytes:
     return "{{{}}}".format(", ".join(f'"{k}": {v}' for k, v in record.items())).encode()
 
 
+@pytest.mark.thorough
 def test_a_json_logger_s_rows_and_nested_ones_are_the_same() -> None:
     record = {"tracker": "json_logger", "event": "log", "metrics": {"a": {"b": 1.5}, "c": 2}}
     lines = [json.dumps({**record, "step": step}).encode() for step in range(MANY)]

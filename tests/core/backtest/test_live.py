@@ -76,6 +76,7 @@ def at_any_pace(rows, paces, names=Names()):  # noqa: B008  # never changes
     return {every: failing_checks(rows, every, names) for every in paces}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", CURVES)
 def test_rare_looks_tell_what_a_backtest_tells(what):
     rows, paces = curve(*CURVES[what], gap=20), (7, 64, 1000)
@@ -97,6 +98,7 @@ def test_so_does_a_look_at_each_row(what):
     assert failing_checks(rows, 1) == backtest_alerts(rows)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "gap", [400, *(pytest.param(gap, marks=pytest.mark.thorough) for gap in (1, 100))]
 )

@@ -78,6 +78,7 @@ def one_by_one(rows, **options):
         return fold_curve(rows, keep_closed=True, **options)
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(long_runs(), st.booleans(), st.sampled_from([0, 1]))
 def test_the_state_is_the_same(rows, is_dated, first_step):
@@ -122,6 +123,7 @@ def test_a_value_that_is_not_finite_ends_with_the_next_row(place):
     assert canonical(fold_curve(rows, keep_closed=True)) == canonical(one_by_one(rows))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("without", range(210, 230))
 def test_a_learning_rate_that_a_restart_tells_late_is_compared(without):
     lots = Random(6)

@@ -50,6 +50,7 @@ def hostile(signature: LogSignature) -> list[str]:
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("signature", SIGNATURES, ids=[s.id for s in SIGNATURES])
 def test_no_line_takes_a_pattern_long(signature: LogSignature) -> None:
     for line in hostile(signature):

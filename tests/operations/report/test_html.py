@@ -414,6 +414,7 @@ def test_another_script_is_refused(chromium: Browser, tmp_path: Path) -> None:
     assert "Content Security Policy" in chromium.complaints[0]
 
 
+@pytest.mark.thorough
 def test_a_million_steps_open_at_once_with_their_one_spike(
     chromium: Browser, tmp_path: Path
 ) -> None:

@@ -122,6 +122,7 @@ def _case(series: dict[str, str], at: str, alert: str, fires: bool) -> dict[str,
     }
 
 
+@pytest.mark.thorough
 def test_each_rule_fires_when_it_should_and_not_before_or_for_a_run_that_is_over(
     tmp_path: Path,
 ) -> None:

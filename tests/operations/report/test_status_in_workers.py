@@ -69,6 +69,7 @@ def facts(document: Any) -> list[Any]:
     ]
 
 
+@pytest.mark.thorough
 def test_many_runs_show_the_same_by_several_processes_and_one_query(fleet: Path) -> None:
     code, alone, none, queries = show_status(fleet, 1, "--all", "--json")
     same_code, text, workers, same_queries = show_status(fleet, 2, "--all", "--json")
