@@ -69,6 +69,12 @@ def test_its_own_resume_command_prints_no_next_one() -> None:
     assert mentions(printed_page, "`to seal`", "DRI", "`unknown`")
 
 
+def test_the_row_to_do_nothing_comes_last_because_a_reader_acts_on_the_first_match() -> None:
+    table = page().partition("| status has |")[2].partition("\n\n")[0]
+    states = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert "`down`" in states[-1] and any("`not running`" in state for state in states[:-1])
+
+
 @pytest.mark.parametrize(
     ("tables", "signs"),
     [

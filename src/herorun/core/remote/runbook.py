@@ -150,9 +150,9 @@ def _rows_of_status() -> Iterator[str]:
     yield "| `to restart` | ask the person whom `stop`, `paused`, `answer` or `alert` names |"
     yield "| `after fix` | type it once the cause is fixed |"
     yield "| `if gone` | the DRI decides: ask the DRI, then do what `note` says |"
-    yield "| `down` and none of these rows | nothing: the babysitter relaunches it by its rules |"
     yield "| `babysitter` with `overdue`, `handed over` or `not running` | do what that row says |"
     yield "| `unknown` | nothing is relaunched: do what `alert`, `unknown` and `next` say |"
+    yield "| `down`, and no row above | nothing: the babysitter relaunches it by its rules |"
 
 
 def _write_chain(contract: Contract, ways: PatrolCommands) -> Iterator[str]:
