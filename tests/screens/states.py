@@ -397,8 +397,8 @@ STATES: dict[str, Any] = {
             UnjudgedEntry(
                 metric="loss",
                 checks=["loss-elevated"],
-                reason="too noisy: its rows are typically 12.4% away from its trend, and the "
-                "limit is 7.0%; loss-spike still works",
+                reason="it is too noisy (its rows are typically 12.4% away from its trend; the "
+                "limit is 7.0%); loss-spike still works",
                 until_row=4_150,
             )
         ],

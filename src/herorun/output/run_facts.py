@@ -35,6 +35,11 @@ def format_steps(progress: str) -> str:
     return "step unknown" if last in ("", "unknown") else f"step unknown, final step {last}"
 
 
+def name_missing(missing: Mapping[str, Any]) -> str:
+    """The row's label: before its time, evidence is not missing."""
+    return "expected" if missing["until"] else "missing"
+
+
 def describe_missing(missing: Mapping[str, Any]) -> str:
     until = f"; due by {cut_fraction(missing['until'])}" if missing["until"] else ""
     return f"{clean(missing['message'])}{until}"
@@ -81,9 +86,9 @@ def next_action(alert: Mapping[str, Any]) -> str:
 def describe_unjudged(metric: Mapping[str, Any], is_finished: bool) -> str:
     """A run that is over gets no further row, so it is never judged."""
     row = None if is_finished else metric["until_row"]
-    until = "" if row is None else f", until row {row} of the run at the earliest"
+    until = "" if row is None else f", at least until row {row} of the run"
     return (
-        f"{clean(metric['metric'])}, by {', '.join(metric['checks'])}{until}: "
+        f"{', '.join(metric['checks'])} on {clean(metric['metric'])}{until}: "
         f"{clean(metric['reason'])}{'; look at the curve yourself' if is_finished else ''}"
     )
 
@@ -96,8 +101,8 @@ def cut_fraction(moment: str) -> str:
 def describe_other_job(job: Mapping[str, str]) -> str:
     kind = "job of an earlier attempt" if job["kind"] == "old attempt" else f"{job['kind']} job"
     return (
-        f"{clean(job['name'])}, job {clean(job['job'])}, {job['state']}: by the contract a {kind}, "
-        "not monitored"
+        f"{clean(job['name'])}, job {clean(job['job'])}, {job['state']}: not monitored, because "
+        f"the contract lists it as a {kind}"
     )
 
 

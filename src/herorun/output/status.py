@@ -21,6 +21,7 @@ from herorun.output.run_facts import (
     find_missing,
     format_steps,
     last_command,
+    name_missing,
 )
 from herorun.output.text_width import command_as_typed
 from herorun.system import progress
@@ -122,8 +123,9 @@ def _status_lines(
 
 
 def _failed_launch(launch: Mapping[str, Any], at: datetime) -> str:
-    when = f"{launch['instance']} failed at {_minute(launch['at'])} ({_ago(launch['at'], at)})"
-    return f"  launch     {when}, and nothing was submitted: {clean(launch['why'])}"
+    when = f"at {_minute(launch['at'])} ({_ago(launch['at'], at)})"
+    failure = f"failed for {launch['instance']} {when}, and nothing was submitted"
+    return f"  launch     {failure}: {clean(launch['why'])}"
 
 
 def _minute(moment: str) -> str:
@@ -179,7 +181,7 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
     for problem in document["doubts"]:
         yield f"  unknown    {clean(problem)}"
     for missing in find_missing(document):
-        yield f"  missing    {describe_missing(missing)}"
+        yield f"  {name_missing(missing):<10} {describe_missing(missing)}"
     yield from _unfinished_actions(document)
     if document["questions"]:
         from herorun.output.questions import question_lines

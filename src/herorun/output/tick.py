@@ -16,6 +16,7 @@ from herorun.output.run_facts import (
     ended_notes,
     find_missing,
     format_steps,
+    name_missing,
 )
 from herorun.output.text_width import command_as_typed
 from herorun.system import progress
@@ -61,7 +62,7 @@ def show_tick(slug: str, tick: Any, ack: str = "", once: bool = False) -> None:
 def _tick_lines(document: Mapping[str, Any], doubts: Iterable[str], ack: str) -> Iterator[str]:
     """Below what could not be read: what is missing, each alert, each action, what is in doubt."""
     for missing in find_missing(document):
-        yield f"  missing  {describe_missing(missing)}"
+        yield f"  {name_missing(missing):<8} {describe_missing(missing)}"
     is_finished = document["run"] == "finished"
     for metric in document["unjudged"]:
         if metric["until_row"] is None:  # more rows alone are not enough

@@ -77,8 +77,8 @@ def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:
         return
     rest = "" if state.rival else "; loss-spike still works"
     reason = (
-        f"too noisy: its rows are typically {math.expm1(trend.scale):.1%} away from its trend, and "
-        f"the limit is {math.expm1(limit):.1%}{rest}"
+        f"it is too noisy (its rows are typically {math.expm1(trend.scale):.1%} away from its "
+        f"trend; the limit is {math.expm1(limit):.1%}){rest}"
     )
     until = state.judged + trend.rows_until(limit)
     yield UnjudgedMetric("loss", ("loss-elevated",), reason, until)
