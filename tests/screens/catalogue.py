@@ -641,6 +641,7 @@ WAYS = PatrolCommands(
     restart="herorun -C /work relaunch tiny --stop-first",
     chain_log="/data/tiny/chain/chain.log",
     dri="@dri",
+    may_seal=True,
     monitor="a babysitter runs in this clone",
 )
 RUNBOOK_FACTS = RunbookFacts(
@@ -911,7 +912,7 @@ def wrong() -> Iterator[Screen]:
         yield answered_by(f"error-{name}", "preflight tiny", target, raising(error))
     blocked_error = Blocked(
         'The contract says recovery = "observe": the babysitter relaunches nothing, even after an '
-        "approval. The next command is `herorun relaunch tiny`."
+        "approval. To continue the run: `herorun relaunch tiny`."
     )
     yield answered_by(
         "error-blocked", "approve tiny", "orders.acknowledge.answer", raising(blocked_error)

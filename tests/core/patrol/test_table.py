@@ -137,6 +137,15 @@ def test_a_job_without_a_contract_has_no_patrol_that_could_be_removed() -> None:
     assert "contract" not in row.message and "contract" in advice(look, "done").message
 
 
+@pytest.mark.parametrize("may_seal", [True, False])
+def test_a_run_that_is_done_waits_for_the_dri_to_seal_it(may_seal: bool) -> None:
+    ways = replace(WAYS, may_seal=may_seal, dri="@dri", status="STATUS")
+    look = a_look(alive=Liveness.NO, markers={"/data/DONE": NOW})
+    (row,) = decide(look, ways).advice
+    assert (row.row, row.command) == ("done", "REMOVE")
+    assert mentions(row.message, "@dri", "`STATUS`") is may_seal
+
+
 def test_exit_code_0_without_the_declared_marker_is_not_done() -> None:
     look = a_look(alive=Liveness.NO, succeeded=True, markers={"/data/DONE": None})
     assert decide(look, WAYS).state is PatrolState.DOWN

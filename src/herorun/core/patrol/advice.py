@@ -48,6 +48,7 @@ class PatrolCommands:
     patrol: str = ""  # this command
     doctor: str = ""  # shows which back end answers; empty where herorun did not start the job
     dri: str = ""  # a name, for what the DRI decides
+    may_seal: bool = False  # herorun started the job, and the run is not sealed yet
     is_silent: bool = False  # no tick is recorded for so long that a person must act
 
     def sends(self, path: str) -> str:

@@ -219,5 +219,8 @@ def _advise_done(
             "The scheduler reports that the job succeeded; "
             f"{lack if ways.remove else ''}nothing else confirms it."
         )
+    if ways.may_seal:
+        name = f", {ways.dri}," if ways.dri else ""
+        message += f" The DRI{name} decides whether to seal the run: see `{ways.status}`."
     message += " If a timer runs the patrol, remove it:" if ways.remove else ""
     yield Advice("done", message, ways.remove, critical=False)

@@ -140,6 +140,7 @@ def ways_of(run: Run) -> PatrolCommands:
         doctor=f"{_herorun(run)} doctor {run.slug}" if is_ours else "",
         patrol=f"{_herorun(run)} box patrol {run.slug}",
         dri=run.dri,
+        may_seal=is_ours and not run.record.memory().sealed,
         monitor=monitor or (NO_MONITOR if is_ours and not is_hung(run) else ""),
         unmonitored=lack,
         is_silent=is_silent,
