@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from builders import a_contract
-from herorun.core.event import Word
+from herorun.core.event import Decided, Word
+from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
+from herorun.operations.orders import pause as module
 from herorun.operations.orders.order import unwatched_warnings
 from herorun.operations.orders.pause import pause, resume
 from herorun.system.clock import now
@@ -73,6 +75,18 @@ def test_one_that_is_over_needs_no_word(story: Story) -> None:
     pause(story.run, now() - timedelta(seconds=1))
     resume(story.run)
     assert [word for word, *_ in orders(story)] == [Word.PAUSE]
+
+
+@pytest.mark.parametrize("is_down", [True, False])
+def test_a_run_that_is_down_and_not_paused_needs_another_command(
+    is_down: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    health = RunHealth.DOWN if is_down else RunHealth.HEALTHY
+    memory = Memory(last_decided=Decided(at=now(), run=health, monitor="fresh", progress=""))
+    monkeypatch.setattr(module, "memory_for_orders", lambda run: memory)
+    monkeypatch.setattr(module, "push_warning", lambda run: ())
+    run: Any = SimpleNamespace(slug="tiny")
+    assert mentions(resume(run).message, "`herorun status tiny`") is is_down
 
 
 def test_an_order_that_the_remote_refuses_stands_and_is_warned_of(story: Story) -> None:

@@ -51,6 +51,7 @@ class World:
         )
         monkeypatch.setattr(module, "_post_handoff", lambda run: ("posted",))
         monkeypatch.setattr(module, "push_warning", lambda run: ("pushed",))
+        monkeypatch.setattr(module, "unwatched_warnings", lambda run: ("unmonitored",))
 
     def _gather(self, kinds: Any, sources: Any, inputs: Any) -> Any:
         return {
@@ -110,7 +111,8 @@ def test_an_own_lease_is_renewed_and_the_record_corrected_where_it_names_another
     world: World,
 ) -> None:
     world.observations = [LeaseSeen(owner=OWNER, slug="tiny", unchanged_since=NOON)]
-    assert world.take_over().warnings == ("pushed",)
+    outcome = world.take_over()
+    assert outcome.warnings == ("pushed", "unmonitored") and OWNER in outcome.message
     assert (world.steps, world.journal.new) == (["took"], [])
     world.journal.append(HandedOff(NOON, "eve@far", {}))
     world.take_over()

@@ -116,8 +116,8 @@ def _refusal(run: Run, report: GateReport) -> Blocked | CouldNotLook:
     if check == "second-babysitter" and is_elsewhere:
         takeover = takeover_command(run.slug, run.contract.babysit.cadence)
         way_on = (
-            "Give the order there. Only if no babysitter is left there, take the run over, then "
-            f"give it here: `{takeover}`."
+            "Type the command there. Only if no babysitter is left there, take the run over "
+            f"here with `{takeover}`, and repeat the same command."
         )
     return Blocked(
         f"Nothing was submitted, because the launch checks refuse it: {summary} {way_on}"

@@ -127,15 +127,15 @@ def end_of_monitoring(run: MonitoredRun) -> str:
         return ""
     when = " once the pause is over" if memory.ledger.is_paused(now()) else ""
     return (
-        f"The babysitter ends{when}, because no alert waits for a person now: nothing monitors "
-        f"{run.slug} until you launch or relaunch it"
+        f"The babysitter ends{when}, because no critical alert needs an answer now: nothing "
+        f"monitors {run.slug} until you launch or relaunch it"
     )
 
 
 def _describe_effect(alerts: Sequence[Alert], ended_keys: Sequence[str]) -> str:
     """What the order does: it closes an alert that ended unresolved, and only silences another."""
     effects = {
-        "no more reminders; it closes by itself once the problem is over": [
+        "no more reminders; a later tick closes it once the problem is over": [
             a.name for a in alerts if a.key not in ended_keys
         ],
         "closed": [a.name for a in alerts if a.key in ended_keys],
@@ -175,12 +175,12 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
     if yes and run.contract.babysit.recovery is Recovery.OBSERVE:
         raise Blocked(
             'The contract says recovery = "observe": the babysitter relaunches nothing, even '
-            f"after an approval. The next command is `{_continuation_command(run, memory)}`."
+            f"after an approval. To continue the run: `{_continuation_command(run, memory)}`."
         )
     if yes and final:
         raise Blocked(
             f"{current.name} is not relaunched ({parse_key(final[0]).last}) even if approved. "
-            f"The next command is `{_continuation_command(run, memory)}`."
+            f"To continue the run: `{_continuation_command(run, memory)}`."
         )
     warnings = order(run, Word.APPROVE if yes else Word.DENY, questions, reason)
     if problem := _overtaken_by(run, current.name, yes):

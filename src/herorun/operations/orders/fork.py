@@ -91,7 +91,7 @@ def _begin_fork(old: Run, new: Run, show_first: ShowRequest) -> OrderOutcome:
     init = initialise(new)
     warnings = [f"the record of {new.slug} is not pushed: {init.warning}"] if init.warning else []
     warnings += record_both_sides(old, new, facts, init.issue)
-    message = f"{new.slug} was created as a fork of {old.slug}: issue {init.issue}"
+    message = f"created as a fork of {old.slug}: issue {init.issue}"
     return OrderOutcome(new, message, warnings=tuple(warnings))
 
 
@@ -192,7 +192,7 @@ def _check_fork(old: Run, new: Run, step: int | None, reason: str) -> Run:
             "neither that run nor one of its checkpoints. Give the fork another name."
         )
     if not (start.reason or "").strip():
-        more = ", and --reason counts only when it writes the file" if reason else ""
+        more = ", and --reason is used only when this command writes the file" if reason else ""
         entry = f"reason = {json.dumps(reason or '...', ensure_ascii=False)}"
         raise Blocked(
             f"{new.file.path} exists, and its [start] has no reason{more}. Add `{entry}` there, "

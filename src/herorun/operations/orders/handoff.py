@@ -21,7 +21,12 @@ from herorun.core.proposed_commands import elsewhere, in_tmux
 from herorun.core.record.lease import stale_at, takeover_command, takeover_wait
 from herorun.gather import gather
 from herorun.operations.health.evaluate import must_be_launched
-from herorun.operations.orders.order import OrderOutcome, memory_for_orders, push_warning
+from herorun.operations.orders.order import (
+    OrderOutcome,
+    memory_for_orders,
+    push_warning,
+    unwatched_warnings,
+)
 from herorun.operations.orders.owner_facts import facts_for_owner
 from herorun.operations.record.lease import hand_lease, other_holder, seize_lease, take_lease
 from herorun.operations.record.post import journal_failure, post_entry
@@ -102,7 +107,9 @@ def take_over(
         if lease is None and begun_before is None:
             take_lease(run)
             _record_takeover(run, reason)
-            return OrderOutcome(run, f"{owner} already holds the lease", warnings=push_warning(run))
+            message = f"this machine, {owner}, already holds the lease"
+            warnings = (*push_warning(run), *unwatched_warnings(run))
+            return OrderOutcome(run, message, warnings=warnings)
         intent = begun_before or _intend(run, lease, reason)
         if lease is not None:
             with journal_failure(run, intent):
@@ -177,10 +184,10 @@ def _stale(run: Run, wait: float, sleep: Callable[[float], None]) -> LeaseSeen |
         first = lease
         if time.monotonic() >= until:
             raise CouldNotLook(
-                f"Not taken over: {lease.owner} may still act, because its lease is unchanged only "
-                f"since {lease.unchanged_since:%H:%M:%S} UTC{lease.caveat}. If you can, end its "
-                f"babysitter. The lease is stale if it is still unchanged at {due:%H:%M:%S} UTC: "
-                "repeat this command then, or now with "
+                f"Not taken over: {lease.owner} may still act: this machine sees its lease "
+                f"unchanged only since {lease.unchanged_since:%H:%M:%S} UTC{lease.caveat}, "
+                f"and it is stale if it still is at {due:%H:%M:%S} UTC. If you can, end its babysitter. Repeat "
+                "this command at that time, or now with "
                 f"`--wait {takeover_wait(run.contract.babysit.cadence)}`."
             )
         sleep(min(LEASE_POLL_INTERVAL, max(0.1, (due - at).total_seconds())))

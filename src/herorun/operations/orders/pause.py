@@ -36,7 +36,10 @@ def resume(run: Run, reason: str = "") -> OrderOutcome:
     """End a pause before its time."""
     memory = memory_for_orders(run)
     if not memory.ledger.is_paused(now()):
-        return OrderOutcome(run, "it is not paused", warnings=push_warning(run))
+        message = "not paused, so nothing was done"
+        if memory.last_decided is not None and memory.last_decided.run == RunHealth.DOWN:
+            message += f"; `herorun status {run.slug}` shows how to continue a run that is down"
+        return OrderOutcome(run, message, warnings=push_warning(run))
     recovery = run.contract.babysit.recovery
     message = f'the pause is over: [babysit] recovery = "{recovery}" applies from the next tick on'
     is_down = memory.last_decided is not None and memory.last_decided.run == RunHealth.DOWN

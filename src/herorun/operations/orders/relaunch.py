@@ -129,7 +129,7 @@ def _may_be_relaunched(run: Run, name: str, reason: str) -> None:
         (way,) = _propose_commands(run, Option.ROLLBACK, reason)
         raise Blocked(
             f"{name} ended with a numeric failure, which is never relaunched. The DRI, {run.dri}, "
-            f"decides; the way back: `{way.command}` ({way.effect})."
+            f"decides. To go back: `{way.command}` ({way.effect})."
         )
 
 

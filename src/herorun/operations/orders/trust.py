@@ -45,11 +45,12 @@ class TrustQuestion:
             f"{self.slug}: these options make this machine run programs or send credentials:",
             *(f"  {i}" for i in self.items),
         ]
+        reject = f"Only if the entry is forged: `herorun trust {self.slug} --reject`."
         launches = [
             f"{self.slug}: nothing proves these entries of the record:",
             *(f"  {one}" for one in self.launches),
             f"Read the entry (`herorun logbook show {self.slug}`), and ask who pushed it.",
-            "If only its commit is missing, its author pushes that; if it is forged, reject it.",
+            f"If its author forgot to push its commit, ask for that push. {reject}",
         ]
         return [*(runs if self.items else []), *(launches if self.launches else [])]
 
