@@ -386,7 +386,8 @@ def numbers() -> Iterator[Screen]:
     )
     mistyped_answer = raising(
         Blocked(
-            f"The typed digest is not the one of this plan, {PLAN.digest}: nothing was deleted."
+            "Nothing was deleted: what was typed is not the digest of this plan, which begins with "
+            f"{PLAN.digest.removeprefix('sha256:')[:12]}."
         )
     )
     yield answered_by(

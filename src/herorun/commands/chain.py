@@ -109,8 +109,9 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
 def _describe_dependency(job: str) -> str:
     """What the scheduler does, which knows one job and not the run."""
     return (
-        f"if job {job} fails, Slurm cancels the chain's job, also if herorun relaunches the run: "
-        f"then install it again. If job {job} succeeds before its last step, the chain starts"
+        f"if job {job} fails, Slurm cancels the chain's job, and a relaunch of the run does not "
+        f"bring it back: install it again then. If job {job} ends with exit code 0 before the "
+        "run's final step, the chain starts too early"
     )
 
 

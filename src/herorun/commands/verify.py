@@ -125,8 +125,8 @@ def _ways_to_a_cause(verification: "RecordVerification", slug: str) -> "Iterator
         yield f"Then: `{verification.restore}`"
     elif verification.remote_faults:
         yield (
-            "Then a person decides which of the two records stays: a plain push of this one "
-            "is refused."
+            "A plain push of it is refused, so a person then decides which of the two records "
+            "stays."
         )
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 ACTIONS = {
     "retired": "it was asked to end",
     "forgotten": "its entry was removed",
-    "could not be retired": "it could not be asked to end; end it yourself with `kill`",
+    "could not be retired": "it could not be asked to end: `kill {pid}` ends it",
     "left alone: stop it yourself": "it is left alone (stop it yourself)",
 }
 WOULD = {
@@ -56,7 +56,7 @@ def command(dry_run: bool, as_json: bool) -> int:
             if each
             else row.path.name
         )
-        action = actions.get(row.action, row.action)
+        action = actions.get(row.action, row.action).format(pid=each.pid if each else "")
         why = f" ({row.why}), and {action}" if row.why else ""
         output.show_line(output.clean(f"{who} is {row.state}{why}"))
     for other in unregistered_processes:

@@ -273,5 +273,12 @@ def _quiet(signature_set: SignatureSet, attempt: AttemptLog) -> TriageVerdict:
         _nothing(attempt),
         failure=FailureClass.BENIGN,
         role=LineRole.BENIGN,
-        advice="Nothing in it looks wrong.",
+        advice=f"Nothing in it looks wrong{_describe_success(attempt)}.",
     )
+
+
+def _describe_success(attempt: AttemptLog) -> str:
+    """The evidence behind the good news; "" if only the exit code claims it."""
+    if attempt.end_message:
+        return f", and its line {attempt.end_message.line} shows that it ended as it should"
+    return f", and its line {attempt.success.line} shows that it trained" if attempt.success else ""

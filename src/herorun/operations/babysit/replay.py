@@ -115,7 +115,7 @@ class ReplayedTicks:
             else ""
         )
         lines.append(
-            f"{self.slug}: {count(counts['ticks'], 'tick')}: {counts['same']} the same, "
+            f"{self.slug}: {count(counts['ticks'], 'tick')}: {counts['same']} as recorded, "
             f"{counts['differs']} different, {counts['unknown']} unknown{with_others}"
         )
         return lines if self.ticks else [f"{self.slug}: {self._why_none()}"]

@@ -55,7 +55,8 @@ def prune(run: Run, plan: PrunePlan, typed_name: str) -> Pruned:
         raise Blocked(f"The plan is for {plan.slug}, not for {run.slug}: nothing was deleted.")
     if not plan.is_named(typed_name):
         raise Blocked(
-            f"The typed digest is not the one of this plan, {plan.digest}: nothing was deleted."
+            "Nothing was deleted: what was typed is not the digest of this plan, which begins with "
+            f"{plan.digest.removeprefix('sha256:')[:12]}."
         )
     run.prepare()
     with hold_lock(run.lock("act"), what="another herorun that acts on this run"):

@@ -75,7 +75,7 @@ def _contract(run: Run) -> Iterator[DoctorPart]:
     if run.file.is_reviewable:
         yield DoctorPart("contract", run.slug, Fit.OK, f"{run.file.path} is valid")
         return
-    message = f"{run.file.path} is valid, but not committed as it is, which blocks a launch"
+    message = f"{run.file.path} is valid, but its text is in no commit, which blocks a launch"
     fix = f"Commit and push {run.file.path}."
     yield DoctorPart("contract", run.slug, Fit.FAILED, message, fix)
 

@@ -186,8 +186,8 @@ def _stale(run: Run, wait: float, sleep: Callable[[float], None]) -> LeaseSeen |
             raise CouldNotLook(
                 f"Not taken over: {lease.owner} may still act: this machine sees its lease "
                 f"unchanged only since {lease.unchanged_since:%H:%M:%S} UTC{lease.caveat}, "
-                f"and it is stale if it still is at {due:%H:%M:%S} UTC. If you can, end its babysitter. Repeat "
-                "this command at that time, or now with "
+                f"and it is stale if it still is at {due:%H:%M:%S} UTC. If you can, end its "
+                "babysitter. Repeat this command at that time, or now with "
                 f"`--wait {takeover_wait(run.contract.babysit.cadence)}`."
             )
         sleep(min(LEASE_POLL_INTERVAL, max(0.1, (due - at).total_seconds())))
