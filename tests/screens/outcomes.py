@@ -469,7 +469,10 @@ def ticks() -> Iterator[Screen]:
         slug="slurm-4711",
         state_file="/work/scratch/20260101-1200_monitoring_state.json",
         record=SimpleNamespace(
-            path="/home/ada/.local/state/herorun/jobs/slurm-4711-6a3f8e/journal.jsonl"
+            path="/home/ada/.local/state/herorun/jobs/slurm-4711-6a3f8e/journal.jsonl",
+            memory=lambda: SimpleNamespace(
+                instances=[SimpleNamespace(name="slurm-4711-6a3f8e-1", job="4711")]
+            ),
         ),
         facts=SimpleNamespace(job="4711"),
     )
@@ -509,7 +512,8 @@ def ticks() -> Iterator[Screen]:
                 argv.replace("slurm", "local"),
                 run.record.path.replace("slurm", "local"),
             )
-            lost_run = {**vars(run), "slug": "local-4711", "record": SimpleNamespace(path=path)}
+            lost_record = SimpleNamespace(path=path, memory=run.record.memory)
+            lost_run = {**vars(run), "slug": "local-4711", "record": lost_record}
             replacements[f"{OPERATIONS}jobs.babysit.ready"] = (SimpleNamespace(**lost_run), [])
         yield Screen(f"babysit-job-{name}", typed_argv, replacements)
 

@@ -215,7 +215,13 @@ def _print_tick(run: "JobRun", tick: "TickOutcome", as_json: bool, once: bool = 
         output.show_json_line(document)
     else:
         job = run.job_id
-        show_tick(job, tick, ack=shlex.join(["herorun", "ack", "--job", job]), once=once)
+        show_tick(
+            job,
+            tick,
+            ack=shlex.join(["herorun", "ack", "--job", job]),
+            once=once,
+            job_by_instance={each.name: each.job for each in run.record.memory().instances},
+        )
         if tick.cause is not None:
             output.hang(output.console(), "  cause    ", output.clean(str(tick.cause)))
 

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from herorun import output
 from herorun.core.durations import format_age
+from herorun.core.evidence_names import name_lack
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.run_summary import WIDTH, RunSummary
 from herorun.core.run_summary_text import (
@@ -222,7 +223,8 @@ def _alert_texts(run_summaries: Sequence[RunSummary]) -> Iterator[Cell]:
             yield as_typed(f"{clean(summary.slug)}: {clean_lines(summary.error)}"), "red"
         for missing in summary.awaited:
             until = f"; due by {missing.until:%Y-%m-%d %H:%M} UTC" if missing.until else ""
-            yield f"{clean(summary.slug)}: missing: {clean(missing.message)}{until}", "yellow"
+            lack = f"{name_lack(missing.until, summary.seen_at)}: {clean(missing.message)}{until}"
+            yield f"{clean(summary.slug)}: {lack}", "yellow"
         for alert in summary.alerts:
             style = "red" if alert.severity == "critical" else "yellow"
             command = f"herorun status {clean(summary.slug)}"

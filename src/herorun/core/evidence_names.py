@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
 ALL = "all"  # what a gap names where nothing at all may be read
 # Types whose name does not say what they hold.
@@ -89,3 +90,17 @@ def _with_article(kind: str) -> str:
 
 def _join_with_and(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def name_lack(until: datetime | str | None, at: datetime | str | None) -> str:
+    """What evidence is that had not arrived at that time: before it is due, it is not missing.
+
+    >>> name_lack("2026-01-01T12:45:00Z", "2026-01-01T12:00:00.5Z")
+    'expected'
+    >>> name_lack("2026-01-01T12:45:00Z", "2026-01-01T12:50:00Z"), name_lack(None, None)
+    ('missing', 'missing')
+    """
+    due, then = (
+        datetime.fromisoformat(each) if isinstance(each, str) else each for each in (until, at)
+    )
+    return "expected" if due and then and then <= due else "missing"

@@ -35,11 +35,6 @@ def format_steps(progress: str) -> str:
     return "step unknown" if last in ("", "unknown") else f"step unknown, final step {last}"
 
 
-def name_missing(missing: Mapping[str, Any]) -> str:
-    """The row's label: before its time, evidence is not missing."""
-    return "expected" if missing["until"] else "missing"
-
-
 def describe_missing(missing: Mapping[str, Any]) -> str:
     until = f"; due by {cut_fraction(missing['until'])}" if missing["until"] else ""
     return f"{clean(missing['message'])}{until}"

@@ -7,7 +7,7 @@ from typing import Any
 from herorun.core.babysit.action_key import describe_action
 from herorun.core.babysit.alert import AlertKey
 from herorun.core.durations import format_span
-from herorun.core.evidence_names import ALL, format_gaps
+from herorun.core.evidence_names import ALL, format_gaps, name_lack
 from herorun.core.proposed_commands import elsewhere
 from herorun.output import clean, console, hang, shorten_hashes
 from herorun.output.run_facts import (
@@ -21,7 +21,6 @@ from herorun.output.run_facts import (
     find_missing,
     format_steps,
     last_command,
-    name_missing,
 )
 from herorun.output.text_width import command_as_typed
 from herorun.system import progress
@@ -181,7 +180,7 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
     for problem in document["doubts"]:
         yield f"  unknown    {clean(problem)}"
     for missing in find_missing(document):
-        yield f"  {name_missing(missing):<10} {describe_missing(missing)}"
+        yield f"  {name_lack(missing['until'], at):<10} {describe_missing(missing)}"
     yield from _unfinished_actions(document)
     if document["questions"]:
         from herorun.output.questions import question_lines

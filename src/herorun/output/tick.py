@@ -1,10 +1,13 @@
 """Prints one tick of a babysitter, and the end of monitoring."""
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
-from herorun.core.evidence_names import format_gaps
+from herorun.core.evidence_names import format_gaps, name_lack
 from herorun.core.finding import count
 from herorun.output import clean, console, hang, show_line
 from herorun.output.run_facts import (
@@ -16,7 +19,6 @@ from herorun.output.run_facts import (
     ended_notes,
     find_missing,
     format_steps,
-    name_missing,
 )
 from herorun.output.text_width import command_as_typed
 from herorun.system import progress
@@ -31,10 +33,17 @@ MONITOR = {
 ACTION_NAMES = {"tell": "notify"}  # on the screen, where the name in JSON is another one
 
 
-def show_tick(slug: str, tick: Any, ack: str = "", once: bool = False) -> None:
+def show_tick(
+    slug: str,
+    tick: Any,
+    ack: str = "",
+    once: bool = False,
+    job_by_instance: Mapping[str, str] = MappingProxyType({}),
+) -> None:
     """One tick for people: a line for the run, one for each alert and each action. A quiet one says
     what is amiss. `ack` is the command that acknowledges; by default that of a run. `once`: no
-    other tick follows by itself.
+    other tick follows by itself. `job_by_instance`: the ids by which a person knows the instances
+    of a job without a contract.
     """
     retry = "repeat this command to retry" if once else "the next tick retries"
     document = tick.entry(with_findings=False).as_json()
@@ -52,17 +61,22 @@ def show_tick(slug: str, tick: Any, ack: str = "", once: bool = False) -> None:
     for gap in format_gaps(document["unread"]):
         later = "" if tick.why_gone and tick.why_gone in gap else f"; {retry}"
         hang(out, "  unread   ", f"{clean(gap)}{later}")
-    for line in _tick_lines(document, tick.doubts, ack or f"herorun ack {slug}"):
+    moment = tick.tick.at if tick.tick else None
+    for line in _tick_lines(document, moment, tick.doubts, ack or f"herorun ack {slug}"):
+        for instance, job in job_by_instance.items():
+            line = clean(job).join(re.split(rf"\b{re.escape(instance)}(?!\d)", line))
         hang(out, line[:INDENT], line[INDENT:])
     if tick.push:
         hang(out, "  record   ", f"not pushed: {clean(tick.push)}; {retry}")
     sys.stdout.flush()
 
 
-def _tick_lines(document: Mapping[str, Any], doubts: Iterable[str], ack: str) -> Iterator[str]:
+def _tick_lines(
+    document: Mapping[str, Any], at: datetime | None, doubts: Iterable[str], ack: str
+) -> Iterator[str]:
     """Below what could not be read: what is missing, each alert, each action, what is in doubt."""
     for missing in find_missing(document):
-        yield f"  {name_missing(missing):<8} {describe_missing(missing)}"
+        yield f"  {name_lack(missing['until'], at):<8} {describe_missing(missing)}"
     is_finished = document["run"] == "finished"
     for metric in document["unjudged"]:
         if metric["until_row"] is None:  # more rows alone are not enough

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from herorun import __version__
 from herorun.core.canonical_json import timestamp
 from herorun.core.errors import HerorunError, describe_error
+from herorun.core.evidence_names import name_lack
 from herorun.core.finding import count
 from herorun.core.report.text import readable
 from herorun.core.run_summary import OpenAlert, RunSummary, worst_first
@@ -121,7 +122,10 @@ def _alert_line(alert: OpenAlert) -> tuple[str, tuple[str, str]]:
 
 
 def _list_awaited(summary: RunSummary) -> list[tuple[str, tuple[str, str]]]:
-    return [("unknown", ("missing", readable(missing.message))) for missing in summary.awaited]
+    return [
+        ("unknown", (name_lack(missing.until, summary.seen_at), readable(missing.message)))
+        for missing in summary.awaited
+    ]
 
 
 def write_fleet(start: Path, folder: Path) -> tuple[Path, int]:
