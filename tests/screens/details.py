@@ -235,8 +235,8 @@ def watching() -> Iterator[Screen]:
             down,
             alerts=[crashed_alert(decision=dri_decides_by_note(ONLY_OBSERVED))],
             next=takeover,
-            babysitter="eve@node7 holds the lease; none in this clone; another clone recorded a "
-            "tick 1m0s ago",
+            babysitter="eve@node7 holds the lease; no babysitter runs in this clone; another clone "
+            "recorded a tick 1m0s ago",
         ),
         "one-step-more": status(
             past,

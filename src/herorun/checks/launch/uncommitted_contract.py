@@ -21,5 +21,5 @@ def uncommitted_contract(file: ContractFile) -> Verdict:
             explains=(f"file {file.path}",),
         )
     if not file.is_reviewable:
-        return failed(f"{file.path} differs from what HEAD holds", subject=file.path)
+        return failed(f"{file.path} differs from HEAD", subject=file.path)
     return passed(f"{file.path} is committed", subject=file.path)

@@ -3,7 +3,7 @@
 Why: herorun did not submit it: without an admission, nothing inside the job has compared its code,
 config and output with the plan.
 Fix: nothing, if this is acceptable: it is stated in the record, the issue and the seal. The next
-instance is launched by the plan and checks in.
+instance is launched from a plan and checks in.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -27,7 +27,7 @@ ADVICE = {
     Waiting.HARDWARE: (
         "compare the accelerator, count and topology of the request with what there is"
     ),
-    Waiting.CAPACITY: "wait, or use other capacity",
+    Waiting.CAPACITY: "other capacity may start it sooner",
     Waiting.NEVER: "stop it, fix the cause, and submit it again",
     Waiting.UNSTATED: "look at the job in the scheduler",
     Waiting.OTHER: "look at the job in the scheduler",

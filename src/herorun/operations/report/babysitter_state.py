@@ -50,7 +50,8 @@ def _describe_here(run: Run, needless: str, next_command: str | None) -> str:
     last_beat, ticked_at = last_heartbeat(run), last_tick_elsewhere(run)
     if ticked_at and not needless:
         stale = "overdue: " if monitor_is_stale(run) else ""
-        return f"{stale}none in this clone; another clone recorded a tick {_ago(ticked_at)}"
+        other = f"another clone recorded a tick {_ago(ticked_at)}"
+        return f"{stale}no babysitter runs in this clone; {other}"
     if last_beat is None:
         is_needed = run.record.memory().current and not needless and next_command is not None
         start = f", and no tick is recorded{_starter(run, next_command)}" if is_needed else ""
