@@ -662,9 +662,11 @@ def orders() -> Iterator[Screen]:
     store_answers = {"orders__trust__accept": None, "orders__trust__reject": None}
     target = "orders.trust.build_question"
     yield answered_by("trust-trusted", "trust tiny --yes", target, question, **store_answers)
-    unproven = replace(question, items=(), launches=(UNPROVEN,))
+    unproven = replace(question, items=(), launches=(UNPROVEN,), forged=("tiny-2",))
     yield answered_by("trust-unproven", "trust tiny", target, unproven)
-    yield answered_by("trust-rejected", "trust tiny --reject", target, unproven, **store_answers)
+    argv = "trust tiny --reject"
+    yield answered_by("trust-rejected", argv, target, unproven, **store_answers)
+    yield answered_by("trust-reject-nothing", argv, target, question, **store_answers)
 
 
 UNPROVEN = "tiny-2 (2026-01-01 11:00 UTC, by eve): no published commit proves its launch"

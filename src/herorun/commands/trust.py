@@ -55,11 +55,14 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
 
     questions = build_question(run, Path(start))
     if not as_json:
-        output.show_line("\n".join(output.clean(line) for line in questions.lines()))
+        lines = questions.lines(with_advice=not reject)
+        output.show_line("\n".join(output.clean(line) for line in lines))
     outcome = "nothing"
-    if reject:
+    if reject and questions.can_reject:
         leave_out(questions)
         outcome = "rejected"
+    elif reject:
+        output.show_note("nothing was rejected: no entry of the record is known to be unproven.")
     elif not questions.nothing and (yes or _confirm_trust(as_json, questions, start)):
         accept(questions)
         outcome = "trusted"

@@ -302,6 +302,8 @@ def test_a_rejected_forgery_is_left_out_and_said_no_more(
     assert fresh.herorun("trust", SLUG, "--reject") == 0
     _, verify_document = run_json(fresh, capsys, "logbook", "verify", SLUG)
     assert not [f for f in verify_document["faults"] if "tiny-2" in f]
+    _, second_answer = run_json(fresh, capsys, "trust", SLUG, "--reject")
+    assert second_answer["result"] == "nothing"  # it is rejected once
     run = fresh.run
     run_there, _ = watched_run(SLUG, fresh.work)
     memory = run_there.record.memory()

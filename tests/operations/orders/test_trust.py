@@ -58,7 +58,7 @@ def test_a_run_of_which_nothing_is_doubted_asks_nothing(
     monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     question = a_question(monkeypatch, folder)
-    assert question.nothing and len(question.lines()) == 1
+    assert question.nothing and len(question.lines()) == 1 and not question.can_reject
     module.accept(question)
     assert read_trusted_items(folder, ITEMS) == read_trusted_items(folder, LAUNCHES) == frozenset()
 
@@ -93,7 +93,7 @@ def test_a_rejection_is_about_what_is_bad_and_else_about_all(
     monkeypatch: pytest.MonkeyPatch, folder: Path, changes: Any, forged_ids: tuple[str, ...]
 ) -> None:
     question = a_question(monkeypatch, folder, **changes)
-    assert question.forged == forged_ids
+    assert question.forged == forged_ids and question.can_reject
     module.reject(question)
     assert read_trusted_items(folder, REJECTIONS) == {*forged_ids, *changes.get("seals", ())}
     assert read_trusted_items(folder, LAUNCHES) == frozenset()

@@ -36,8 +36,12 @@ class TrustQuestion:
     def nothing(self) -> bool:
         return not (self.items or self.launches)
 
-    def lines(self) -> list[str]:
-        """The text that a person reads before the answer."""
+    @property
+    def can_reject(self) -> bool:
+        return bool(self.forged or self.seals)
+
+    def lines(self, with_advice: bool = True) -> list[str]:
+        """The text that a person reads before the answer; `with_advice`: what to do first."""
         if self.nothing:
             everything = " (HERORUN_TRUST=all trusts every repository)" if trusts_all() else ""
             return [f"{self.slug}: nothing is left to trust{everything}"]
@@ -46,11 +50,14 @@ class TrustQuestion:
             *(f"  {i}" for i in self.items),
         ]
         reject = f"Only if the entry is forged: `herorun trust {self.slug} --reject`."
+        advice = [
+            f"Read the entry (`herorun logbook show {self.slug}`), and ask who pushed it.",
+            f"If its author forgot to push its commit, ask for that push. {reject}",
+        ]
         launches = [
             f"{self.slug}: nothing proves these entries of the record:",
             *(f"  {one}" for one in self.launches),
-            f"Read the entry (`herorun logbook show {self.slug}`), and ask who pushed it.",
-            f"If its author forgot to push its commit, ask for that push. {reject}",
+            *(advice if with_advice else []),
         ]
         return [*(runs if self.items else []), *(launches if self.launches else [])]
 
