@@ -32,6 +32,8 @@ def command(dry_run: bool, as_json: bool) -> int:
     run is sealed: it is asked to end. All others are left alone. Timers are not listed: systemd and
     cron list their own.
 
+    Exit code 0: listed. 1: a stale wait could not be asked to end.
+
     \b
     Example:
       herorun box watchers
@@ -44,9 +46,10 @@ def command(dry_run: bool, as_json: bool) -> int:
     from herorun.system.process_registry import others
 
     rows, unregistered_processes = reconcile(not dry_run), others()
+    code = 1 if any(row.action == "could not be retired" for row in rows) else 0
     if as_json:
         output.show_json(watchers_document(rows, unregistered_processes))
-        return 0
+        return code
     actions = WOULD if dry_run else ACTIONS
     for row in rows:
         each = row.watcher
@@ -67,7 +70,7 @@ def command(dry_run: bool, as_json: bool) -> int:
         )
     if not rows:
         output.show_line(f"No `herorun box wait` runs here{_and_no_other(unregistered_processes)}.")
-    return 0
+    return code
 
 
 def _and_no_other(unregistered_processes: "list[UnregisteredProcess]") -> str:
